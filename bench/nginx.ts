@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canInstallDebianPackages, installDebianPackages } from "../deploy/local/find-servers.js";
+import { canInstallDebianPackages, installDebianPackages } from "../deploy/local/debian-packages.js";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchServer } from "../deploy/local/run-server.js";
 import { BenchmarkSkippedError } from "./benchmark.ts";

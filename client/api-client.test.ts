@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAdminApiClient, createApiClient } from "./api-client.ts";
 import { ApiProblem, NoResponse, nullOnProblem, UnexpectedResponse } from "./api-problem.ts";
 
-/** A client whose requests are kept, and answered by `answer`. */
+/** Returns clients whose requests are recorded and get the responses of `respond`. */
 function createFakeClient(respond: (request: Request) => Response) {
   const requests: Request[] = [];
   const options = {
@@ -19,16 +19,16 @@ function createFakeClient(respond: (request: Request) => Response) {
 
 const problem = {
   type: "https://docs.pragma.example/docs/requests#invalid_request",
-  title: "The request has faults",
+  title: "The request is invalid",
   status: 400,
-  detail: "1 fault: see errors.",
+  detail: "1 issue: see errors.",
   code: "invalid_request",
   requestId: "0190a5f2-7c1e-7cc0-8e2b-5f3f5a3f9c11",
-  errors: [{ in: "query", path: "size", code: "too_big", message: "Too big: expected number to be <=100" }],
+  errors: [{ in: "query", path: "size", code: "too_big", message: "must be at most 100" }],
 } as const;
 
 describe("a call", () => {
-  it("carries the key, and gives what was answered", async () => {
+  it("sends the key and returns the data and the response", async () => {
     const { client, requests } = createFakeClient(() => Response.json({ status: "ok" }, { headers: { etag: '"1"' } }));
     const { data, response } = await client.GET("/health");
     expect(data).toEqual({ status: "ok" });
@@ -37,7 +37,7 @@ describe("a call", () => {
     expect(requests[0]?.headers.get("authorization")).toBe("Bearer pragma_key");
   });
 
-  it("throws a problem with its code, faults and request id", async () => {
+  it("throws a problem with its code, issues and request id", async () => {
     const { client } = createFakeClient(() => Response.json(problem, { status: 400 }));
     const error = await client.GET("/v2/reports", { params: { query: { size: 1000 } } }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(ApiProblem);
@@ -45,23 +45,23 @@ describe("a call", () => {
       call: "GET /v2/reports?size=1000",
       status: 400,
       code: "invalid_request",
-      faults: problem.errors,
+      issues: problem.errors,
       requestId: problem.requestId,
     });
     expect(error.message).toBe(
-      "GET /v2/reports?size=1000 answered 400: The request has faults. 1 fault: see errors. " +
-        `query size: Too big: expected number to be <=100 (request ${problem.requestId})`,
+      "GET /v2/reports?size=1000 responded 400: The request is invalid. 1 issue: see errors. " +
+        `query size: must be at most 100 (request ${problem.requestId})`,
     );
   });
 
-  it("throws something else when it was not the API that answered", async () => {
+  it("throws UnexpectedResponse when the response is not from the API", async () => {
     const { client } = createFakeClient(() => new Response("<h1>Not here</h1>", { status: 404 }));
     const error = await client.GET("/health").catch((thrown) => thrown);
     expect(error).toBeInstanceOf(UnexpectedResponse);
-    expect(error.message).toContain("GET /health answered 404");
+    expect(error.message).toContain("GET /health responded 404");
   });
 
-  it("throws when nobody answers, with the reason", async () => {
+  it("throws NoResponse with the cause when every attempt fails", async () => {
     const { client, requests } = createFakeClient(() => {
       throw new TypeError("fetch failed");
     });
@@ -71,23 +71,23 @@ describe("a call", () => {
     expect(requests).toHaveLength(6);
   });
 
-  it("throws the caller's own reason when the caller gives up", async () => {
-    const giveUp = new AbortController();
+  it("throws the abort reason of the caller", async () => {
+    const aborter = new AbortController();
     const { client, requests } = createFakeClient(({ signal }) => {
-      giveUp.abort(new Error("enough"));
+      aborter.abort(new Error("enough"));
       throw signal.reason;
     });
-    await expect(client.GET("/health", { signal: giveUp.signal })).rejects.toThrow("enough");
+    await expect(client.GET("/health", { signal: aborter.signal })).rejects.toThrow("enough");
     expect(requests).toHaveLength(1);
   });
 });
 
-describe("nullOn", () => {
-  const refused = () => createFakeClient(() => Response.json(problem, { status: 400 })).client.GET("/v2/reports");
+describe("nullOnProblem", () => {
+  const failingCall = () => createFakeClient(() => Response.json(problem, { status: 400 })).client.GET("/v2/reports");
 
-  it("gives null on the codes that it is told, and throws the others", async () => {
-    expect(await nullOnProblem(refused(), "invalid_page_token", "invalid_request")).toBeNull();
-    await expect(nullOnProblem(refused(), "report_not_found")).rejects.toBeInstanceOf(ApiProblem);
+  it("returns null on the given codes and throws the others", async () => {
+    expect(await nullOnProblem(failingCall(), "invalid_page_token", "invalid_request")).toBeNull();
+    await expect(nullOnProblem(failingCall(), "report_not_found")).rejects.toBeInstanceOf(ApiProblem);
   });
 });
 
@@ -95,18 +95,18 @@ describe("Idempotency-Key", () => {
   const keysOf = (requests: Request[]) => requests.map(({ headers }) => headers.get("idempotency-key"));
   const create = { body: { name: "Acme" } };
 
-  it("is another for each POST, and the same when it is sent again", async () => {
-    const answers = [503, 201, 201];
-    const { admin, requests } = createFakeClient(() => Response.json({}, { status: answers.shift() ?? 500 }));
+  it("is new for each POST and the same for its retries", async () => {
+    const statuses = [503, 201, 201];
+    const { admin, requests } = createFakeClient(() => Response.json({}, { status: statuses.shift() ?? 500 }));
     await admin.POST("/v1/consumers", create);
     await admin.POST("/v1/consumers", create);
-    const [first, again, second] = keysOf(requests);
+    const [first, retry, second] = keysOf(requests);
     expect(first).toMatch(/^[\da-f-]{36}$/);
-    expect(again).toBe(first);
+    expect(retry).toBe(first);
     expect(second).not.toBe(first);
   });
 
-  it("is the caller's own when given, and goes with no other method", async () => {
+  it("can be set by the caller, and is not sent with other methods", async () => {
     const { admin, requests } = createFakeClient(() => Response.json({}));
     await admin.POST("/v1/consumers", { ...create, params: { header: { "Idempotency-Key": "mine" } } });
     await admin.GET("/v1/consumers");
@@ -116,13 +116,14 @@ describe("Idempotency-Key", () => {
 
 describe("a list", () => {
   const tokens = ["", "second", "third"];
-  const answer = (request: Request) => {
-    const at = tokens.indexOf(new URL(request.url).searchParams.get("pageToken") ?? "");
-    return Response.json({ data: [{ id: `${at}a` }, { id: `${at}b` }], nextPageToken: tokens[at + 1] ?? null });
+  const respondWithPage = (request: Request) => {
+    const index = tokens.indexOf(new URL(request.url).searchParams.get("pageToken") ?? "");
+    const data = [{ id: `${index}a` }, { id: `${index}b` }];
+    return Response.json({ data, nextPageToken: tokens[index + 1] ?? null });
   };
 
-  it("is gone through by the tokens of its pages, with the same filters", async () => {
-    const { client, requests } = createFakeClient(answer);
+  it("is read by page tokens, with the same filters", async () => {
+    const { client, requests } = createFakeClient(respondWithPage);
     const ids: string[] = [];
     for await (const { id } of client.items("/v2/reports", { params: { query: { since: "2026-05-29" } } }))
       ids.push(id);
@@ -134,8 +135,8 @@ describe("a list", () => {
     ]);
   });
 
-  it("is asked for no page that nobody wants", async () => {
-    const { client, requests } = createFakeClient(answer);
+  it("requests no page that is not read", async () => {
+    const { client, requests } = createFakeClient(respondWithPage);
     for await (const { data } of client.pages("/v1/orders", { params: { query: { size: 2 } } }))
       if (data.some(({ id }) => id === "1a")) break;
     expect(requests).toHaveLength(2);
@@ -143,10 +144,10 @@ describe("a list", () => {
   });
 });
 
-it("knows what each operation takes and gives", () => {
+it("checks the types of each operation's input and output", () => {
   const { client, admin } = createFakeClient(() => Response.json({}));
-  const wrong = [
-    // @ts-expect-error: an address of operators
+  const invalidCalls = [
+    // @ts-expect-error: a path for operators only
     () => client.GET("/v1/consumers"),
     // @ts-expect-error: the id is missing
     () => client.GET("/v2/reports/{id}"),
@@ -154,10 +155,10 @@ it("knows what each operation takes and gives", () => {
     () => client.GET("/v2/reports", { params: { query: { sice: 10 } } }),
     // @ts-expect-error: the name is missing
     () => admin.POST("/v1/consumers", { body: {} }),
-    // @ts-expect-error: one thing is no list
+    // @ts-expect-error: the path is not a list
     () => admin.items("/v1/locations/own"),
     // @ts-expect-error: a report has no such field
     async () => (await client.GET("/v2/reports/{id}", { params: { path: { id: "" } } })).data.totalSale,
   ];
-  expect(wrong).toHaveLength(6);
+  expect(invalidCalls).toHaveLength(6);
 });

@@ -1,28 +1,28 @@
 import type { FetchResponse, MaybeOptionalInit } from "openapi-fetch";
 import createFetchClient, { type Middleware } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
-import { errorFromResponse, NoResponse } from "./api-problem.ts";
+import { createErrorFromResponse, NoResponse } from "./api-problem.ts";
 import type { components, paths as FullPaths } from "./generated/full-api.ts";
 import type { paths as PublicPaths } from "./generated/public-api.ts";
 import { abortableDelay, createRetryingFetch, type SendRequest } from "./retrying-fetch.ts";
 
-/** A call's outcome: what does not succeed is thrown, so `data` is always there. */
+/** The result of a successful call. Failed calls throw, so `data` is always present. */
 interface ApiCallResult<Data> {
   data: Data;
-  /** For its status and headers; the body has been read. */
+  /** The raw response, for its status and headers. Its body has been read already. */
   response: Response;
 }
 
-/** What an operation answers on success, read as `Init` says. */
+/** The response body of an operation on success, parsed as `Init` specifies. */
 export type ResponseDataOf<Operation, Init> =
   Operation extends Record<string | number, unknown>
     ? Extract<FetchResponse<Operation, Init, MediaType>, { error?: never }>["data"]
     : never;
 
-/** The last argument of a call: left out when the operation needs nothing. */
+/** The last argument of a call: optional when the operation has no required input. */
 export type RequestInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
 
-/** The calls with one method: each takes a path of the document, and its parameters and body. */
+/** A function for the calls of one HTTP method: takes a path of the OpenAPI document, its parameters and its body. */
 export type ApiCall<Paths extends object, Method extends HttpMethod> = <
   Path extends PathsWithMethod<Paths, Method>,
   Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
@@ -31,19 +31,19 @@ export type ApiCall<Paths extends object, Method extends HttpMethod> = <
   ...init: RequestInitArgument<Init>
 ) => Promise<ApiCallResult<ResponseDataOf<Paths[Path][Method & keyof Paths[Path]], Init>>>;
 
-/** As much of a list's page as going through it takes. */
+/** The parts of a page that iteration needs. */
 interface UntypedPage {
   data: unknown[];
   nextPageToken: string | null;
 }
 
-/** A page of the list at a path. */
+/** The page type of the list at a path. */
 type PageAtPath<Paths, Path extends keyof Paths> = Extract<
   ResponseDataOf<Paths[Path]["get" & keyof Paths[Path]], object>,
   UntypedPage
 >;
 
-/** The paths of a document that answer with pages. */
+/** The paths of paginated lists. */
 type ListPath<Paths extends object> = {
   [Path in PathsWithMethod<Paths, "get">]: [PageAtPath<Paths, Path>] extends [never] ? never : Path;
 }[PathsWithMethod<Paths, "get">];
@@ -54,12 +54,12 @@ type ListInit<Paths extends object, Path extends ListPath<Paths>> = MaybeOptiona
 >;
 
 export interface ListIterators<Paths extends object> {
-  /** The pages of a list, from the first to the last, each asked for when it is wanted. 100 items each unless `size` says less. */
+  /** Iterates over the pages of a list and requests each when it is needed. Default size: 100 items. */
   pages<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
     ...init: RequestInitArgument<Init>
   ): AsyncGenerator<PageAtPath<Paths, Path>, void>;
-  /** The items of a list, one by one, through all its pages. */
+  /** Iterates over the items of a list, through all pages. */
   items<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
     ...init: RequestInitArgument<Init>
@@ -70,8 +70,7 @@ type UntypedInit = { params?: { query?: Record<string, unknown> } };
 type UntypedGet = (path: unknown, init: UntypedInit) => Promise<{ data: UntypedPage }>;
 
 /**
- * Goes through lists by the token that each page gives for the next one. What comes into the list meanwhile moves
- * nothing: no item is met twice or passed over.
+ * Iterates over lists by page tokens. New items in the list do not shift the pages, so no item is repeated or skipped.
  */
 function createListIterators<Paths extends object>(get: ApiCall<Paths, "get">): ListIterators<Paths> {
   const getAny = get as unknown as UntypedGet;
@@ -93,25 +92,25 @@ function createListIterators<Paths extends object>(get: ApiCall<Paths, "get">): 
   return { pages, items } as unknown as ListIterators<Paths>;
 }
 
-/** What the API takes and gives, by the names of the reference: `Schemas["ReportV2"]`. */
+/** The schemas of the API by their names in the reference: `ApiSchemas["ReportV2"]`. */
 export type ApiSchemas = components["schemas"];
 
 export interface ApiClientOptions {
-  /** Where the API answers, such as `http://localhost:4000`. */
+  /** The URL of the API, such as `http://localhost:4000`. */
   baseUrl: string;
   apiKey: string;
-  /** Sends a request; the built-in `fetch` unless given. */
+  /** Sends a request. Default: the built-in `fetch`. */
   fetch?: SendRequest;
-  /** How often a call is tried again at most, over some fifteen seconds or as long as the API asks; 5 unless given, 0 for never. */
+  /** Maximum number of retries, over about 15 seconds or as long as the API requests. Default 5; 0 disables retries. */
   retries?: number;
-  /** Waits between two attempts, in milliseconds. For tests, which do not want to. */
+  /** Waits between two attempts. Tests replace it to avoid the delay. */
   wait?: (milliseconds: number) => Promise<unknown>;
 }
 
 /**
- * The API under one key. Each call throws `ApiProblem` when the API refuses it, `UnexpectedReply` when something else
- * answers, `NoReply` when nobody does, `NotModified` when its `If-None-Match` names what is there, and the reason of its
- * `signal` once that is given.
+ * A client of the API with one API key. A call throws `ApiProblem` when the API responds with an error,
+ * `UnexpectedResponse` when the response is not from the API, `NoResponse` when there is none, `NotModified` when its
+ * `If-None-Match` matches, and the reason of its `signal` when that is aborted.
  */
 export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
   GET: ApiCall<Paths, "get">;
@@ -121,17 +120,17 @@ export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
   DELETE: ApiCall<Paths, "delete">;
 }
 
-/** What partners and POS apps use. */
+/** A client of the operations for partners and POS apps. */
 export type PublicApiClient = ApiClient<PublicPaths>;
-/** Everything, with what operators use: needs a key with the scopes of an operator. */
+/** A client of all operations. Those for operators need a key with the scope admin. */
 export type AdminApiClient = ApiClient<FullPaths>;
 
-/** A client of the operations that partners and POS apps use. */
+/** Returns a client of the operations for partners and POS apps. */
 export function createApiClient(options: ApiClientOptions): PublicApiClient {
   return createTypedClient<PublicPaths>(options);
 }
 
-/** A client of every operation. */
+/** Returns a client of all operations. */
 export function createAdminApiClient(options: ApiClientOptions): AdminApiClient {
   return createTypedClient<FullPaths>(options);
 }
@@ -144,13 +143,13 @@ function createTypedClient<Paths extends object>(options: ApiClientOptions): Api
     fetch: createRetryingFetch(send, { retries, wait }),
   });
   client.use(idempotencyKeyMiddleware, problemMiddleware);
-  // With `problems` in use only successes come back.
+  // `problemMiddleware` throws all errors, so only successful results are returned.
   const calls = client as unknown as Omit<ApiClient<Paths>, keyof ListIterators<Paths>>;
   const { GET, POST, PUT, PATCH, DELETE } = calls;
   return { GET, POST, PUT, PATCH, DELETE, ...createListIterators(GET) };
 }
 
-/** Lets a POST whose answer was lost be sent again: it has its effect once. */
+/** Adds an Idempotency-Key to each POST, so that a retry after a lost response does not repeat the effect. */
 const idempotencyKeyMiddleware: Middleware = {
   onRequest({ request }) {
     if (request.method === "POST" && !request.headers.has("idempotency-key"))
@@ -158,10 +157,10 @@ const idempotencyKeyMiddleware: Middleware = {
   },
 };
 
-/** Throws what is no success. */
+/** Throws an error for each unsuccessful response, and for a missing one. */
 const problemMiddleware: Middleware = {
   async onResponse({ request, response }) {
-    if (!response.ok) throw await errorFromResponse(describeCall(request), response);
+    if (!response.ok) throw await createErrorFromResponse(describeCall(request), response);
   },
   onError({ request, error }) {
     if (!request.signal.aborted) return new NoResponse(describeCall(request), error);

@@ -2,32 +2,32 @@ import type { components } from "./generated/full-api.ts";
 
 type Problem = components["schemas"]["Problem"];
 
-/** A stable name of what went wrong, such as `report_not_found`: decide by it, not by texts. */
+/** A stable error code, such as `report_not_found`. Check this and not the texts, which may change. */
 export type ProblemCode = Problem["code"];
 
-/** One fault of a request: where it is, what it is, and how to mend it. */
+/** One issue of an invalid request: where it is, what is wrong, and how to fix it. */
 export type ProblemIssue = components["schemas"]["Fault"];
 
-/** The API refused a call, or could not answer it, and said why. */
+/** The API responded to a call with an error. */
 export class ApiProblem extends Error {
   override name = "ApiProblem";
-  /** Method and address of the call. */
+  /** The method, path and query of the call. */
   readonly call: string;
   readonly status: number;
   readonly code: ProblemCode;
-  /** The same for every problem with this code. */
+  /** The same for all problems with this code. */
   readonly title: string;
-  /** What happened this time. */
+  /** Describes this occurrence. */
   readonly detail: string;
-  /** Everything that is wrong with the request, as far as the API tells; empty for most codes. */
+  /** The issues of an invalid request; empty for most codes. */
   readonly issues: readonly ProblemIssue[];
-  /** Names the request when you ask for help. */
+  /** The id of the request, for support. */
   readonly requestId: string;
 
   constructor(call: string, { status, code, title, detail, errors = [], requestId }: Problem) {
-    const reasons = errors.slice(0, 3).map((fault) => `${fault.in} ${fault.path}: ${fault.message}`);
-    const said = detail === title ? title : `${title}. ${detail}`;
-    super([`${call} answered ${status}: ${said}`, ...reasons, `(request ${requestId})`].join(" "));
+    const issues = errors.slice(0, 3).map((issue) => `${issue.in} ${issue.path}: ${issue.message}`);
+    const summary = detail === title ? title : `${title}. ${detail}`;
+    super([`${call} responded ${status}: ${summary}`, ...issues, `(request ${requestId})`].join(" "));
     this.call = call;
     this.status = status;
     this.code = code;
@@ -38,15 +38,15 @@ export class ApiProblem extends Error {
   }
 }
 
-/** The error that a reply without success stands for. Reads its body. */
-export async function errorFromResponse(call: string, response: Response): Promise<Error> {
+/** Returns the error for an unsuccessful response. Reads its body. */
+export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModified(call);
   const text = await response.text();
   const problem = parseJson(text);
   return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedResponse(call, response.status, text);
 }
 
-/** What a call gives, or null when it fails with a problem of one of these codes; others are thrown. */
+/** Returns the result of a call, or null when it fails with one of these codes. Throws all other errors. */
 export async function nullOnProblem<Result>(call: Promise<Result>, ...codes: ProblemCode[]): Promise<Result | null> {
   try {
     return await call;
@@ -70,34 +70,34 @@ function isProblem(value: unknown): value is Problem {
   return typeof status === "number" && [code, title, detail].every((text) => typeof text === "string");
 }
 
-/** Something between answered in the place of the API, or the address is not the API's. */
+/** An unsuccessful response that is not from the API: a proxy responded, or the base URL is wrong. */
 export class UnexpectedResponse extends Error {
-  override name = "UnexpectedReply";
+  override name = "UnexpectedResponse";
   readonly status: number;
 
-  /** `call` is its method and address. */
+  /** `call` is the method, path and query. */
   constructor(call: string, status: number, body: string) {
-    super(`${call} answered ${status} with something that is not the API's: ${body.slice(0, 200) || "nothing"}`);
+    super(`${call} responded ${status} with a body that is not from the API: ${body.slice(0, 200) || "(empty)"}`);
     this.status = status;
   }
 }
 
-/** What the call's `If-None-Match` names is still current: there is nothing new to read. */
+/** The ETag in the `If-None-Match` of the call is still current, so the response has no body. */
 export class NotModified extends Error {
   override name = "NotModified";
 
-  /** `call` is its method and address. */
+  /** `call` is the method, path and query. */
   constructor(call: string) {
-    super(`${call} answered 304: it is as it was`);
+    super(`${call} responded 304: not modified`);
   }
 }
 
-/** Nobody answered, also not when it was tried again. The cause is what `fetch` threw last. */
+/** There was no response, even after retries. The cause is the last error of `fetch`. */
 export class NoResponse extends Error {
-  override name = "NoReply";
+  override name = "NoResponse";
 
-  /** `call` is its method and address. */
+  /** `call` is the method, path and query. */
   constructor(call: string, cause: unknown) {
-    super(`${call} got no reply`, { cause });
+    super(`${call} got no response`, { cause });
   }
 }

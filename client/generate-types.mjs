@@ -1,6 +1,6 @@
 /**
- * Writes `generated/`: the types of the API, made from the OpenAPI documents of `contracts/`. They are not committed;
- * this runs before they are compiled, and writes a file only when its document, this generator or its version changed.
+ * Generates `generated/`, the types of the API, from the OpenAPI documents in `contracts/`. They are not committed.
+ * This runs before each compilation, and writes a file only when its document or its generator has changed.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ for (const [name, document] of Object.entries(documents)) {
   const hash = createHash("sha256")
     .update(JSON.stringify([source, generatorPackage, generatorSource]))
     .digest("hex");
-  const head = `// Made from contracts/${document} by generate-types.mjs: ${hash}\n`;
+  const head = `// Generated from contracts/${document} by generate-types.mjs: ${hash}\n`;
   const file = join(generatedFolder, name);
   if (existsSync(file) && readFileSync(file, "utf8").startsWith(head)) continue;
   writeFileAtomically(file, `${head}\n${await generateTypes(JSON.parse(source))}`);
@@ -36,12 +36,12 @@ for (const [name, document] of Object.entries(documents)) {
  */
 async function generateTypes(document) {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
-  // What has a default may be left out of a request; a reply's schema says itself what is always there.
+  // Fields with a default are optional in requests. Response schemas list their required fields.
   return astToString(await openapiTS(document, { defaultNonNullable: false, silent: true }));
 }
 
 /**
- * Nobody who reads the file meanwhile sees half of it.
+ * Writes a file so that concurrent readers never see a part of it.
  * @param {string} file
  * @param {string} text
  */

@@ -18,21 +18,21 @@ function headersOf(signedBy: string, { at = now, text = body } = {}) {
   return { "Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": `v1,${signature}` };
 }
 
-describe("a message that was signed with the secret", () => {
-  it("is read", async () => {
-    const read = await verifyWebhook({ headers: headersOf(secret), body }, { secret, now });
-    expect(isWebhookMessageOf(read, "order.paid")).toBe(false);
-    expect(isWebhookMessageOf(read, "test") && read.data.message).toBe("Ça marche.");
+describe("a message that is signed with the secret", () => {
+  it("is parsed", async () => {
+    const verified = await verifyWebhook({ headers: headersOf(secret), body }, { secret, now });
+    expect(isWebhookMessageOf(verified, "order.paid")).toBe(false);
+    expect(isWebhookMessageOf(verified, "test") && verified.data.message).toBe("Ça marche.");
   });
 
-  it("is read from bytes, from the headers of a Request, and with the secret in the other form", async () => {
+  it("is accepted as bytes, with Headers, and with the secret in base64", async () => {
     const inBase64 = `whsec_${Buffer.from(secret).toString("base64")}`;
     const headers = new Headers(headersOf(secret));
     const bytes = new TextEncoder().encode(body);
     expect(await verifyWebhook({ headers, body: bytes }, { secret: inBase64, now })).toEqual(message);
   });
 
-  it("is read when it is signed several times, or one of several secrets signed it", async () => {
+  it("is accepted with several signatures or several secrets, if one matches", async () => {
     const other = randomBytes(32).toString("hex");
     const headers = headersOf(secret);
     headers["Webhook-Signature"] = `${headersOf(other)["Webhook-Signature"]} ${headers["Webhook-Signature"]} v2,x`;
@@ -42,7 +42,7 @@ describe("a message that was signed with the secret", () => {
     );
   });
 
-  it("is refused when it is old, or from the future", async () => {
+  it("is rejected when it is old or from the future", async () => {
     for (const at of [now - 301_000, now + 301_000]) {
       await expect(verifyWebhook({ headers: headersOf(secret, { at }), body }, { secret, now })).rejects.toThrow("old");
     }
@@ -51,7 +51,7 @@ describe("a message that was signed with the secret", () => {
   });
 });
 
-describe("a message that the library of Standard Webhooks signed", () => {
+describe("a message that is signed by the Standard Webhooks library", () => {
   const signedBy = (...secrets: string[]) => {
     const at = new Date(now);
     const signatures = secrets.map((each) =>
@@ -61,10 +61,10 @@ describe("a message that the library of Standard Webhooks signed", () => {
     return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
   };
 
-  it("is read with either secret of a rotation, and with no other", async () => {
-    const [next, before] = [secret, randomBytes(48).toString("base64")];
-    const headers = signedBy(next, before);
-    for (const each of [next, before]) {
+  it("is accepted with either secret of a rotation and no other", async () => {
+    const [newSecret, oldSecret] = [secret, randomBytes(48).toString("base64")];
+    const headers = signedBy(newSecret, oldSecret);
+    for (const each of [newSecret, oldSecret]) {
       expect(await verifyWebhook({ headers, body }, { secret: each, now })).toEqual(message);
     }
     const other = randomBytes(32).toString("hex");
@@ -75,13 +75,13 @@ describe("a message that the library of Standard Webhooks signed", () => {
   });
 });
 
-describe("a message with the signature that receivers in the field check", () => {
+describe("a message with x-popina-hmac-signature", () => {
   const signed = (signedBy: string) => ({
     "x-popina-hmac-signature": createHmac("sha256", signedBy).update(body).digest("hex"),
   });
   const scheme = "popina";
 
-  it("is read, in either form of the secret, and with one of several", async () => {
+  it("is accepted with either form of the secret and with one of several secrets", async () => {
     const other = randomBytes(32).toString("hex");
     const headers = signed(secret);
     for (const each of [secret, `whsec_${Buffer.from(secret).toString("base64")}`, [other, secret]]) {
@@ -89,35 +89,35 @@ describe("a message with the signature that receivers in the field check", () =>
     }
   });
 
-  it("is refused when it was changed, or signed with another secret, and unless that scheme is asked for", async () => {
+  it("is rejected when it is changed, signed with another secret, or verified with the standard scheme", async () => {
     const headers = signed(secret);
-    const refused = [
+    const invalidRequests = [
       { headers, body: `${body} ` },
       { headers: signed("another"), body },
       { headers: { "x-popina-hmac-signature": headers["x-popina-hmac-signature"].slice(2) }, body },
       { headers: { "x-popina-hmac-signature": "not hex" }, body },
       { headers: headersOf(secret), body },
     ];
-    for (const each of refused) {
+    for (const each of invalidRequests) {
       await expect(verifyWebhook(each, { secret, scheme })).rejects.toThrow(WebhookVerificationError);
     }
     await expect(verifyWebhook({ headers, body }, { secret, now })).rejects.toThrow("missing");
   });
 });
 
-describe("anything else", () => {
-  it("is refused", async () => {
-    const signed = headersOf(secret);
-    const posted = [
+describe("any other request", () => {
+  it("is rejected", async () => {
+    const signedHeaders = headersOf(secret);
+    const requests = [
       { headers: headersOf("another secret"), body },
-      { headers: signed, body: body.replace("marche", "casse") },
-      { headers: { ...signed, "Webhook-Id": "another" }, body },
-      { headers: { ...signed, "Webhook-Timestamp": "now" }, body },
-      { headers: { ...signed, "Webhook-Signature": "v1,%%%" }, body },
-      { headers: { ...signed, "Webhook-Signature": undefined }, body },
+      { headers: signedHeaders, body: body.replace("marche", "casse") },
+      { headers: { ...signedHeaders, "Webhook-Id": "another" }, body },
+      { headers: { ...signedHeaders, "Webhook-Timestamp": "now" }, body },
+      { headers: { ...signedHeaders, "Webhook-Signature": "v1,%%%" }, body },
+      { headers: { ...signedHeaders, "Webhook-Signature": undefined }, body },
       { headers: {}, body },
     ];
-    for (const each of posted) {
+    for (const each of requests) {
       await expect(verifyWebhook(each, { secret, now })).rejects.toThrow(WebhookVerificationError);
     }
   });

@@ -2,7 +2,7 @@ import type { components } from "./generated/public-api.ts";
 
 type Schemas = components["schemas"];
 
-/** The messages that webhooks post, by what they tell of. */
+/** The messages that webhooks send, by event. */
 export interface WebhookMessageByEvent {
   "order.call": Schemas["OrderCallWebhook"];
   "order.paid": Schemas["OrderPaidWebhook"];
@@ -14,10 +14,10 @@ export interface WebhookMessageByEvent {
   test: Schemas["TestWebhook"];
 }
 
-/** A message as a webhook posts it: `meta.event` tells what `data` is. */
+/** A message that a webhook sends: `meta.event` determines the type of `data`. */
 export type WebhookMessage = WebhookMessageByEvent[keyof WebhookMessageByEvent];
 
-/** Whether a message tells of this event. */
+/** Whether a message is of this event; narrows its type. */
 export function isWebhookMessageOf<Event extends keyof WebhookMessageByEvent>(
   message: WebhookMessage,
   event: Event,
@@ -25,49 +25,49 @@ export function isWebhookMessageOf<Event extends keyof WebhookMessageByEvent>(
   return message.meta.event === event;
 }
 
-/** What was posted is no message of this API, or not one for whoever holds the secret. */
+/** The request is not a webhook message of this API, or is not signed with the secret. */
 export class WebhookVerificationError extends Error {
-  override name = "WebhookNotVerified";
+  override name = "WebhookVerificationError";
 }
 
-interface PostedWebhook {
+interface WebhookRequest {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body as it came, not yet parsed: parsing and writing it again changes it. */
+  /** The raw body. A body that was parsed and serialized again no longer matches its signature. */
   body: string | Uint8Array<ArrayBuffer>;
 }
 
 interface VerifyWebhookOptions {
-  /** The recipient's secret, as it is or in the form that begins with `whsec_`; several while you change it. */
+  /** The recipient's secret, plain or in the form that begins with `whsec_`. Pass both secrets during a rotation. */
   secret: string | readonly string[];
   /**
-   * Which of the signatures is checked: `standard`, unless given, is that of Standard Webhooks; `popina` is
-   * x-popina-hmac-signature, which says nothing of the time, so that an old message can be sent again.
+   * The signature to verify. Default: `standard`, that of Standard Webhooks. `popina` is x-popina-hmac-signature, which
+   * does not cover the time and so does not protect against replayed messages.
    */
   scheme?: "standard" | "popina";
-  /** How old a message of the standard scheme may be, in seconds; five minutes unless given. */
+  /** The maximum age of a message, with the standard scheme only. Default: 300, five minutes. */
   toleranceSeconds?: number;
-  /** Milliseconds since 1970. For tests. */
+  /** The current time in milliseconds since the epoch. For tests. */
   now?: number;
 }
 
 /**
- * Reads a message that a webhook posted, once it is sure who signed it, and, by the standard scheme, that it is no old
- * one sent again. Handle each `meta.id` once: a message may come more than once.
+ * Verifies the signature of a webhook message and parses it. The standard scheme also rejects old messages. Process
+ * each `meta.id` only once, because a message may be delivered more than once.
  *
- * @throws `WebhookNotVerified`: answer 401, and do nothing.
+ * @throws `WebhookVerificationError` when the message is not authentic: respond 401 and ignore it.
  */
 export async function verifyWebhook(
-  { headers, body }: PostedWebhook,
+  { headers, body }: WebhookRequest,
   { secret, scheme = "standard", toleranceSeconds = 300, now = Date.now() }: VerifyWebhookOptions,
 ): Promise<WebhookMessage> {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const signed =
+  const signedContent =
     scheme === "standard"
       ? await parseStandardSignature(headers, bytes, { tolerance: toleranceSeconds, now })
       : { content: bytes, signatures: [fromHex(headerOf(headers, "x-popina-hmac-signature") ?? "")] };
   const secrets = typeof secret === "string" ? [secret] : secret;
   for (const each of secrets) {
-    if (await isSignedWith(each, signed)) return JSON.parse(decoder.decode(bytes));
+    if (await isSignedWith(each, signedContent)) return JSON.parse(decoder.decode(bytes));
   }
   throw new WebhookVerificationError("The message is not signed with this secret.");
 }
@@ -75,24 +75,23 @@ export async function verifyWebhook(
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What was signed, and what is said to be its signatures. */
+/** The signed bytes and the signatures in the headers; undefined stands for one that cannot be decoded. */
 interface SignedContent {
   content: Uint8Array<ArrayBuffer>;
   signatures: (Uint8Array<ArrayBuffer> | undefined)[];
 }
 
 async function parseStandardSignature(
-  headers: PostedWebhook["headers"],
+  headers: WebhookRequest["headers"],
   body: Uint8Array<ArrayBuffer>,
   { tolerance, now }: { tolerance: number; now: number },
 ): Promise<SignedContent> {
   const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
     headerOf(headers, name),
   );
-  if (!id || !timestamp || !signatures)
-    throw new WebhookVerificationError("The headers that sign a message are missing.");
+  if (!id || !timestamp || !signatures) throw new WebhookVerificationError("The signature headers are missing.");
   if (!(Math.abs(now / 1_000 - Number(timestamp)) <= tolerance)) {
-    throw new WebhookVerificationError("The message is too old, or from the future.");
+    throw new WebhookVerificationError("The message is too old or from the future.");
   }
   return {
     content: new Uint8Array(await new Blob([`${id}.${timestamp}.`, body]).arrayBuffer()),
@@ -103,13 +102,13 @@ async function parseStandardSignature(
   };
 }
 
-function headerOf(headers: PostedWebhook["headers"], name: string): string | undefined {
+function headerOf(headers: WebhookRequest["headers"], name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const entry = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
   return typeof entry === "object" ? entry[0] : entry;
 }
 
-/** Compares in a time that tells nothing of where the signatures differ. */
+/** Compares signatures in constant time. */
 async function isSignedWith(secret: string, { content, signatures }: SignedContent): Promise<boolean> {
   const key = await crypto.subtle.importKey("raw", hmacKeyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, [
     "verify",
@@ -124,7 +123,7 @@ function hmacKeyOf(secret: string): Uint8Array<ArrayBuffer> {
   const prefix = "whsec_";
   if (!secret.startsWith(prefix)) return encoder.encode(secret);
   const bytes = fromBase64(secret.slice(prefix.length));
-  if (!bytes) throw new TypeError("What follows whsec_ in the secret is no base64.");
+  if (!bytes) throw new TypeError("The part of the secret after whsec_ is not valid base64.");
   return bytes;
 }
 

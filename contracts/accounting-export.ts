@@ -7,68 +7,66 @@ import {
 } from "./examples/accounting.ts";
 import { boundedArray } from "./fields.ts";
 
-/** Accounting software that files are made for. */
+/** The accounting software that export files are formatted for. */
 export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
 
 export type AccountingProvider = (typeof accountingProviders)[number];
 
 const accountingProvider = z
   .enum(accountingProviders, { error: `Must be one of: ${accountingProviders.join(", ")}` })
-  .meta({ description: "Accounting software that the file is for", example: "FULLL" });
+  .meta({ description: "Accounting software that the file is formatted for", example: "FULLL" });
 
-/** Tills of one export at most: a year of days, and some. */
+/** The maximum number of tills in one export: more than a year of days. */
 export const maxTillsPerExport = 500;
 
 /** A till to export. */
 const AccountingExportItem = z
   .object({
-    tillId: z.guid().meta({ description: "The till, of the same location" }),
+    tillId: z.guid().meta({ description: "ID of the till, which must belong to the location" }),
     accountingConfigId: z
       .guid()
-      .meta({ description: "The config by which its report becomes entries, of the same location" }),
+      .meta({ description: "ID of the accounting config to apply, which must belong to the location" }),
     accountingProvider,
-    locationId: z.guid().optional().meta({ description: "The location; the key's own if left out" }),
+    locationId: z.guid().optional().meta({ description: "ID of the location. Defaults to the API key's location." }),
   })
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
-/** What an export is to hold. */
+/** The tills of a new export. */
 export const CreateAccountingExport = boundedArray(AccountingExportItem, maxTillsPerExport, { min: 1 }).meta({
   id: "CreateAccountingExport",
-  description: `The tills to export: 1 to ${maxTillsPerExport}`,
+  description: `The tills to export, from 1 to ${maxTillsPerExport}`,
   example: accountingExportItemsExample,
 });
 
 export type CreateAccountingExport = z.infer<typeof CreateAccountingExport>;
 
-const exportId = z.guid().meta({ description: "Id of the export" });
-const tillsIds = z
-  .array(z.guid())
-  .meta({ description: "The tills that it is of, in the order in which they were named" });
+const exportId = z.guid().meta({ description: "ID of the accounting export" });
+const tillsIds = z.array(z.guid()).meta({ description: "IDs of the exported tills, in the order of the request" });
 
-/** An export that was asked for. */
+/** An accounting export that was started. */
 export const StartedAccountingExport = z.object({ id: exportId, tillsIds }).meta({
   id: "StartedAccountingExport",
-  description: "An export that was asked for",
+  description: "An accounting export that was started",
   example: startedAccountingExportExample,
 });
 
 export type StartedAccountingExport = z.infer<typeof StartedAccountingExport>;
 
-/** What two sides of a till can disagree in. */
+/** The figures of a till that can be inconsistent. */
 const gapCodes = ["vat", "products", "payments"] as const;
 
 const imbalanceSchema = z.object({
   code: z.enum(gapCodes).meta({
     description:
-      "Which figures disagree. vat: products of a VAT rate, and their VAT and sales without VAT, by more than a cent. products: orders, and their products. payments: orders, and what is paid and left to pay",
+      "Figures that are inconsistent. vat: the product totals for a VAT rate differ by more than a cent from the sum of their VAT and sales excluding VAT. products: order totals differ from the totals of their products. payments: order totals differ from the amounts paid and left to pay.",
   }),
-  amount: z.int().meta({ description: "By how much, in minor units: 250 means 2.50" }),
-  message: z.string().meta({ description: "The gap in words, with both figures" }),
+  amount: z.int().meta({ description: "Difference in minor units (250 means 2.50)" }),
+  message: z.string().meta({ description: "Human-readable explanation of the difference, with both figures" }),
 });
 
 export type AccountingImbalance = z.infer<typeof imbalanceSchema>;
 
-/** Why a till is not in the files. */
+/** The reasons why a till is not in the files. */
 const failureCodes = [
   "no_report",
   "outdated_report",
@@ -81,60 +79,63 @@ const failureCodes = [
 const exportFailureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "no_report: the till was made in school mode, or was since. outdated_report: its report lacks figures that exports need; have the till processed again. unbalanced: debit and credit would differ, by the gaps. too_large: it does not fit in the files, which have 16 MB in all; export it with fewer others. interrupted: what made the export died again and again. internal_error: a fault of ours, which we have noted",
+      "Reason for the failure. no_report: the till was recorded in training mode. outdated_report: the report lacks figures that exports require; reprocess the till. unbalanced: debits and credits would differ, as `gaps` explains. too_large: the till does not fit in the files of the export, which are limited to 16 MB in total; export fewer tills at once. interrupted: the export process was repeatedly interrupted. internal_error: an unexpected error occurred on our side and was logged.",
   }),
-  message: z.string().meta({ description: "The reason in words" }),
-  gaps: z.array(imbalanceSchema).meta({ description: "What does not add up; empty unless the code is unbalanced" }),
+  message: z.string().meta({ description: "Human-readable explanation of the failure" }),
+  gaps: z.array(imbalanceSchema).meta({ description: "Inconsistent figures; empty unless `code` is unbalanced" }),
 });
 
 export type AccountingExportFailure = z.infer<typeof exportFailureSchema>;
 
-const fileNumber = z.int().min(1).meta({ description: "Number of the file in the export, from 1" });
+const fileNumber = z.int().min(1).meta({ description: "Number of the file within the export, starting at 1" });
 
 const exportedTill = z.object({
-  tillId: z.guid().meta({ description: "The till" }),
-  accountingConfigId: z.guid().meta({ description: "The config that it is exported by" }),
+  tillId: z.guid().meta({ description: "ID of the till" }),
+  accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the till" }),
   accountingProvider,
-  locationId: z.guid().meta({ description: "The location" }),
-  state: z.enum(["pending", "done", "failed"]).meta({ description: "Whether it is in its file" }),
-  failure: exportFailureSchema.nullable().meta({ description: "Why it is not; null unless it has failed" }),
-  fileNumber: fileNumber.nullable().meta({ description: "The file that it is in; null unless it is done" }),
+  locationId: z.guid().meta({ description: "ID of the location" }),
+  state: z
+    .enum(["pending", "done", "failed"])
+    .meta({ description: "State of the till in the export: pending, done (written to a file) or failed" }),
+  failure: exportFailureSchema.nullable().meta({ description: "Reason for the failure; null unless the till failed" }),
+  fileNumber: fileNumber
+    .nullable()
+    .meta({ description: "Number of the file that contains the till; null unless the till is done" }),
 });
 
 const exportedFile = z.object({
   number: fileNumber,
-  locationId: z.guid().meta({ description: "The location whose tills are in it" }),
-  accountingConfigId: z.guid().meta({ description: "The config that it was made by" }),
+  locationId: z.guid().meta({ description: "ID of the location whose tills the file contains" }),
+  accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the tills" }),
   accountingProvider,
-  name: z.string().meta({ description: "Name that the file is saved under" }),
-  size: z.int().min(0).meta({ description: "In bytes" }),
-  tills: z.int().min(1).meta({ description: "How many tills are in it" }),
-  entries: z.int().min(0).meta({ description: "How many journal entries are in it" }),
-  fileUrl: z.url().meta({ description: "Where it is read, with a key of the location" }),
+  name: z.string().meta({ description: "Name of the file" }),
+  size: z.int().min(0).meta({ description: "Size in bytes" }),
+  tills: z.int().min(1).meta({ description: "Number of tills in the file" }),
+  entries: z.int().min(0).meta({ description: "Number of journal entries in the file" }),
+  fileUrl: z.url().meta({ description: "URL of the file, which requires an API key of the location" }),
 });
 
-/** An export: how far it is, what became of each till, and its files. */
+/** An accounting export with its progress, the result of each till, and its files. */
 export const AccountingExport = z
   .object({
     id: exportId,
     tillsIds,
     state: z.enum(["pending", "running", "done", "failed"]).meta({
       description:
-        "pending: it will be made soon. running: it is being made. done: every till is in its file. failed: some till is not; the files hold the others",
+        "State of the export. pending: it has not started. running: it is in progress. done: every till was exported. failed: at least one till was not exported; the files contain the others.",
     }),
-    createdAt: UtcDateTime.meta({ description: "When it was asked for" }),
-    startedAt: UtcDateTime.nullable().meta({ description: "When its making began; null while it has not" }),
-    finishedAt: UtcDateTime.nullable().meta({ description: "When it was done or failed; null before" }),
-    tills: z
-      .array(exportedTill)
-      .meta({ description: "What became of each till, in the order in which they were named" }),
+    createdAt: UtcDateTime.meta({ description: "When the export was requested" }),
+    startedAt: UtcDateTime.nullable().meta({ description: "When the export started; null before it started" }),
+    finishedAt: UtcDateTime.nullable().meta({ description: "When the export was done or failed; null before" }),
+    tills: z.array(exportedTill).meta({ description: "Result of each till, in the order of the request" }),
     files: z.array(exportedFile).meta({
-      description: "The files: one for each location, config and provider of which a till is done; none before",
+      description:
+        "Files of the export: one for each combination of location, config and provider with exported tills. Empty until the export ends.",
     }),
   })
   .meta({
     id: "AccountingExport",
-    description: "An export: how far it is, what became of each till, and its files",
+    description: "An accounting export with its progress, the result of each till, and its files",
     example: accountingExportExample,
   });
 

@@ -19,13 +19,13 @@ import {
   withoutFieldDefaults,
 } from "./fields.ts";
 
-/** What a location sells and how it is paid: five lists, kept by its point of sale and read as bare arrays. */
+/** The catalog of a location: five lists that its point of sale maintains and that responses return as bare arrays. */
 
-/** An id that the point of sale gave; order rows and reports refer to it. */
+/** An id assigned by the point of sale, which order rows and reports reference. */
 const catalogIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 const nameField = (description: string) => boundedString(1_024).meta({ description });
 
-/** A VAT rate in hundredths of a percent, 1,000% at most. */
+/** A VAT rate in hundredths of a percent, at most 1,000%. */
 const vatRateField = (description: string) =>
   z
     .int()
@@ -34,84 +34,91 @@ const vatRateField = (description: string) =>
     .meta({ description: `${description}, in hundredths of a percent: 1000 means 10%` });
 
 const productShape = {
-  id: catalogIdField("Id of the product: the productCatalogId of reports, the itemCatalogId of orders"),
+  id: catalogIdField("ID of the product; `productCatalogId` in reports and `itemCatalogId` in orders"),
   name: nameField("Name"),
-  category: nameField("Name of its category"),
-  categoryId: catalogIdField("Id of its category, one of the catalogue's categories"),
-  subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("Id of the sub-category") }), 100)
-    .check(uniqueItemsCheck("sub-category", "id"))
-    .meta({ description: "Where the point of sale shows it; empty when it is archived: no longer sold" }),
+  category: nameField("Name of the category"),
+  categoryId: catalogIdField("ID of the category, which must be in the catalog"),
+  subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("ID of the subcategory") }), 100)
+    .check(uniqueItemsCheck("subcategory", "id"))
+    .meta({
+      description:
+        "Subcategories that show the product at the point of sale; empty for an archived product, which is no longer sold",
+    }),
   priceList: boundedArray(
     z.object({
-      priceTypeId: catalogIdField("Id of the price list"),
+      priceTypeId: catalogIdField("ID of the price list"),
       priceTypeName: nameField("Name of the price list"),
-      unitPrice: amountField("Price of one unit, VAT included"),
-      taxRate: vatRateField("VAT rate, the percentage of one of the catalogue's taxes, or 0"),
+      unitPrice: amountField("Price of one unit including VAT"),
+      taxRate: vatRateField("VAT rate (0, or the `percentage` of a tax in the catalog)"),
     }),
     100,
   )
     .check(uniqueItemsCheck("price list", "priceTypeId"))
-    .meta({ description: "Its prices, one for each price list" }),
+    .meta({ description: "Prices of the product, one per price list" }),
   sku: nullWhenAbsent(boundedString(255)).meta({ description: "Stock keeping unit" }),
 };
 
-/** A product as the point of sale sends it: `sku` may be left out. */
+/** A product as the point of sale sends it, with an optional `sku`. */
 const ProductInput = z
   .object(productShape)
-  .meta({ id: "CatalogProductInput", description: "A product", example: catalogProductExample });
+  .meta({ id: "CatalogProductInput", description: "A product in the catalog", example: catalogProductExample });
 
 export const CatalogProduct = z
   .object(withoutFieldDefaults(productShape))
-  .meta({ id: "CatalogProduct", description: "A product", example: catalogProductExample });
+  .meta({ id: "CatalogProduct", description: "A product in the catalog", example: catalogProductExample });
 
 export const CatalogPayment = z
   .object({
-    id: catalogIdField("Id of the payment method: the paymentCatalogId of reports and orders"),
+    id: catalogIdField("ID of the payment method; `paymentCatalogId` in reports and orders"),
     name: nameField("Name"),
-    enabled: booleanField("Whether it can be paid with now"),
+    enabled: booleanField("Whether the payment method is enabled"),
   })
-  .meta({ id: "CatalogPayment", description: "A payment method", example: catalogPaymentExample });
+  .meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentExample });
 
 export const CatalogTax = z
   .object({
-    id: catalogIdField("Id of the tax: the taxCatalogId of reports and orders"),
+    id: catalogIdField("ID of the tax; `taxCatalogId` in reports and orders"),
     name: nameField("Name"),
     percentage: vatRateField("VAT rate"),
   })
-  .meta({ id: "CatalogTax", description: "A tax", example: catalogTaxExample });
+  .meta({ id: "CatalogTax", description: "A tax in the catalog", example: catalogTaxExample });
 
 export const CatalogModifier = z
   .object({
-    id: catalogIdField("Id of the modifier: the modifierGroupId of orders"),
+    id: catalogIdField("ID of the modifier; `modifierGroupId` in orders"),
     name: nameField("Name"),
     options: boundedArray(
       z.object({
-        id: catalogIdField("Id of the option: the modifierId of orders"),
+        id: catalogIdField("ID of the option; `modifierId` in orders"),
         name: nameField("Name"),
-        price: amountField("What it adds to the price of one unit, VAT included"),
+        price: amountField("Amount added to the price of one unit, including VAT"),
       }),
       500,
     )
       .check(uniqueItemsCheck("option", "id"))
-      .meta({ description: "What there is to choose from" }),
+      .meta({ description: "Options of the modifier" }),
   })
-  .meta({ id: "CatalogModifier", description: "A choice that products come with", example: catalogModifierExample });
+  .meta({
+    id: "CatalogModifier",
+    description: "A group of options for products, such as toppings",
+    example: catalogModifierExample,
+  });
 
 export const CatalogCategory = z
   .object({
-    id: catalogIdField("Id of the category"),
+    id: catalogIdField("ID of the category"),
     name: nameField("Name"),
-    index: z.int().min(0).meta({ description: "Its place among the categories" }),
+    index: z.int().min(0).meta({ description: "Position of the category in the list" }),
   })
   .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
-/** Of each list of a catalogue: what it is made of, the name of that in faults, and how many there may be. */
+/** For each list of a catalog, the schema of an item, its name in error messages, and the maximum number of items. */
 export const catalogListDefinitions = {
-  products: { item: ProductInput, what: "product", most: 20_000 },
-  payments: { item: CatalogPayment, what: "payment method", most: 1_000 },
-  taxes: { item: CatalogTax, what: "tax", most: 1_000 },
-  modifiers: { item: CatalogModifier, what: "modifier", most: 5_000 },
-  categories: { item: CatalogCategory, what: "category", most: 5_000 },
+  products: { itemSchema: ProductInput, itemName: "product", max: 20_000 },
+  payments: { itemSchema: CatalogPayment, itemName: "payment method", max: 1_000 },
+  taxes: { itemSchema: CatalogTax, itemName: "tax", max: 1_000 },
+  modifiers: { itemSchema: CatalogModifier, itemName: "modifier", max: 5_000 },
+  categories: { itemSchema: CatalogCategory, itemName: "category", max: 5_000 },
 } as const;
 
 export type CatalogListName = keyof typeof catalogListDefinitions;
@@ -119,19 +126,19 @@ export type CatalogListName = keyof typeof catalogListDefinitions;
 export const catalogListNames = Object.keys(catalogListDefinitions) as CatalogListName[];
 
 const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
-  item,
-  what,
-  most,
+  itemSchema,
+  itemName,
+  max,
 }: {
-  item: Item;
-  what: string;
-  most: number;
+  itemSchema: Item;
+  itemName: string;
+  max: number;
 }) =>
-  boundedArray(item, most)
-    .check(uniqueItemsCheck(what, "id"))
-    .meta({ description: `Each under an id of its own; ${most.toLocaleString("en")} at most` });
+  boundedArray(itemSchema, max)
+    .check(uniqueItemsCheck(itemName, "id"))
+    .meta({ description: `At most ${max.toLocaleString("en")} items with unique IDs` });
 
-/** A whole catalogue as the point of sale sends it. That its references lead somewhere is checked besides. */
+/** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
 export const Catalog = z
   .object({
     products: catalogListSchema(catalogListDefinitions.products),
@@ -140,39 +147,41 @@ export const Catalog = z
     modifiers: catalogListSchema(catalogListDefinitions.modifiers),
     categories: catalogListSchema(catalogListDefinitions.categories),
   })
-  .meta({ id: "CatalogInput", description: "A whole catalogue", example: catalogExample });
+  .meta({ id: "CatalogInput", description: "A complete catalog", example: catalogExample });
 
 export type Catalog = z.infer<typeof Catalog>;
 
-/** How many there are in each list of a catalogue. */
+/** The number of items in each list of a catalog. */
 export const CatalogCounts = z
   .object({
-    products: countField("Products, archived ones among them"),
-    payments: countField("Payment methods"),
-    taxes: countField("Taxes"),
-    modifiers: countField("Modifiers"),
-    categories: countField("Categories"),
+    products: countField("Number of products, including archived products"),
+    payments: countField("Number of payment methods"),
+    taxes: countField("Number of taxes"),
+    modifiers: countField("Number of modifiers"),
+    categories: countField("Number of categories"),
   })
   .meta({
     id: "CatalogCounts",
-    description: "How many there are in each list",
+    description: "Number of items in each list of the catalog",
     example: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
   });
 
 export type CatalogCounts = z.infer<typeof CatalogCounts>;
 
-/** The reply to a catalogue that was sent. */
+/** The response to the replacement of a catalog. */
 export const ReplacedCatalog = z
   .object({
-    locationId: z.guid().meta({ description: "The location whose catalogue it is" }),
-    updatedAt: UtcDateTime.meta({ description: "When the catalogue last changed" }),
-    changed: booleanField("Whether it differs from the one before; if not, nothing was done"),
-    etag: z.string().meta({ description: "Stands for the whole catalogue as it is now; for If-Match of the next one" }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
+    updatedAt: UtcDateTime.meta({ description: "When the catalog last changed" }),
+    changed: booleanField("Whether the catalog differs from the previous one. If not, nothing was changed."),
+    etag: z.string().meta({
+      description: "Entity tag of the current catalog. Send it as `If-Match` when you replace the catalog again.",
+    }),
     counts: CatalogCounts,
   })
   .meta({
     id: "ReplacedCatalog",
-    description: "The catalogue as it is now, in short",
+    description: "Summary of the current catalog",
     example: {
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
       updatedAt: "2026-05-29T10:17:19.000Z",

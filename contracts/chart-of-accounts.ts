@@ -1,8 +1,8 @@
 import type { paymentModes } from "./enumerations.ts";
 
 /*
- * What of the French chart of accounts (plan comptable général) the configs of accounting exports begin with. Where the
- * chart leaves off, accounts are as they are customary under it: 5115 and 5118 below 511, 4671 below 467.
+ * The defaults of accounting configs, from the French chart of accounts (plan comptable général). Where the chart is
+ * less detailed, accounts follow common practice: 5115 and 5118 below 511, 4671 below 467.
  */
 
 interface LedgerAccount {
@@ -10,51 +10,47 @@ interface LedgerAccount {
   label: string;
 }
 
-/** Accounts that a config has one of, and what each is for. */
+/** The single accounts of a config and their purposes. */
 export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",
     label: "Prestations de services",
-    purpose: "Sales without VAT, at rates that `sales` does not list",
+    purpose: "Account for sales excluding VAT at rates not in `sales`",
   },
-  otherVat: { account: "44571", label: "TVA collectée", purpose: "VAT at rates that `collectedVat` does not list" },
+  otherVat: { account: "44571", label: "TVA collectée", purpose: "Account for VAT at rates not in `collectedVat`" },
   discounts: {
     account: "709",
     label: "Rabais, remises et ristournes accordés",
-    purpose: "Discounts without VAT; used when `discountBooking` is gross",
+    purpose: "Account for discounts excluding VAT; used if `discountBooking` is gross",
   },
   unpaid: {
     account: "411",
     label: "Clients",
-    purpose: "What customers owe: orders left open, and what is put on or paid off their accounts",
+    purpose: "Account for amounts that customers owe: unpaid orders, and charges to and payments on their accounts",
   },
   owedToCustomers: {
     account: "4197",
     label: "Clients, autres avoirs",
     purpose:
-      "What customers are owed: refunds that were not paid out, and payments of orders that were canceled or transferred",
+      "Account for amounts owed to customers: refunds that were not paid out, and payments for canceled or transferred orders",
   },
-  tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Tips, which are the staff's" },
-  deposits: { account: "4191", label: "Clients, avances et acomptes reçus", purpose: "Deposits that were paid in" },
-  cashIn: {
-    account: "580",
-    label: "Virements internes",
-    purpose: "Where money comes from that is put into the drawer",
-  },
+  tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Account for tips of the staff" },
+  deposits: { account: "4191", label: "Clients, avances et acomptes reçus", purpose: "Account for customer deposits" },
+  cashIn: { account: "580", label: "Virements internes", purpose: "Counterpart account for cash added to the drawer" },
   cashOut: {
     account: "471",
     label: "Compte d'attente",
-    purpose: "What money was for that was taken out of the drawer",
+    purpose: "Counterpart account for cash removed from the drawer",
   },
   shortage: {
     account: "658",
     label: "Charges diverses de gestion courante",
-    purpose: "Cash that is missing, and roundings to our debit",
+    purpose: "Account for missing cash and rounding losses",
   },
   surplus: {
     account: "758",
     label: "Produits divers de gestion courante",
-    purpose: "Cash that is too much, and roundings to our credit",
+    purpose: "Account for excess cash and rounding gains",
   },
 } as const satisfies Record<string, LedgerAccount & { purpose: string }>;
 
@@ -62,7 +58,7 @@ const cardAccount = { account: "5115", label: "Cartes bancaires à l'encaissemen
 const voucherAccount = { account: "5118", label: "Autres valeurs à l'encaissement" };
 const platformAccount = { account: "4671", label: "Plateformes et tiers encaisseurs" };
 
-/** The account of each mode of payment. */
+/** The default account for each payment mode. */
 export const defaultPaymentLedgerAccounts: Record<(typeof paymentModes)[number], LedgerAccount> = {
   cash: { account: "531", label: "Caisse" },
   card: cardAccount,
@@ -89,7 +85,7 @@ export const defaultPaymentLedgerAccounts: Record<(typeof paymentModes)[number],
   tablePayment: cardAccount,
 };
 
-/** The rates of metropolitan France, in hundredths of a percent. */
+/** The VAT rates of metropolitan France, in hundredths of a percent. */
 const frenchVatRates = [
   { taxRate: 2000, digits: "20", text: "20 %" },
   { taxRate: 1000, digits: "10", text: "10 %" },
@@ -97,7 +93,7 @@ const frenchVatRates = [
   { taxRate: 210, digits: "21", text: "2,1 %" },
 ];
 
-/** An account for each VAT rate: the one given, followed by the digits of the rate. */
+/** Returns an account for each VAT rate: the given account number followed by the digits of the rate. */
 function ledgerAccountsByVatRate({ account, label }: LedgerAccount) {
   return frenchVatRates.map(({ taxRate, digits, text }) => ({
     taxRate,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DateTime, DateTimeV1, isUtcBefore } from "./date-time.ts";
 
-describe("a date-time", () => {
+describe("DateTime", () => {
   test.each([
     ["2026-05-29T10:17:19.000Z", "2026-05-29T10:17:19.000Z"],
     ["2026-05-29T10:17:19Z", "2026-05-29T10:17:19.000Z"],
@@ -12,7 +12,7 @@ describe("a date-time", () => {
     ["2026-05-29T10:17:19.1230000+00:00", "2026-05-29T10:17:19.123Z"],
     ["2024-02-29T23:59:59.999+00:00", "2024-02-29T23:59:59.999Z"],
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
-  ])("%s is %s", (written, utc) => {
+  ])("converts %s to %s", (written, utc) => {
     expect(DateTime.parse(written)).toBe(utc);
   });
 
@@ -34,18 +34,21 @@ describe("a date-time", () => {
     "",
     1780049839000,
     null,
-  ])("%s is refused", (written) => {
+  ])("rejects %s", (written) => {
     expect(DateTime.safeParse(written).success).toBe(false);
   });
 });
 
-describe("a date-time of the older format", () => {
-  test.each(["2026-05-29T10:17:19", "0001-01-02T00:00:00", "9999-12-30T23:59:59.999"])("%s is as it was", (written) => {
-    expect(DateTimeV1.parse(written)).toBe(written);
-  });
+describe("DateTimeV1", () => {
+  test.each(["2026-05-29T10:17:19", "0001-01-02T00:00:00", "9999-12-30T23:59:59.999"])(
+    "keeps %s, which has no offset",
+    (written) => {
+      expect(DateTimeV1.parse(written)).toBe(written);
+    },
+  );
 
   test.each(["0001-01-01T12:00:00", "9999-12-31T00:00:00", "0000-12-31T23:59:59"])(
-    "%s is refused: in some time zone it is in no year",
+    "rejects %s, which is out of range in some time zone",
     (written) => expect(DateTimeV1.safeParse(written).success).toBe(false),
   );
 });
@@ -56,6 +59,6 @@ test.each([
   ["2026-05-29T10:17:19.1234Z", "2026-05-29T10:17:19.123Z", false],
   ["2026-05-29T10:17:19.123Z", "2026-05-29T10:17:19.123Z", false],
   ["0999-12-31T00:00:00.000Z", "2026-01-01T00:00:00.000Z", true],
-])("%s is before %s: %s", (one, other, before) => {
+])("isUtcBefore(%s, %s) is %s", (one, other, before) => {
   expect(isUtcBefore(one, other)).toBe(before);
 });

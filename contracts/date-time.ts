@@ -2,9 +2,8 @@ import { z } from "zod";
 import { boundedString } from "./fields.ts";
 
 /**
- * The instant of a date-time with an offset or `Z`, written in UTC with milliseconds. Digits of a second beyond
- * milliseconds are kept when they are not zero, so that no instant is changed. What is no such date-time comes back as
- * it is.
+ * Returns a date-time that has an offset or `Z` in UTC with milliseconds. Nonzero digits beyond milliseconds are kept, so
+ * that the instant does not change. Any other text is returned unchanged.
  */
 export function dateTimeToUtc(dateTime: string): string {
   if (dateTime.length === 24 && dateTime.endsWith("Z")) return dateTime;
@@ -15,7 +14,7 @@ export function dateTimeToUtc(dateTime: string): string {
   return subMilliseconds ? `${utc.slice(0, -1)}${subMilliseconds[1]}Z` : utc;
 }
 
-/** Whether one instant, as `toUtc` writes it, is before another. */
+/** Whether an instant is before another. Both are in the format of `dateTimeToUtc`. */
 export function isUtcBefore(one: string, other: string): boolean {
   return one.slice(0, -1) < other.slice(0, -1);
 }
@@ -25,47 +24,47 @@ const maxTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 const minTimeMs = Date.parse("0001-01-01T00:00:00.000Z");
 
 /**
- * A date-time in a body: a day that exists, seconds, and an offset or `Z`, in the years 1 to 9999. It becomes the same
- * instant in UTC.
+ * A date-time in a request: an existing day in the years 1 to 9999, with seconds and an offset or `Z`. Parsing converts
+ * it to UTC.
  */
 export const DateTime = z.iso
   .datetime({
     offset: true,
-    error: "Must be a date-time that exists, with seconds and an offset or Z, such as 2026-05-29T10:17:19.000Z",
+    error: "Must be a valid date-time with seconds and an offset or Z, such as 2026-05-29T10:17:19.000Z",
   })
-  .refine(isInYearRange, { error: "Must be in the years 1 to 9999" })
-  .refine(hasAtMostNanoseconds, { error: "May have 9 digits after the point at most" })
+  .refine(isInYearRange, { error: "Must be between the years 1 and 9999" })
+  .refine(hasAtMostNanoseconds, { error: "Must have at most 9 fractional digits" })
   .overwrite(dateTimeToUtc);
 
 /**
- * A date-time in a body of the older format: as `DateTime`, or without an offset and then in the location's time zone,
- * to be told apart by its ending. Only the former becomes UTC here.
+ * A date-time in a V1 body: like `DateTime`, or without an offset, which means the location's time zone. Only a
+ * date-time with an offset is converted to UTC here.
  */
 export const DateTimeV1 = z.iso
   .datetime({
     offset: true,
     local: true,
-    error: "Must be a date-time that exists, such as 2026-05-29T10:17:19 or 2026-05-29T10:17:19.000Z",
+    error: "Must be a valid date-time, such as 2026-05-29T10:17:19 or 2026-05-29T10:17:19.000Z",
   })
-  .refine(isInYearRange, { error: "Must be in the years 1 to 9999" })
-  .refine(hasAtMostNanoseconds, { error: "May have 9 digits after the point at most" })
+  .refine(isInYearRange, { error: "Must be between the years 1 and 9999" })
+  .refine(hasAtMostNanoseconds, { error: "Must have at most 9 fractional digits" })
   .overwrite((dateTime) => (hasUtcOffset(dateTime) ? dateTimeToUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
 
-/** Whether a date-time is no finer than nanoseconds. PostgreSQL refuses one of hundreds of digits. */
+/** Whether a date-time has at most nanosecond precision. PostgreSQL rejects one with hundreds of digits. */
 function hasAtMostNanoseconds(dateTime: string): boolean {
   return dateTime.length <= "2026-05-29T10:17:19.123456789+02:00".length;
 }
 
-/** Whether a date-time says which instant it is, and not only what a clock showed. */
+/** Whether a date-time has an offset or `Z`, and so identifies an instant without a time zone. */
 export function hasUtcOffset(dateTime: string): boolean {
   return /(?:Z|[+-]\d{2}:\d{2})$/.test(dateTime);
 }
 
-/** A date-time in a reply: always in UTC. */
+/** A date-time in a response, always in UTC. */
 export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
-/** Without an offset it has to be in range in every time zone. */
+/** Whether a date-time is in the years 1 to 9999; without an offset, in every time zone. */
 function isInYearRange(dateTime: string): boolean {
   const isInstant = hasUtcOffset(dateTime);
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
@@ -73,15 +72,15 @@ function isInYearRange(dateTime: string): boolean {
   return !(time < minTimeMs + margin || time > maxTimeMs - margin);
 }
 
-/** The time zone of a location whose own is not told. */
+/** The time zone of a location without a configured one. */
 export const defaultTimeZone = "Europe/Paris";
 
-/** A name of the IANA time zone database, as the runtime knows it; not an offset such as +01:00. */
+/** An IANA time zone name that the runtime supports, not an offset such as +01:00. */
 export const TimeZone = boundedString(64)
   .refine((name) => /^[A-Za-z]/.test(name) && isKnownTimeZone(name), {
-    error: "Must be a time zone of the IANA database, such as Europe/Paris",
+    error: "Must be an IANA time zone name, such as Europe/Paris",
   })
-  .meta({ description: "Time zone, by its name in the IANA database", example: defaultTimeZone });
+  .meta({ description: "IANA time zone name", example: defaultTimeZone });
 
 function isKnownTimeZone(timeZone: string): boolean {
   try {

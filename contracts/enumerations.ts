@@ -1,10 +1,10 @@
-/** The closed lists of values that tills, orders and reports use, in the order in which older tills number them. */
+/** The enumerations of tills, orders and reports. The order matters: V1 tills refer to values by index. */
 
 export const orderServiceTypes = ["takeout", "eatin", "delivery", "unknown"] as const;
 
 export const diningRoomTypes = ["room", "bar", "takeOut", "extOrder"] as const;
 
-/** Which price list applies: of a room, a product row or a menu row. */
+/** The type of price list of a room, a product row or a menu row. */
 export const priceListTypes = [
   "custom",
   "normal",
@@ -23,7 +23,7 @@ export const priceListTypes = [
   "event6",
 ] as const;
 
-/** Of a payment row or a discount row. Only validated rows count. */
+/** The status of a payment row or a discount row. Only validated rows count. */
 export const orderRowStatuses = ["validated", "pending", "cancelled"] as const;
 
 export const paymentTypes = ["payment", "change", "discount", "customerAccount", "tip"] as const;

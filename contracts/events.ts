@@ -5,93 +5,93 @@ import { EventOrder } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import { EndpointDisabledEventData, EndpointFailingEventData, ReportFinalizedEventData } from "./webhook-message.ts";
 
-/** Of one order: what it is now, and which of its events this is. */
+/** The current state of an order, and the sequence number of the event. */
 const orderEventData = z.object({
   locationId: z.guid(),
-  /** Grows by one with each event of the order, from 1. Events may arrive in another order. */
+  /** 1 for the first event of the order, incremented with each event. Events can arrive out of order. */
   sequence: z.int().min(1),
   order: EventOrder,
 });
 
 /**
- * The event catalogue: what services tell each other, and with which facts.
+ * The schema of each event's data, by event type. Services publish events to each other.
  *
- * An event travels on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelope`.
+ * An event is published on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelopeSchema`.
  */
 export const eventDataSchemas = {
-  /** From till-ingest: a till is there to be turned into its report, for the first time or again. */
+  /** From till-ingest: a till was stored, and its report must be computed, for the first time or again. */
   "till.pushed": z.object({
     locationId: z.guid(),
     tillId: z.guid(),
-    /** 1 for the push, one more for each replace or reprocess; a lower revision never replaces a higher. */
+    /** 1 for the push, incremented by each replace or reprocess. A lower revision never replaces a higher one. */
     revision: z.int().min(1),
     reason: z.enum(["push", "replace", "reprocess"]),
-    /** When the till was first pushed; of tills that hold the same order, the one pushed last owns it. */
+    /** When the till was first pushed. If several tills contain an order, it belongs to the last pushed one. */
     pushedAt: z.iso.datetime(),
-    /** Which format the body is in. */
+    /** The format of the body. */
     version: z.enum(["V1", "V2"]),
     object: z.object({ key: z.string(), hash: z.string() }),
-    /** Of the location, when the till was pushed: dates without an offset and days are in it. */
+    /** The location's time zone at the time of the push, for dates without an offset and for business days. */
     timeZone: z.string(),
-    /** The body is the one before without personal data; left out when it is not. */
+    /** True if the body is the previous one without personal data; otherwise absent. */
     isErasure: z.boolean().optional(),
   }),
-  /** From reporting: the till has its report and orders, readable from now on. */
+  /** From reporting: the report and the orders of the till are available. */
   "report.finalized": ReportFinalizedEventData,
-  /** From reporting: the till has become a training till, and its report and orders are gone. */
+  /** From reporting: the till was replaced by a training till, and its report and orders were removed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
-  /** From reporting: what says who ordered is to be erased from these orders, wherever they are kept. */
+  /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
     locationId: z.guid(),
-    /** The till that holds them; null when none is known to. */
+    /** The till that contains the orders; null if unknown. */
     tillId: z.guid().nullable(),
     orderIds: z.array(z.guid()),
-    /** Whether they are all of the till's, which then loses whatever else names somebody, too. */
+    /** Whether these are all orders of the till. If so, other personal data of the till is erased too. */
     isWholeTill: z.boolean(),
   }),
-  /** From order-live: an order was opened or opened again, or its products or menus changed while it was open. */
+  /** From order-live: an order was opened or reopened, or its products or menus changed while it was open. */
   "order.call": orderEventData,
   /** From order-live: an order became paid. */
   "order.paid": orderEventData,
   /** From order-live: an order became canceled. */
   "order.canceled": orderEventData,
-  /** From order-live: an order was transferred to a hotel's property-management system. */
+  /** From order-live: an order was transferred to a hotel's property management system. */
   "order.transferred": orderEventData,
-  /** From order-live and till-ingest: a device of the location was at work, for the first time or still. */
+  /** From order-live and till-ingest: a device of the location was used. */
   "device.seen": SeenDevice.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
-  /** From catalog: a location's catalogue was replaced by another. */
+  /** From catalog: the catalog of a location was replaced by a different one. */
   "catalog.updated": z.object({
     locationId: z.guid(),
-    /** Stands for the whole catalogue as it is now. */
+    /** The entity tag of the new catalog. */
     etag: z.string(),
     counts: CatalogCounts,
   }),
-  /** From webhooks: an endpoint has had nothing but failures for days. */
+  /** From webhooks: all deliveries to an endpoint have failed for days. */
   "endpoint.failing": EndpointFailingEventData,
-  /** From webhooks: an endpoint is sent nothing any more, because it is gone or had nothing but failures for too long. */
+  /** From webhooks: an endpoint was disabled because it is gone or failed for too long. */
   "endpoint.disabled": EndpointDisabledEventData,
-  /** From accounts: a key was made or revoked; whoever caches it forgets it. */
+  /** From accounts: an API key was created or revoked. Caches must drop it. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),
     keyId: z.guid(),
     keyHash: z.string(),
     revoked: z.boolean(),
   }),
-  /** From accounts: a location was made or changed. */
+  /** From accounts: a location was created or changed. */
   "location.updated": LocationRef.omit({ id: true }).extend({ locationId: z.guid() }),
 } as const;
 
 export type EventType = keyof typeof eventDataSchemas;
 export type EventData<Type extends EventType> = z.infer<(typeof eventDataSchemas)[Type]>;
 
-/** The envelope, with CloudEvents' names; `traceparent` is W3C trace context. */
+/** The envelope of an event, with the field names of CloudEvents. `traceparent` is W3C trace context. */
 export const eventEnvelopeSchema = z.object({
   specversion: z.literal("1.0"),
   id: z.guid(),
   type: z.enum(Object.keys(eventDataSchemas) as [EventType, ...EventType[]]),
   source: z.string(),
   time: z.iso.datetime(),
-  /** What the event is about: a till's, report's, key's or location's id. */
+  /** The id of the till, report, key or location that the event is about. */
   subject: z.string(),
   traceparent: z.string().optional(),
   data: z.unknown(),

@@ -8,18 +8,18 @@ import { ReportListItem, ReportV2 } from "./report-v2.ts";
 import { TillV1 } from "./till-v1.ts";
 import { TillV2 } from "./till-v2.ts";
 
-/** Every schema inside a schema, each once. */
-function schemasIn(schema: z.ZodType, found = new Set<z.ZodType>()): Set<z.ZodType> {
-  if (found.has(schema)) return found;
-  found.add(schema);
+/** Returns the schema and all schemas nested in it, without duplicates. */
+function collectSchemas(schema: z.ZodType, schemas = new Set<z.ZodType>()): Set<z.ZodType> {
+  if (schemas.has(schema)) return schemas;
+  schemas.add(schema);
   const definition = schema.def as unknown as Record<string, unknown>;
   const shape = (definition.shape ?? {}) as Record<string, z.ZodType>;
   const inner = [definition.innerType, definition.element, ...Object.values(shape)] as (z.ZodType | undefined)[];
-  for (const part of inner) if (part) schemasIn(part, found);
-  return found;
+  for (const part of inner) if (part) collectSchemas(part, schemas);
+  return schemas;
 }
 
-describe("the example in the documentation of", () => {
+describe("the documented example of", () => {
   const components = new Map<string, z.ZodType>();
   for (const root of [
     TillV1,
@@ -33,7 +33,7 @@ describe("the example in the documentation of", () => {
     CatalogProduct,
     ReplacedCatalog,
   ]) {
-    for (const schema of schemasIn(root)) {
+    for (const schema of collectSchemas(root)) {
       const id = schema.meta()?.id;
       if (id) components.set(id, schema);
     }
@@ -45,7 +45,7 @@ describe("the example in the documentation of", () => {
     expect(schema.safeParse(example).error?.issues ?? []).toEqual([]);
   });
 
-  test.each(["TillV2", "OrderV2", "ProductRow", "TicketV1", "Locale"])("%s is among them", (id) => {
+  test.each(["TillV2", "OrderV2", "ProductRow", "TicketV1", "Locale"])("%s is included in these tests", (id) => {
     expect(components.has(id)).toBe(true);
   });
 });

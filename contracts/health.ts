@@ -1,16 +1,16 @@
 import { z } from "zod";
 
-/** What `/health/` answers, to anybody. */
+/** The response of `GET /health/`, which requires no API key. */
 export const Health = z
   .object({
-    status: z.literal("ok").meta({ description: "Always `ok`: an API that is not up does not answer" }),
+    status: z.literal("ok").meta({ description: "Always `ok` if the API responds" }),
     uptime: z.number().min(0).meta({ description: "Seconds since this instance started" }),
-    docURL: z.url().meta({ description: "Where the documentation is" }),
-    apiVersions: z.array(z.string()).meta({ description: "The versions of the API that are served" }),
+    docURL: z.url().meta({ description: "URL of the documentation" }),
+    apiVersions: z.array(z.string()).meta({ description: "Supported API versions" }),
   })
   .meta({
     id: "Health",
-    description: "The API is up",
+    description: "Health of the API",
     example: { status: "ok", uptime: 86_400.5, docURL: "https://docs.pragma.example/docs", apiVersions: ["v1", "v2"] },
   });
 

@@ -9,19 +9,22 @@ const millisecondsField = (description: string) =>
     .meta({ description: `${description}, in milliseconds` });
 const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
-/** A name that a location's job can have: it stands in addresses as it is. */
+/** The id of a job, limited to characters that need no encoding in URLs. */
 export const JobId = boundedString(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
-    error: "Must be letters, digits and . _ @ + - only, a letter or digit first: a queue separates names by the colon",
+    error: "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
   })
-  .meta({ description: "Id of a job", example: "closing-2026-05-29" });
+  .meta({ description: "ID of a job", example: "closing-2026-05-29" });
 
 const JobBackoff = z.union([
-  millisecondsField("The same wait before every further attempt"),
+  millisecondsField("Delay before each further attempt"),
   z.object({
-    type: z.enum(["fixed", "exponential"]).meta({ description: "exponential: twice as long after each failure" }),
-    delay: millisecondsField("The wait before the second attempt").default(0),
-    jitter: z.number().min(0).max(1).optional().meta({ description: "The share of the wait that is left to chance" }),
+    type: z.enum(["fixed", "exponential"]).meta({
+      description:
+        "Type of backoff. fixed: the delay stays the same. exponential: the delay doubles after each failure.",
+    }),
+    delay: millisecondsField("Delay before the second attempt").default(0),
+    jitter: z.number().min(0).max(1).optional().meta({ description: "Fraction of the delay that is randomized" }),
   }),
 ]);
 
@@ -29,32 +32,33 @@ const instantSchema = z.union([DateTime, z.int().min(0)], {
   error: "Must be a date-time with an offset or Z, or milliseconds since 1970",
 });
 
-/** How a job is done again and again. */
+/** The schedule of a repeating job. */
 export const JobRepeatOptions = z
   .object({
     every: z
       .int()
       .min(1)
       .optional()
-      .meta({ description: "Milliseconds from one run to the next; the first is at once" }),
+      .meta({ description: "Interval between runs in milliseconds. The first run starts immediately." }),
     pattern: boundedString(255).optional().meta({
       description:
-        "Instead of every: a cron pattern of five or six fields, seconds first when six. It has to come true within ten years; H is not supported",
+        "Cron pattern of five or six fields, as an alternative to `every`. With six fields, the first one is seconds. The first match must be within ten years. The character H is not supported.",
     }),
-    tz: TimeZone.optional().meta({ description: "Of the pattern; UTC when left out" }),
-    limit: z.int().min(1).optional().meta({ description: "Number of runs" }),
-    startDate: instantSchema.optional().meta({ description: "No run before" }),
-    endDate: instantSchema.optional().meta({ description: "No run after" }),
-    immediately: z.boolean().optional().meta({ description: "With a pattern: the first run is at once" }),
+    tz: TimeZone.optional().meta({ description: "Time zone of the pattern. Defaults to UTC." }),
+    limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
+    startDate: instantSchema.optional().meta({ description: "Earliest time of a run" }),
+    endDate: instantSchema.optional().meta({ description: "Latest time of a run" }),
+    immediately: z.boolean().optional().meta({ description: "Whether the first run of a pattern starts immediately" }),
   })
   .meta({
-    description: "Done again and again, until its limit or endDate. Each run has as many attempts as the job",
+    description:
+      "Schedule of a repeating job, which runs until `limit` or `endDate` is reached. Each run has the number of attempts of the job.",
     example: { every: 3_600_000, limit: 24 },
   });
 
 export type JobRepeatOptions = z.infer<typeof JobRepeatOptions>;
 
-/** Which finished jobs are kept. */
+/** The retention of finished jobs. */
 const FinishedJobRetention = z
   .union([
     z.boolean(),
@@ -67,84 +71,86 @@ const FinishedJobRetention = z
   ])
   .meta({
     description:
-      "What stays, once this job has finished, of the location's jobs that finished in the same way. true: this job is forgotten. " +
-      "A number, or count: so many, the last ones. age: those of the last so many seconds (of older ones at most limit are forgotten at once). Forgotten: 404",
+      "Which of the location's jobs that ended the same way are kept once this job has finished. true: this job is removed. " +
+      "A number, or `count`: the most recent jobs are kept, up to that number. `age`: jobs are kept for that many seconds; `limit` is the maximum number of older jobs removed at once. A removed job returns 404.",
   });
 
-/** The options of a queue's job. What is left out is as if it had not been there. */
+/** The options of a job, which are passed to its queue. Omitted options stay unset. */
 export const JobOptions = z
   .object({
     deduplication: z
       .object({
-        id: jobNameField("Jobs of the location with the same one are duplicates"),
-        ttl: millisecondsField("How long; without it (or 0) until the first job has finished").optional(),
+        id: jobNameField("ID of the deduplication. Jobs of the location with the same ID are duplicates."),
+        ttl: millisecondsField("Deduplication period (by default, until the first job finishes)").optional(),
       })
       .optional()
-      .meta({ description: "A duplicate is not added: the reply is the first job's" }),
-    failParentOnFailure: z.boolean().optional().meta({ description: "When this job fails, its parent fails" }),
-    ignoreDependencyOnFailure: z.boolean().optional().meta({ description: "When this job fails, its parent goes on" }),
+      .meta({ description: "Deduplication. A duplicate is not added, and the response contains the first job." }),
+    failParentOnFailure: z.boolean().optional().meta({ description: "Whether the parent fails if this job fails" }),
+    ignoreDependencyOnFailure: z
+      .boolean()
+      .optional()
+      .meta({ description: "Whether the parent continues if this job fails" }),
     removeDependencyOnFailure: z
       .boolean()
       .optional()
-      .meta({ description: "When this job fails, its parent goes on: the same as ignoreDependencyOnFailure" }),
+      .meta({ description: "Whether the parent continues if this job fails. Same as `ignoreDependencyOnFailure`." }),
     repeat: JobRepeatOptions.optional(),
     jobId: JobId.optional().meta({
-      description: "The job's id. While the location has a job of this id, no other is added: the reply is that job's",
+      description:
+        "ID of the job. If the location already has a job with this ID, no job is added, and the response contains the existing job.",
     }),
     parent: z
       .object({
-        id: jobNameField("Id of the parent: a job of the same location that has not finished and does not repeat"),
-        queue: jobNameField("The queueName of the parent's reply").optional(),
+        id: jobNameField("ID of the parent: an unfinished, non-repeating job of the same location"),
+        queue: jobNameField("`queueName` of the parent").optional(),
       })
       .optional()
-      .meta({ description: "The parent is not done before this job has finished" }),
-    timestamp: millisecondsField("When the job came to be, since 1970: a delay counts from here").optional(),
-    priority: z
-      .int()
-      .min(0)
-      .max(2_097_152)
-      .optional()
-      .meta({ description: "1 goes first. 0: no priority, which goes before all of them. 2097152 counts as 2097151" }),
-    delay: millisecondsField("How long the job is kept before it may be done").optional(),
-    attempts: z.int().min(0).optional().meta({ description: "How often it is tried at most; 0 counts as 1" }),
-    backoff: JobBackoff.optional().meta({ description: "How long to wait after an attempt that failed" }),
-    lifo: z.boolean().optional().meta({ description: "Goes before the jobs of its priority that wait already" }),
+      .meta({ description: "Parent of the job. The parent does not run until this job has finished." }),
+    timestamp: millisecondsField("Unix time at which the job was created, from which `delay` counts").optional(),
+    priority: z.int().min(0).max(2_097_152).optional().meta({
+      description:
+        "Priority of the job. Jobs with priority 0, the default, run first. Among the others, 1 is the highest priority. 2097152 counts as 2097151.",
+    }),
+    delay: millisecondsField("Delay before the job can run").optional(),
+    attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts; 0 counts as 1" }),
+    backoff: JobBackoff.optional().meta({ description: "Delay after a failed attempt" }),
+    lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
     removeOnComplete: FinishedJobRetention.optional(),
     removeOnFail: FinishedJobRetention.optional(),
-    keepLogs: z.int().min(1).optional().meta({ description: "How many lines of the job's log are kept, 100 at most" }),
+    keepLogs: z.int().min(1).optional().meta({ description: "Maximum number of log lines to keep, up to 100" }),
     stackTraceLimit: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "How many of its failures are kept with their trace, 10 at most" }),
+      .meta({ description: "Maximum number of stack traces to keep, up to 10" }),
     sizeLimit: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "Bytes that the payload may have as JSON; 0: any number" }),
+      .meta({ description: "Maximum size of the JSON payload in bytes; 0 for no limit" }),
   })
-  .meta({ id: "JobOptions", description: "What the queue is told of a job", example: { attempts: 3, delay: 1_000 } });
+  .meta({ id: "JobOptions", description: "Options of a job", example: { attempts: 3, delay: 1_000 } });
 
 export type JobOptions = z.infer<typeof JobOptions>;
 
-/** The body of a new job. */
+/** A job to create. */
 export const NewJob = rejectUnstorableText(
   z.object({
-    message: boundedString(100_000).meta({ description: "What the job is about: comes back in its result" }),
-    duration: millisecondsField("How long the job takes").default(0),
+    message: boundedString(100_000).meta({ description: "Message of the job, which its result contains" }),
+    duration: millisecondsField("Duration of the job").default(0),
     jobOptions: JobOptions.default({}),
   }),
 ).meta({
   id: "NewJob",
-  description: "A job to be done",
+  description: "A job to create",
   example: { message: "Close the day", duration: 5_000, jobOptions: { attempts: 3, delay: 1_000 } },
 });
 
 export type NewJob = z.infer<typeof NewJob>;
 
-/** What a queue carries for a job. */
+/** The payload of a job in its queue. */
 export const JobPayload = z
-  .object({ message: z.string(), duration: z.int().min(0).meta({ description: "In milliseconds" }) })
+  .object({ message: z.string(), duration: z.int().min(0).meta({ description: "Duration in milliseconds" }) })
   .meta({ id: "JobPayload", example: { message: "Close the day", duration: 5_000 } });
 
 export type JobPayload = z.infer<typeof JobPayload>;
@@ -158,17 +164,17 @@ const jobExample = {
   timestamp: 1_780_099_200_000,
 };
 
-/** The reply to a new job. */
+/** The response to the creation of a job. */
 export const Job = z
   .object({
-    id: z.string().meta({ description: "Id of the job: the jobId that was asked for, or else a uuid" }),
-    queueName: z.string().meta({ description: "The queue: each location has one of its own" }),
+    id: z.string().meta({ description: "ID of the job: the requested `jobId`, or a generated UUID" }),
+    queueName: z.string().meta({ description: "Name of the queue. Each location has its own queue." }),
     jobName: z.string(),
     jobOptions: JobOptions,
     payload: JobPayload,
-    timestamp: z.int().min(0).meta({ description: "When the job came to be, in milliseconds since 1970" }),
+    timestamp: z.int().min(0).meta({ description: "Creation time of the job as a Unix timestamp in milliseconds" }),
   })
-  .meta({ id: "Job", description: "A job of a queue", example: jobExample });
+  .meta({ id: "Job", description: "A job in a queue", example: jobExample });
 
 export type Job = z.infer<typeof Job>;
 
@@ -183,28 +189,34 @@ const jobStates = [
   "failed",
 ] as const;
 
-/** What became of a job that did what it had to. */
+/** The result of a completed job. */
 export const JobResult = z
-  .object({ message: z.string(), waited: z.int().min(0).meta({ description: "How long it took, in milliseconds" }) })
+  .object({ message: z.string(), waited: z.int().min(0).meta({ description: "Duration of the job in milliseconds" }) })
   .meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
 
 export type JobResult = z.infer<typeof JobResult>;
 
-/** A job, and how far it is. */
+/** A job with its state and progress. */
 export const JobStatus = Job.extend({
-  state: z.enum(jobStates).meta({ description: "repeating: is done again and again, and has not come to its end" }),
-  progress: z.int().min(0).max(100).meta({ description: "In percent; of a repeating job always 0 until its end" }),
-  attemptsMade: z.int().min(0).meta({ description: "Attempts that failed" }),
-  runs: z.int().min(0).meta({ description: "How often a repeating job was done; 0 for any other" }),
-  result: JobResult.nullable().meta({ description: "Of a repeating job: that of its last run" }),
+  state: z
+    .enum(jobStates)
+    .meta({ description: "State of the job. repeating: the job runs on a schedule that has not ended." }),
+  progress: z
+    .int()
+    .min(0)
+    .max(100)
+    .meta({ description: "Progress in percent; 0 for a repeating job until its schedule ends" }),
+  attemptsMade: z.int().min(0).meta({ description: "Number of failed attempts" }),
+  runs: z.int().min(0).meta({ description: "Number of runs of a repeating job; 0 for any other job" }),
+  result: JobResult.nullable().meta({ description: "Result of the job or of its last run; null if none" }),
   failure: z
     .object({ message: z.string() })
     .nullable()
-    .meta({ description: "Why the last attempt failed; null when none did, or a later one succeeded" }),
+    .meta({ description: "Error of the last attempt; null if the attempt did not fail" }),
   finishedAt: UtcDateTime.nullable(),
 }).meta({
   id: "JobStatus",
-  description: "A job, and how far it is",
+  description: "A job with its state and progress",
   example: {
     ...jobExample,
     state: "completed",

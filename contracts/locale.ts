@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The regions in which each language is offered by the devices that tills run on. */
+/** The regions of each language that point-of-sale devices offer. */
 const regionsByLanguage = {
   af: "NA ZA",
   am: "ET",
@@ -101,11 +101,11 @@ const regionsByLanguage = {
   zu: "ZA",
 };
 
-/** Every locale code that a till may carry: language, underscore, region. */
+/** Every locale code that a till can contain: language, underscore, region. */
 const locales: string[] = Object.entries(regionsByLanguage).flatMap(([language, regions]) =>
   regions.split(" ").map((region) => `${language}_${region}`),
 );
 
 export const Locale = z
-  .enum(locales, { error: "Must be a language and a region, such as fr_FR or en_GB" })
-  .meta({ id: "Locale", description: "Language and region", example: "fr_FR" });
+  .enum(locales, { error: "Must be a locale such as fr_FR or en_GB" })
+  .meta({ id: "Locale", description: "Locale: language and region", example: "fr_FR" });

@@ -4,7 +4,7 @@ import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
 import { Locale } from "./locale.ts";
 
-/** The codes of ISO 4217 in use: currencies, funds, precious metals, and the two for tests and for none. */
+/** The active ISO 4217 codes: currencies, funds, precious metals, XTS for tests, and XXX for no currency. */
 const currencies = (
   "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD " +
   "CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS " +
@@ -17,55 +17,55 @@ const currencies = (
 
 const Currency = z
   .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
-  .meta({ description: "Currency, ISO 4217", example: "EUR" });
+  .meta({ description: "ISO 4217 currency code", example: "EUR" });
 
 const applicationDefaultOption = (description: string) =>
-  nullWhenAbsent(z.boolean()).meta({ description: `${description}. Null: as the application does` });
+  nullWhenAbsent(z.boolean()).meta({ description: `${description}; null to use the application's default` });
 
 const TipsConfig = z
   .object({
-    isEnabled: z.boolean().meta({ description: "Whether tips are asked for" }),
+    isEnabled: z.boolean().meta({ description: "Whether the device prompts for a tip" }),
     predefinedValues: boundedArray(z.number().min(0), 100).meta({
-      description: "The tips that are offered, in the unit that format tells",
+      description: "Suggested tips, in the unit that `format` specifies",
       example: [5, 10, 15],
     }),
     format: z
       .enum(["amount", "percentage"])
-      .meta({ description: "Whether the values are minor units of the currency or plain percents" }),
+      .meta({ description: "Unit of the suggested tips. amount: minor units of the currency. percentage: percent." }),
   })
-  .meta({ id: "TipsConfig", description: "How tips are asked for" });
+  .meta({ id: "TipsConfig", description: "Settings for tips" });
 
-/** The options that stand beside a location's settings, with their defaults. */
+/** The options of a location that are not part of its settings, with their defaults. */
 export const locationOptionsShape = {
-  nextClosingStartsAt: nullWhenAbsent(DateTime).meta({ description: "When the next closing begins" }),
-  nextClosingEndsAt: nullWhenAbsent(DateTime).meta({ description: "When the next closing ends" }),
-  groupItemsOnPreparation: applicationDefaultOption("Group equal items for the kitchen"),
+  nextClosingStartsAt: nullWhenAbsent(DateTime).meta({ description: "Start of the next closing period" }),
+  nextClosingEndsAt: nullWhenAbsent(DateTime).meta({ description: "End of the next closing period" }),
+  groupItemsOnPreparation: applicationDefaultOption("Whether to group identical items on preparation tickets"),
   currencyCode: Currency.default("EUR"),
   exerciseMonth: nullWhenAbsent(z.int().min(1).max(12)).meta({
-    description: "Month in which the fiscal year begins, 1 to 12",
+    description: "First month of the fiscal year, 1 to 12",
   }),
-  maxStepsCount: nullWhenAbsent(z.int().min(0)).meta({ description: "How many steps an order has at most" }),
-  preparationEnabled: applicationDefaultOption("Send orders to the kitchen"),
-  printClaimTickets: applicationDefaultOption("Print claim tickets"),
-  printClaimContent: applicationDefaultOption("Print the products on claim tickets"),
-  qrCodeAuthEnabled: applicationDefaultOption("Let clerks log in with a QR code"),
-  printMealContent: applicationDefaultOption("Print the products of a meal on the bill"),
-  printFullReport: applicationDefaultOption("Print the whole end-of-day report"),
-  promptCashFloat: applicationDefaultOption("Ask for the cash float when a till is opened"),
-  closeOnTransmit: applicationDefaultOption("Leave the order once it is sent to the kitchen"),
-  printAllClaims: applicationDefaultOption("Print every claim ticket"),
-  printWhenPaid: applicationDefaultOption("Print the bill when it is paid"),
-  compactOrder: applicationDefaultOption("Group equal products in the order"),
-  gapAllowed: applicationDefaultOption("Let a till be closed with a difference"),
-  cutClaims: applicationDefaultOption("Cut the paper between claim tickets"),
-  tipsConfig: nullWhenAbsent(TipsConfig).meta({ description: "How tips are asked for; null: they are not" }),
+  maxStepsCount: nullWhenAbsent(z.int().min(0)).meta({ description: "Maximum number of steps in an order" }),
+  preparationEnabled: applicationDefaultOption("Whether to send orders to the kitchen"),
+  printClaimTickets: applicationDefaultOption("Whether to print claim tickets"),
+  printClaimContent: applicationDefaultOption("Whether to print products on claim tickets"),
+  qrCodeAuthEnabled: applicationDefaultOption("Whether clerks can log in with a QR code"),
+  printMealContent: applicationDefaultOption("Whether to print the products of a meal on the bill"),
+  printFullReport: applicationDefaultOption("Whether to print the full end-of-day report"),
+  promptCashFloat: applicationDefaultOption("Whether to prompt for the cash float when a till is opened"),
+  closeOnTransmit: applicationDefaultOption("Whether to close the order view after the order is sent to the kitchen"),
+  printAllClaims: applicationDefaultOption("Whether to print all claim tickets"),
+  printWhenPaid: applicationDefaultOption("Whether to print the bill upon payment"),
+  compactOrder: applicationDefaultOption("Whether to group identical products in the order"),
+  gapAllowed: applicationDefaultOption("Whether a till can be closed with a cash difference"),
+  cutClaims: applicationDefaultOption("Whether to cut the paper between claim tickets"),
+  tipsConfig: nullWhenAbsent(TipsConfig).meta({ description: "Settings for tips; null if tips are disabled" }),
 };
 
 const LocationOptions = z.object(locationOptionsShape);
 
 export type LocationOptions = z.infer<typeof LocationOptions>;
 
-/** The options of a location that none was told of. */
+/** The options of a new location whose options were all omitted. */
 export const defaultLocationOptions: LocationOptions = LocationOptions.parse({});
 
 const booleanSetting = (description: string, byDefault: boolean) =>
@@ -76,59 +76,61 @@ const locationName = boundedString(255, { min: 1 }).meta({
   example: "Le Bistrot",
 });
 
-/** Every setting with its default, but for the name, which has none. */
+/** Every setting with its default, except the name, which has none. */
 const locationSettingsShape = {
-  // Described here too: else the default would become one of every locale in the documentation.
-  currencyLocale: Locale.default("fr_FR").meta({ description: "Language and region" }),
+  // Repeats the description: otherwise the default would apply to every reference to Locale in the OpenAPI document.
+  currencyLocale: Locale.default("fr_FR").meta({ description: "Locale: language and region" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
-  cutBetweenSteps: booleanSetting("Cut the paper between the steps of a preparation receipt", true),
-  printOnlyFirstPrepaReceipt: booleanSetting("Print a preparation receipt only the first time", false),
-  enablePreparationCall: booleanSetting("Let waiters call the next step", true),
-  detailedReport: booleanSetting("Print the detailed end-of-day report", true),
-  doNotPrintClaim: booleanSetting("Print no claim tickets", false),
-  closeAfterOrderCall: booleanSetting("Leave the order once it is called", true),
-  qrCodeLogin: booleanSetting("Let clerks log in with a QR code", false),
-  printOnPay: booleanSetting("Print the bill when it is paid", false),
-  prepaStepsCount: z.int().min(0).max(10).default(3).meta({ description: "How many steps a preparation has" }),
-  askForInitialCashFloat: booleanSetting("Ask for the cash float when a till is opened", false),
-  groupProductsOnPrepaReceipt: booleanSetting("Group equal products on a preparation receipt", true),
-  printClaimWithoutDetail: booleanSetting("Print claim tickets without their products", false),
-  allowGapInTillStats: booleanSetting("Let a till be closed with a difference", false),
-  printMenuWithDetail: booleanSetting("Print the products of a menu on the bill", false),
-  groupProductsOnOrder: booleanSetting("Group equal products in the order", false),
-  printMenuNameOnPrepaReceipt: booleanSetting("Print the name of a menu on a preparation receipt", false),
-  printModifierGroupOnPrepaReceipt: booleanSetting("Print the group of a modifier on a preparation receipt", false),
-  menuButtonsCount: z.int().min(4).max(16).default(8).meta({ description: "How many menu buttons a page shows" }),
-  closeFiscalYearDate: nullWhenAbsent(DateTime).meta({ description: "When the fiscal year is closed" }),
-  logoUrl: optionalTextField("Address of the logo"),
+  cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps of a preparation receipt", true),
+  printOnlyFirstPrepaReceipt: booleanSetting("Whether to print only the first preparation receipt", false),
+  enablePreparationCall: booleanSetting("Whether waiters can call the next step", true),
+  detailedReport: booleanSetting("Whether to print the detailed end-of-day report", true),
+  doNotPrintClaim: booleanSetting("Whether to suppress claim tickets", false),
+  closeAfterOrderCall: booleanSetting("Whether to close the order view after a step is called", true),
+  qrCodeLogin: booleanSetting("Whether clerks can log in with a QR code", false),
+  printOnPay: booleanSetting("Whether to print the bill upon payment", false),
+  prepaStepsCount: z.int().min(0).max(10).default(3).meta({ description: "Number of preparation steps" }),
+  askForInitialCashFloat: booleanSetting("Whether to prompt for the cash float when a till is opened", false),
+  groupProductsOnPrepaReceipt: booleanSetting("Whether to group identical products on a preparation receipt", true),
+  printClaimWithoutDetail: booleanSetting("Whether to print claim tickets without products", false),
+  allowGapInTillStats: booleanSetting("Whether a till can be closed with a cash difference", false),
+  printMenuWithDetail: booleanSetting("Whether to print the products of a menu on the bill", false),
+  groupProductsOnOrder: booleanSetting("Whether to group identical products in the order", false),
+  printMenuNameOnPrepaReceipt: booleanSetting("Whether to print the name of a menu on a preparation receipt", false),
+  printModifierGroupOnPrepaReceipt: booleanSetting(
+    "Whether to print the group of a modifier on a preparation receipt",
+    false,
+  ),
+  menuButtonsCount: z.int().min(4).max(16).default(8).meta({ description: "Number of menu buttons per page" }),
+  closeFiscalYearDate: nullWhenAbsent(DateTime).meta({ description: "Closing date of the fiscal year" }),
+  logoUrl: optionalTextField("URL of the logo"),
 };
 
-/** The settings of a location that is being made: the name, and whatever departs from the defaults. */
-export const LocationSettingsInput = z
-  .object({ locationName, ...locationSettingsShape })
-  .meta({ id: "LocationSettingsInput", description: "The name, and whatever departs from the defaults" });
+/** The settings of a new location: its name, and every setting that differs from the default. */
+export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
+  id: "LocationSettingsInput",
+  description: "Settings of a new location. Omitted settings have their default.",
+});
 
-/** The settings to change; those that are left out stay. */
+/** The settings to change. Omitted settings keep their value. */
 export const LocationSettingsChange = z
   .object({ locationName, ...withoutFieldDefaults(locationSettingsShape) })
   .partial()
-  .meta({ id: "LocationSettingsChange", description: "The settings to change; those that are left out stay" });
+  .meta({ id: "LocationSettingsChange", description: "Settings to change. Omitted settings keep their value." });
 
 export const LocationSettings = z
   .object({
-    id: z.guid().meta({ description: "Id of these settings" }),
-    locationName: locationName.nullable().meta({
-      description: "Name of the location; null for one that was imported and not named yet",
-    }),
+    id: z.guid().meta({ description: "ID of the settings" }),
+    locationName: locationName.nullable().meta({ description: "Name of the location; null if not yet named" }),
     ...withoutFieldDefaults(locationSettingsShape),
   })
-  .meta({ id: "LocationSettings", description: "Every setting of a location" });
+  .meta({ id: "LocationSettings", description: "All settings of a location" });
 
-/** The settings themselves, without the id they are known by. */
+/** The settings of a location without their id. */
 export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">;
 
-/** The settings of a location that nothing was told of: the defaults, and no name yet. */
+/** The settings of an imported location: the defaults, without a name. */
 export const defaultLocationSettings: LocationSettingValues = {
   locationName: null,
   ...z.object(locationSettingsShape).parse({}),

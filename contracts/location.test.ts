@@ -2,6 +2,6 @@ import { expect, test } from "vitest";
 import { locationDetailsExample } from "./examples/location.ts";
 import { LocationDetails } from "./location.ts";
 
-test("the example of a location is one", () => {
+test("the documented example of a location is valid", () => {
   expect(LocationDetails.parse(locationDetailsExample)).toEqual(locationDetailsExample);
 });

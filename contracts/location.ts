@@ -13,26 +13,31 @@ import { posApplicationInputSchema, posApplicationSchema } from "./pos-applicati
 
 const locationId = z
   .guid()
-  .meta({ description: "Id of the location", example: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11" });
-const legacyId = z.int().min(1).meta({ description: "Id of the location in its legacy backoffice", example: 1042 });
+  .meta({ description: "ID of the location", example: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11" });
+const legacyId = z.int().min(1).meta({ description: "ID of the location in its legacy backoffice", example: 1042 });
 const organizationId = boundedString(255, { min: 1 }).meta({
-  description: "Id of the organization it is of",
+  description: "ID of the organization that owns the location",
   example: "12",
 });
-const agencyId = boundedString(255, { min: 1 }).meta({ description: "Id of the agency that runs it", example: "3" });
+const agencyId = boundedString(255, { min: 1 }).meta({
+  description: "ID of the agency that manages the location",
+  example: "3",
+});
 
 const locationShape = {
   id: locationId,
-  createdAt: UtcDateTime.meta({ description: "When it was made or imported" }),
-  updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
+  createdAt: UtcDateTime.meta({ description: "When the location was created or imported" }),
+  updatedAt: UtcDateTime.meta({ description: "When the location was last updated" }),
   application: posApplicationSchema,
-  legacyId: legacyId.nullable().meta({ description: "Id of the location in its legacy backoffice, if it has one" }),
+  legacyId: legacyId
+    .nullable()
+    .meta({ description: "ID of the location in its legacy backoffice; null if it has none" }),
 };
 
-/** A location as lists show it. */
+/** A location in a list. */
 export const Location = z.object(locationShape).meta({
   id: "Location",
-  description: "A restaurant, bar or hotel whose tills come in",
+  description: "A restaurant, bar or hotel",
   example: {
     id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
     createdAt: "2026-05-29T10:17:19.000Z",
@@ -44,7 +49,7 @@ export const Location = z.object(locationShape).meta({
 
 export type Location = z.infer<typeof Location>;
 
-/** A location with every option and setting. */
+/** A location with all its options and settings. */
 export const LocationDetails = z
   .object({
     ...locationShape,
@@ -55,13 +60,13 @@ export const LocationDetails = z
   })
   .meta({
     id: "LocationDetails",
-    description: "A location with every option and setting",
+    description: "A location with all its options and settings",
     example: locationDetailsExample,
   });
 
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
-/** A location to make: the application, whose it is, its settings, and whatever departs from the defaults. */
+/** A location to create. */
 export const CreateLocation = rejectUnstorableText(
   z.object({
     application: posApplicationInputSchema,
@@ -70,18 +75,18 @@ export const CreateLocation = rejectUnstorableText(
     ...locationOptionsShape,
     locationSettings: LocationSettingsInput,
   }),
-).meta({ id: "CreateLocation", description: "The location, and whatever departs from the defaults" });
+).meta({ id: "CreateLocation", description: "A location to create. Omitted options and settings have their default." });
 
 export type CreateLocation = z.infer<typeof CreateLocation>;
 
-/** A location of a legacy backoffice to take over. */
+/** A location to import from a legacy backoffice. */
 export const ImportLocation = rejectUnstorableText(
   z.object({ organizationId, agencyId, legacyId, application: posApplicationInputSchema }),
-).meta({ id: "ImportLocation", description: "A location of a legacy backoffice" });
+).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
 export type ImportLocation = z.infer<typeof ImportLocation>;
 
-/** What to change of a location; what is left out stays. */
+/** The changes to a location. Omitted fields keep their value. */
 export const ChangeLocation = rejectUnstorableText(
   z
     .object({
@@ -91,21 +96,21 @@ export const ChangeLocation = rejectUnstorableText(
       locationSettings: LocationSettingsChange,
     })
     .partial(),
-).meta({ id: "ChangeLocation", description: "What to change; what is left out stays" });
+).meta({ id: "ChangeLocation", description: "Changes to a location. Omitted fields keep their value." });
 
 export type ChangeLocation = z.infer<typeof ChangeLocation>;
 
 export const CreatedLocation = z
   .object({ id: locationId })
-  .meta({ id: "CreatedLocation", description: "The id of the location", example: { id: locationDetailsExample.id } });
+  .meta({ id: "CreatedLocation", description: "ID of the location", example: { id: locationDetailsExample.id } });
 
 const LocationDevice = z
   .object({
-    id: z.string().meta({ description: "Id that the device gives itself" }),
+    id: z.string().meta({ description: "ID that the device assigns to itself" }),
     name: z.string().nullable().meta({ description: "Name of the device" }),
     model: z.string().nullable().meta({ description: "Model of the device" }),
   })
-  .meta({ id: "Device", description: "A device seen in the tills and live orders of a location" });
+  .meta({ id: "Device", description: "A device that recorded tills or live orders of a location" });
 
 const headerText = (description: string, example?: string) =>
   z
@@ -122,16 +127,17 @@ export const LocationTicketHeader = z
     zip: headerText("Postal code", "75020"),
     city: headerText("City", "Paris"),
     country: headerText("Country", "France"),
-    phone: headerText("Telephone number", "+33 1 02 03 04 05"),
-    url: headerText("Web site", "https://bistrot.example"),
-    siret: headerText("Registration number (SIRET)", "12345678900011"),
-    naf: headerText("Code of its trade (NAF)", "5610A"),
+    phone: headerText("Phone number", "+33 1 02 03 04 05"),
+    url: headerText("Website", "https://bistrot.example"),
+    siret: headerText("French business registration number (SIRET)", "12345678900011"),
+    naf: headerText("French business activity code (NAF)", "5610A"),
     tva: headerText("VAT number", "FR12345678900"),
-    text: headerText("Text above each ticket", "Welcome"),
+    text: headerText("Text printed at the top of each ticket", "Welcome"),
     deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
-      description: "The 200 devices seen last in tills and live orders; there when asked for with devices=true",
+      description:
+        "The 200 devices that most recently recorded tills or live orders; only present if the request has `devices=true`",
     }),
   })
-  .meta({ id: "LocationHeader", description: "The header of a location's tickets" });
+  .meta({ id: "LocationHeader", description: "Header of a location's tickets" });
 
 export type LocationTicketHeader = z.infer<typeof LocationTicketHeader>;

@@ -10,7 +10,7 @@ import {
   priceByWeight,
 } from "./money.ts";
 
-describe("roundHalfAway", () => {
+describe("divideRoundingHalfAway", () => {
   test.each([
     [5, 2, 3],
     [-5, 2, -3],
@@ -42,12 +42,12 @@ describe("roundHalfAway", () => {
     );
   });
 
-  test("refuses a result that cannot be written exactly", () => {
+  test("throws if the result is not a safe integer", () => {
     expect(() => divideRoundingHalfAway(2n ** 60n, 2n)).toThrow(AmountOutOfRange);
   });
 });
 
-describe("hundredths", () => {
+describe("percentToBasisPoints", () => {
   test.each([
     [10, 1000],
     [5.5, 550],
@@ -66,12 +66,12 @@ describe("hundredths", () => {
     expect(percentToBasisPoints(rate)).toBe(expected);
   });
 
-  test("gives back every rate of two decimals", () => {
+  test("is exact for every rate with two decimals", () => {
     for (let rate = 0; rate <= 20_000; rate += 1) expect(percentToBasisPoints(rate / 100)).toBe(rate);
   });
 });
 
-describe("taxable", () => {
+describe("amountWithoutTax", () => {
   test.each([
     [1100, 10, 1000],
     [202, 5.5, 191],
@@ -106,7 +106,7 @@ describe("priceByWeight", () => {
   });
 });
 
-test("sums and products beyond exact numbers are refused", () => {
+test("sums and products beyond safe integers throw", () => {
   expect(addAmounts(Number.MAX_SAFE_INTEGER, 0)).toBe(Number.MAX_SAFE_INTEGER);
   expect(() => addAmounts(Number.MAX_SAFE_INTEGER, 1)).toThrow(AmountOutOfRange);
   expect(() => multiplyAmount(2 ** 40, 2 ** 40)).toThrow(AmountOutOfRange);

@@ -31,8 +31,8 @@ const maxPlatformFields = 200;
 const maxNestingDepth = 16;
 
 /**
- * A person or a place as an ordering platform sends it: a text, or an object whose fields are the platform's own, of at
- * most 200 fields and 16 levels.
+ * A person or an address from an ordering platform: a text, or an object with the platform's own fields, limited to 200
+ * fields and 16 levels.
  */
 const textOrObjectField = (description: string) =>
   nullWhenAbsent(
@@ -49,107 +49,112 @@ const textOrObjectField = (description: string) =>
     ]),
   ).meta({ description });
 
-/** Whether a value nests at most so many levels. It looks no deeper, so that no nesting can exhaust the stack. */
+/** Whether a value nests at most `levels` deep. Stops at that depth, so that deep nesting cannot exhaust the stack. */
 function isWithinDepth(levels: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isWithinDepth(levels - 1, inner));
 }
 
-/** Where a table stands and what it looks like: applications write it as numbers or as words. */
+/** A value that some applications send as a number and others as a text, such as the position of a table. */
 const numberOrTextField = (description: string) =>
   nullWhenAbsent(z.union([z.number(), boundedString(255)])).meta({ description });
 
 const GroupedTable = z.object({
-  id: optionalTextField("Id of the table in the order"),
-  catalogTableId: optionalTextField("Id of the table in the catalogue"),
+  id: optionalTextField("ID of the table within the order"),
+  catalogTableId: optionalTextField("Catalog ID of the table"),
 });
 
 /**
- * An order as the point of sale knows it. Required is what identifies it and what decides whether and for how much it
- * counts: id, openedAt, amounts, guests, flags and rows; only `isTraining` is false when absent.
+ * An order as the point of sale sends it. Fields that identify the order, or that decide whether it counts and for how
+ * much, are required: id, openedAt, amounts, guests, flags and rows. `isTraining` is false by default.
  */
 export const OrderData = z
   .object({
-    id: ClientGeneratedId.meta({ description: "Id of the order" }),
-    tillId: optionalTextField("Id of the till that it belongs to"),
-    roomId: optionalTextField("Id of the room"),
-    revisionHash: optionalTextField("Renewed on each change of the order"),
-    deviceIdentifier: optionalTextField("Id of the device"),
+    id: ClientGeneratedId.meta({ description: "ID of the order: a UUID, optionally prefixed with `s`" }),
+    tillId: optionalTextField("ID of the till that the order belongs to"),
+    roomId: optionalTextField("ID of the room"),
+    revisionHash: optionalTextField("Hash that changes with each revision of the order"),
+    deviceIdentifier: optionalTextField("ID of the device"),
     deviceName: optionalTextField("Name of the device"),
-    openedAt: DateTime.meta({ description: "When it was opened" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When it last changed" }),
-    closedAt: nullWhenAbsent(DateTime).meta({ description: "When it was closed" }),
-    paidAt: nullWhenAbsent(DateTime).meta({ description: "When it was paid" }),
-    canceledAt: nullWhenAbsent(DateTime).meta({ description: "When it was canceled" }),
-    transferredAt: nullWhenAbsent(DateTime).meta({ description: "When it was transferred" }),
-    firstBillPrintDate: nullWhenAbsent(DateTime).meta({ description: "When its bill was first printed" }),
-    postPaymentPrintDate: nullWhenAbsent(DateTime).meta({ description: "When its bill was printed after payment" }),
-    total: amountField("Total, VAT included"),
-    totalTax: amountField("VAT in the total"),
-    totalDiscount: amountField("What discounts take off"),
-    totalWithoutTax: amountField("Total without VAT"),
-    leftToPay: amountField("What is left to pay"),
-    guestsCount: unitCountField("How many guests"),
-    billPrintCount: optionalCountField("How often its bill was printed"),
-    proofsOfPaymentCount: optionalCountField("How many proofs of payment were printed"),
-    postPaymentPrintCount: optionalCountField("How often its bill was printed after payment"),
-    roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({ description: "Kind of room" }),
+    openedAt: DateTime.meta({ description: "When the order was opened" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the order was last changed" }),
+    closedAt: nullWhenAbsent(DateTime).meta({ description: "When the order was closed" }),
+    paidAt: nullWhenAbsent(DateTime).meta({ description: "When the order was paid" }),
+    canceledAt: nullWhenAbsent(DateTime).meta({ description: "When the order was canceled" }),
+    transferredAt: nullWhenAbsent(DateTime).meta({ description: "When the order was transferred" }),
+    firstBillPrintDate: nullWhenAbsent(DateTime).meta({ description: "When the bill was first printed" }),
+    postPaymentPrintDate: nullWhenAbsent(DateTime).meta({ description: "When the bill was printed after payment" }),
+    total: amountField("Total including VAT"),
+    totalTax: amountField("VAT included in the total"),
+    totalDiscount: amountField("Sum of discounts"),
+    totalWithoutTax: amountField("Total excluding VAT"),
+    leftToPay: amountField("Amount left to pay"),
+    guestsCount: unitCountField("Number of guests"),
+    billPrintCount: optionalCountField("Number of times the bill was printed"),
+    proofsOfPaymentCount: optionalCountField("Number of proofs of payment printed"),
+    postPaymentPrintCount: optionalCountField("Number of times the bill was printed after payment"),
+    roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({ description: "Type of room" }),
     roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Price list of the room" }),
     roomName: optionalTextField("Name of the room"),
-    tableId: optionalTextField("Id of the table"),
+    tableId: optionalTextField("ID of the table"),
     tableName: optionalTextField("Name of the table"),
-    tablePosX: numberOrTextField("Where the table stands in the room"),
-    tablePosY: numberOrTextField("Where the table stands in the room"),
+    tablePosX: numberOrTextField("Horizontal position of the table in the room"),
+    tablePosY: numberOrTextField("Vertical position of the table in the room"),
     tableShape: numberOrTextField("Shape of the table"),
-    beeperNumber: numberOrTextField("Number of the beeper given to the customer"),
-    comment: optionalLongTextField("Comment"),
-    preparationActivated: booleanField("Whether the kitchen is told of it"),
-    isMerged: booleanField("Whether it was merged with another order"),
-    manuallyClosed: booleanField("Closed with a zero or negative total"),
-    isPaid: booleanField("Whether it is paid"),
-    isCanceled: booleanField("Canceled: it does not count in totals"),
-    canceledReason: optionalTextField("Why it was canceled"),
+    beeperNumber: numberOrTextField("Number of the pager given to the customer"),
+    comment: optionalLongTextField("Comment on the order"),
+    preparationActivated: booleanField("Whether the order is sent to the kitchen"),
+    isMerged: booleanField("Whether the order was merged with another order"),
+    manuallyClosed: booleanField("Whether the order was closed manually because its total is zero or negative"),
+    isPaid: booleanField("Whether the order is paid"),
+    isCanceled: booleanField("Whether the order was canceled and is excluded from totals"),
+    canceledReason: optionalTextField("Reason for the cancellation"),
     fiscalNumber: optionalIntegerField("Fiscal number"),
     signature: optionalLongTextField("Fiscal signature"),
-    operatorId: optionalTextField("Id of the clerk who owns it"),
-    operatorName: optionalTextField("Name of the clerk who owns it"),
+    operatorId: optionalTextField("ID of the clerk who owns the order"),
+    operatorName: optionalTextField("Name of the clerk who owns the order"),
     firebaseCustomerName: optionalTextField("Name of the customer in the cloud database"),
     firebaseCustomerRefKey: optionalTextField("Reference of the customer in the cloud database; null if anonymous"),
     firebaseReservationRefKey: optionalTextField("Reference of the reservation in the cloud database"),
-    isPrepaid: booleanField("Whether it was paid before it was served"),
-    isTransferred: booleanField("Transferred to a hotel's property-management system: it does not count in totals"),
-    transferredTo: optionalTextField("Where it was transferred to"),
-    externalServiceId: optionalTextField("Id in an external service"),
+    isPrepaid: booleanField("Whether the order was paid before it was served"),
+    isTransferred: booleanField(
+      "Whether the order was transferred to a hotel's property management system and is excluded from totals",
+    ),
+    transferredTo: optionalTextField("Destination of the transfer"),
+    externalServiceId: optionalTextField("ID of the order in its external service"),
     extOctorateReservationId: optionalTextField("Reservation in the hotel system"),
     extQoodosCheckInId: optionalTextField("Check-in in the loyalty service"),
-    extQoodosUserId: optionalTextField("Id of the customer in the loyalty service"),
+    extQoodosUserId: optionalTextField("ID of the customer in the loyalty service"),
     extQoodosUserName: optionalTextField("Name of the customer in the loyalty service"),
-    pickupHour: optionalTextField("When the customer fetches it"),
+    pickupHour: optionalTextField("When the customer picks up the order"),
     groupedTableInfo: boundedArray(GroupedTable, 1_000)
       .default([])
-      .meta({ description: "Tables that were put together" }),
-    customerInfo: textOrObjectField("The customer, as the ordering platform describes them"),
-    deliveryCustomerInfo: textOrObjectField("Whom it is delivered to, as the ordering platform describes them"),
-    deliveryAddress: textOrObjectField("Where it is delivered to"),
+      .meta({ description: "Tables that were joined for the order" }),
+    customerInfo: textOrObjectField("Customer information from the ordering platform"),
+    deliveryCustomerInfo: textOrObjectField("Recipient of the delivery, as sent by the ordering platform"),
+    deliveryAddress: textOrObjectField("Delivery address"),
     deliveryComment: optionalLongTextField("Comment for the delivery"),
-    channel: boundedString(1_024).default("unknown").meta({ description: "Channel that it came through" }),
-    serviceType: z.enum(orderServiceTypes).default("unknown").meta({ description: "How it is served" }),
-    isTraining: z.boolean().default(false).meta({ description: "Made in school mode: it is left out of everything" }),
-    source: boundedString(1_024).default("unknown").meta({ description: "Where it came from" }),
-    externalOrderId: optionalTextField("Id of the order in an external service"),
-    externalLocationId: optionalTextField("Id of the location in an external service"),
-    paymentRowList: boundedArray(PaymentRow, 5_000).meta({ description: "Its payments" }),
-    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Its products that are not part of a menu" }),
-    menuRowList: boundedArray(MenuRow, 1_000).meta({ description: "Its menus" }),
+    channel: boundedString(1_024).default("unknown").meta({ description: "Sales channel of the order" }),
+    serviceType: z.enum(orderServiceTypes).default("unknown").meta({ description: "Type of service" }),
+    isTraining: z.boolean().default(false).meta({
+      description:
+        "Whether the order was made in training mode and is excluded from lists, reports, streams and webhooks",
+    }),
+    source: boundedString(1_024).default("unknown").meta({ description: "Source of the order" }),
+    externalOrderId: optionalTextField("ID of the order in an external service"),
+    externalLocationId: optionalTextField("ID of the location in an external service"),
+    paymentRowList: boundedArray(PaymentRow, 5_000).meta({ description: "Payments of the order" }),
+    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products of the order outside menus" }),
+    menuRowList: boundedArray(MenuRow, 1_000).meta({ description: "Set menus of the order" }),
   })
-  .meta({ id: "OrderDataInput", description: "An order as the point of sale knows it", example: orderDataExample });
+  .meta({ id: "OrderDataInput", description: "An order as the point of sale sends it", example: orderDataExample });
 
 export type OrderData = z.infer<typeof OrderData>;
 
-/** The rows of an order as replies carry them: every field is there. */
+/** A modifier row of an order in a response, in which every field is present. */
 const modifierRowResponse = z.object(withoutFieldDefaults(ModifierRow.shape)).meta({
   id: "ModifierRow",
-  description: "A choice made for a product",
+  description: "A modifier option selected for a product",
   example: ModifierRow.parse(modifierRowExample),
 });
 
@@ -159,22 +164,22 @@ const discountRowResponse = z
 
 const paymentRowResponse = z
   .object(withoutFieldDefaults(PaymentRow.shape))
-  .meta({ id: "PaymentRow", description: "A payment of an order", example: PaymentRow.parse(paymentRowExample) });
+  .meta({ id: "PaymentRow", description: "A payment for an order", example: PaymentRow.parse(paymentRowExample) });
 
 const productRowResponse = z
   .object({
     ...withoutFieldDefaults(ProductRow.shape),
-    modifierRowList: z.array(modifierRowResponse).meta({ description: "Choices made for it" }),
-    discountRowList: z.array(discountRowResponse).meta({ description: "Discounts on it" }),
+    modifierRowList: z.array(modifierRowResponse).meta({ description: "Selected modifier options" }),
+    discountRowList: z.array(discountRowResponse).meta({ description: "Discounts on the product" }),
   })
-  .meta({ id: "ProductRow", description: "A product of an order", example: ProductRow.parse(productRowExample) });
+  .meta({ id: "ProductRow", description: "A product in an order", example: ProductRow.parse(productRowExample) });
 
 const menuRowResponse = z
   .object({
     ...withoutFieldDefaults(MenuRow.shape),
-    productRowList: z.array(productRowResponse).meta({ description: "The products that it is made of" }),
+    productRowList: z.array(productRowResponse).meta({ description: "Products in the menu" }),
   })
-  .meta({ id: "MenuRow", description: "A set menu of an order", example: MenuRow.parse(menuRowExample) });
+  .meta({ id: "MenuRow", description: "A set menu in an order", example: MenuRow.parse(menuRowExample) });
 
 const groupedTableResponse = z.object(withoutFieldDefaults(GroupedTable.shape));
 
@@ -187,19 +192,19 @@ const orderV2Example = {
   updatedAt: orderV1Example.updatedAt,
 };
 
-/** An order of a till, whole: what the point of sale knows of it, and where it belongs. */
+/** A complete order of a till: the data from the point of sale, and the location and report it belongs to. */
 export const OrderV2 = z
   .object({
     ...withoutFieldDefaults(OrderData.shape),
     createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
-    locationId: z.guid().meta({ description: "The location that it is of" }),
-    reportId: z.guid().meta({ description: "The report that it is part of" }),
-    groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were put together" }),
-    paymentRowList: z.array(paymentRowResponse).meta({ description: "Its payments" }),
-    productRowList: z.array(productRowResponse).meta({ description: "Its products that are not part of a menu" }),
-    menuRowList: z.array(menuRowResponse).meta({ description: "Its menus" }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
+    reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
+    groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),
+    paymentRowList: z.array(paymentRowResponse).meta({ description: "Payments of the order" }),
+    productRowList: z.array(productRowResponse).meta({ description: "Products of the order outside menus" }),
+    menuRowList: z.array(menuRowResponse).meta({ description: "Set menus of the order" }),
   })
-  .meta({ id: "OrderV2", description: "An order of a till, whole", example: orderV2Example });
+  .meta({ id: "OrderV2", description: "A complete order of a till", example: orderV2Example });
 
 export type OrderV2 = z.infer<typeof OrderV2>;

@@ -11,10 +11,10 @@ import {
 } from "./fields.ts";
 import { OrderData, OrderV2 } from "./order-data.ts";
 
-/** How many orders one call brings at most. */
+/** The maximum number of orders in one upsert request. */
 export const maxLiveOrdersPerRequest = 50;
 
-/** Says of an order that it and its data are two: they have one id. It does so also when the order has other faults. */
+/** Reports an order whose `id` differs from `data.id`. Runs even if the order has other issues. */
 const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>((order, context) => {
   const { id } = order;
   const dataId = order.data?.id;
@@ -28,18 +28,18 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
     code: "custom",
     path: ["data", "id"],
     params: { code: "mismatch" },
-    message: "Must be the id of the order that the data is of",
+    message: "Must equal the ID of the order",
   });
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 
-/** An open order as the point of sale sends it, each time that it changes. */
+/** An open order, which the point of sale sends each time it changes. */
 export const OrderLiveInput = z
   .object({
-    id: ClientGeneratedId.meta({ description: "Id of the order, the same as data.id" }),
-    tillId: ClientGeneratedId.meta({ description: "Id of the till that it belongs to" }),
+    id: ClientGeneratedId.meta({ description: "ID of the order; must equal `data.id`" }),
+    tillId: ClientGeneratedId.meta({ description: "ID of the till that the order belongs to" }),
     revisionHash: rejectUnstorableText(boundedString(1_024, { min: 1 })).meta({
-      description: "Renewed on each change of the order: the same one again is no change",
+      description: "Hash that changes with each revision of the order. An order whose hash is unchanged is skipped.",
     }),
     ...establishmentShape,
     data: OrderData,
@@ -53,10 +53,10 @@ export const OrderLiveInput = z
 
 export type OrderLiveInput = z.output<typeof OrderLiveInput>;
 
-/** What the point of sale knows of an order, as replies carry it: every field is there. */
+/** The data of an order from the point of sale in a response, in which every field is present. */
 const orderDataResponse = OrderV2.omit({ createdAt: true, updatedAt: true, locationId: true, reportId: true }).meta({
   id: "OrderData",
-  description: "What the point of sale knows of an order",
+  description: "Data of an order from the point of sale",
   example: OrderData.parse(orderLiveInputExample.data),
 });
 
@@ -70,7 +70,7 @@ const orderLiveExample = {
   data,
 };
 
-/** The fields of an order that its reply has outside of `data`, too. */
+/** Returns the fields of an order that responses also contain outside of `data`. */
 export function pickTopLevelOrderFields(order: OrderData) {
   const { roomName, tableName, total, totalTax, totalDiscount, totalWithoutTax, leftToPay } = order;
   const { serviceType, channel, source } = order;
@@ -90,18 +90,18 @@ export function pickTopLevelOrderFields(order: OrderData) {
 
 const orderFields = OrderV2.shape;
 
-/** An order that is live: what lists, the stream and the reply to an upsert show of it. */
+/** A live order in lists, in the stream and in the response to an upsert. */
 export const OrderLive = z
   .object({
-    id: z.guid().meta({ description: "Id of the order" }),
-    createdAt: UtcDateTime.meta({ description: "When it was first received" }),
-    updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
-    locationId: z.guid().meta({ description: "The location that it belongs to" }),
+    id: z.guid().meta({ description: "ID of the order" }),
+    createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
+    updatedAt: UtcDateTime.meta({ description: "When the order was last changed" }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
     ...withoutFieldDefaults(establishmentShape),
     roomName: orderFields.roomName,
     tableName: orderFields.tableName,
-    tillId: z.guid().meta({ description: "The till that it belongs to" }),
-    revisionHash: z.string().meta({ description: "Renewed on each change of the order" }),
+    tillId: z.guid().meta({ description: "ID of the till that the order belongs to" }),
+    revisionHash: z.string().meta({ description: "Hash that changes with each revision of the order" }),
     total: orderFields.total,
     totalTax: orderFields.totalTax,
     totalDiscount: orderFields.totalDiscount,
@@ -112,21 +112,21 @@ export const OrderLive = z
     source: orderFields.source,
     data: orderDataResponse,
   })
-  .meta({ id: "OrderLive", description: "An order that is live", example: orderLiveExample });
+  .meta({ id: "OrderLive", description: "A live order", example: orderLiveExample });
 
 export type OrderLive = z.infer<typeof OrderLive>;
 
-/** Why an order is no longer in what a stream shows. */
+/** The reasons why an order leaves a stream, with their descriptions. */
 export const orderLeftReasons = {
-  till: "Its till was closed, and its report is final",
-  filter: "It no longer passes the filters of this stream",
-  training: "It turned out to be made in school mode",
-  forgotten: "Nobody changed it for a month",
+  till: "The order's till was closed, and its report is available",
+  filter: "The order no longer matches the filters of the stream",
+  training: "The order was marked as made in training mode",
+  forgotten: "The order was not changed for a month",
 } as const;
 
 export type OrderLeftReason = keyof typeof orderLeftReasons;
 
-/** What a stream says of an order that left: in an event of the type `left`. */
+/** The data of a stream event of type `left`. */
 export const OrderLeftEvent = z.object({
   id: z.guid(),
   locationId: z.guid(),
@@ -136,7 +136,7 @@ export const OrderLeftEvent = z.object({
 
 export type OrderLeftEvent = z.infer<typeof OrderLeftEvent>;
 
-/** An order as events tell of it: all that the point of sale knows, where it belongs, and the establishment's header. */
+/** An order in events: the data from the point of sale, its location and till, and the establishment fields. */
 export const EventOrder = z.object({
   ...orderDataResponse.shape,
   tillId: OrderLive.shape.tillId,

@@ -32,189 +32,193 @@ import {
 } from "./fields.ts";
 import { addAmounts, amountWithoutTax, multiplyAmount, priceByWeight } from "./money.ts";
 
-/** The rows of an order: what was ordered, and how it was paid. */
+/** The rows of an order: products, menus, modifiers, discounts and payments. */
 
-/** One choice made for a product: a cooking, a topping. Its amount is part of the product row's total. */
+/** A modifier option selected for a product, such as a topping. Its amount is part of the product row's total. */
 export const ModifierRow = z
   .object({
-    id: rowIdField("Id of the row"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was chosen" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
-    amount: amountField("Price of the choice, for one unit of the product"),
-    name: optionalTextField("Name of the choice"),
-    modifierIndex: optionalIntegerField("Place of the choice in its group"),
-    modifierGroupName: optionalTextField("Name of the group"),
-    modifierGroupIndex: optionalIntegerField("Place of the group"),
-    modifierId: optionalTextField("Id of the choice in the catalogue"),
-    modifierGroupId: optionalTextField("Id of the group in the catalogue"),
+    id: rowIdField("ID of the row"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the option was selected" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    amount: amountField("Price of the option for one unit of the product"),
+    name: optionalTextField("Name of the modifier option"),
+    modifierIndex: optionalIntegerField("Position of the option in its group"),
+    modifierGroupName: optionalTextField("Name of the modifier group"),
+    modifierGroupIndex: optionalIntegerField("Position of the modifier group"),
+    modifierId: optionalTextField("Catalog ID of the modifier option"),
+    modifierGroupId: optionalTextField("Catalog ID of the modifier group"),
   })
-  .meta({ id: "ModifierRowInput", description: "A choice made for a product", example: modifierRowExample });
+  .meta({
+    id: "ModifierRowInput",
+    description: "A modifier option selected for a product",
+    example: modifierRowExample,
+  });
 
 export type ModifierRow = z.infer<typeof ModifierRow>;
 
-/** One discount on a product. Rows that share a discountGroupId are one discount over several products. */
+/** A discount on a product. Rows with the same discountGroupId form one discount on several products. */
 export const DiscountRow = z
   .object({
-    id: rowIdField("Id of the row"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was given" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
-    amount: amountField("What the discount takes off this product"),
-    status: z.enum(orderRowStatuses).meta({ description: "Only a validated discount counts" }),
-    splitAllowed: booleanField("Whether it may be split over several bills"),
+    id: rowIdField("ID of the row"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the discount was applied" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    amount: amountField("Amount deducted from this product"),
+    status: z.enum(orderRowStatuses).meta({ description: "Status of the discount. Only validated discounts count." }),
+    splitAllowed: booleanField("Whether the discount can be split across several bills"),
     name: optionalTextField("Name of the discount"),
-    discountId: optionalTextField("Id of the discount in the catalogue"),
-    discountGroupId: optionalTextField("Shared by the rows of one discount that spans several products"),
-    extQoodosCheckInId: optionalTextField("Check-in of the loyalty service that gave it"),
+    discountId: optionalTextField("Catalog ID of the discount"),
+    discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
+    extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service that granted the discount"),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
 
 export type DiscountRow = z.infer<typeof DiscountRow>;
 
 /**
- * One product of an order. Required is what decides whether and for how much it counts: its id, quantity, amounts, VAT
- * rate and flags, and the lists of its modifiers and discounts; only `isLoss` is false when absent.
+ * A product of an order. Fields that decide whether the product counts and for how much are required: id, quantity,
+ * amounts, VAT rate, flags, and the lists of modifiers and discounts. `isLoss` is false by default.
  */
 export const ProductRow = z
   .object({
-    id: rowIdField("Id of the row"),
+    id: rowIdField("ID of the row"),
     parentProductRowId: optionalTextField(
-      "For the child of a split bill: the row that it was split from. Such a row adds to sales, not to quantities",
+      "For a child row of a split bill, the ID of the row it was split from. Child rows count toward sales but not toward quantities.",
     ),
-    productId: optionalTextField("Id of the product in the catalogue; null for a temporary product"),
-    categoryId: optionalTextField("Id of the category"),
-    subCategoryId: optionalTextField("Id of the sub-category"),
-    taxId: optionalTextField("Id of the tax in the catalogue"),
-    priceId: optionalTextField("Id of the price in the catalogue"),
-    pricingId: optionalTextField("Id of the price list"),
-    operatorId: optionalTextField("Id of the clerk who took it"),
-    deviceIdentifier: optionalTextField("Id of the device that it was taken on"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was taken" }),
+    productId: optionalTextField("Catalog ID of the product; null for a temporary product"),
+    categoryId: optionalTextField("ID of the category"),
+    subCategoryId: optionalTextField("ID of the subcategory"),
+    taxId: optionalTextField("Catalog ID of the tax"),
+    priceId: optionalTextField("Catalog ID of the price"),
+    pricingId: optionalTextField("ID of the price list"),
+    operatorId: optionalTextField("ID of the clerk who recorded the row"),
+    deviceIdentifier: optionalTextField("ID of the device on which the row was recorded"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(DateTime).meta({
-      description: "When the row last changed; for a canceled row, when it was canceled",
+      description: "Time of the last change to the row; for a canceled row, the time of the cancellation",
     }),
-    reclaimedAt: nullWhenAbsent(DateTime).meta({ description: "When the kitchen was asked for it again" }),
-    transmittedAt: nullWhenAbsent(DateTime).meta({ description: "When it was sent to the kitchen" }),
-    orderedAt: nullWhenAbsent(DateTime).meta({ description: "When it was ordered" }),
+    reclaimedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was requested again" }),
+    transmittedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was sent to the kitchen" }),
+    orderedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was ordered" }),
     taxName: optionalTextField("Name of the tax"),
     taxRate: vatPercentField(),
-    taxAmount: amountField("VAT in the row's total"),
-    taxableAmount: amountField("The row's total without VAT"),
-    subCategoryName: optionalTextField("Name of the sub-category"),
+    taxAmount: amountField("VAT included in the row's total"),
+    taxableAmount: amountField("Total of the row excluding VAT"),
+    subCategoryName: optionalTextField("Name of the subcategory"),
     categoryName: optionalTextField("Name of the category"),
-    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColors)).meta({
-      description: "Colour of the category in the catalogue",
-    }),
-    unitPriceRow: amountField("Price of one unit (of one kilogram when there is a weight)"),
+    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColors)).meta({ description: "Color of the category" }),
+    unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set"),
     unitPriceRowWithModifier: amountField("Price of one unit with its modifiers"),
     totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
-    totalDiscount: amountField("What discounts take off the row"),
-    totalRow: amountField("Total of the row, VAT included"),
-    quantity: signedUnitCountField("How many units; negative for a refund"),
+    totalDiscount: amountField("Sum of discounts on the row"),
+    totalRow: amountField("Total of the row including VAT"),
+    quantity: signedUnitCountField("Number of units; negative for a refund"),
     weight: nullWhenAbsent(z.number().min(0).max(1_000_000)).meta({
-      description: "Weight of one unit in kilograms; null when not sold by weight",
+      description: "Weight of one unit in kilograms; null for a product that is not sold by weight",
     }),
     pricingName: optionalTextField("Name of the price list"),
-    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Which price list applied" }),
-    deviceName: optionalTextField("Name of the device that it was taken on"),
-    operatorName: optionalTextField("Name of the clerk who took it"),
+    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list that applied" }),
+    deviceName: optionalTextField("Name of the device on which the row was recorded"),
+    operatorName: optionalTextField("Name of the clerk who recorded the row"),
     name: optionalTextField("Name of the product"),
-    canceledReason: optionalTextField("Why it was canceled"),
-    isTransferred: booleanField("Moved elsewhere: it does not count here"),
-    transferredTo: optionalTextField("Where it was moved to"),
+    canceledReason: optionalTextField("Reason for the cancellation"),
+    isTransferred: booleanField("Whether the product was transferred elsewhere and is excluded from totals"),
+    transferredTo: optionalTextField("Destination of the transfer"),
     comment: optionalLongTextField("Comment for the kitchen"),
-    isMerged: booleanField("Whether it came from a merged order"),
-    isCustomPrice: booleanField("Whether the clerk set the price"),
-    validated: booleanField("Whether the clerk validated it"),
-    isCanceled: booleanField("Canceled: it does not count"),
+    isMerged: booleanField("Whether the row came from a merged order"),
+    isCustomPrice: booleanField("Whether the clerk set the price manually"),
+    validated: booleanField("Whether the clerk validated the row"),
+    isCanceled: booleanField("Whether the product was canceled and is excluded from totals"),
     currencyCode: optionalCurrencyField(),
-    menuStepName: optionalTextField("Step of the menu that it is part of"),
-    menuStepIndex: optionalIntegerField("Place of that step in the menu"),
-    indexInPrepSequence: optionalIntegerField("Place in its preparation sequence"),
-    preparationSequence: optionalIntegerField("Preparation sequence"),
+    menuStepName: optionalTextField("Name of the menu step that the product belongs to"),
+    menuStepIndex: optionalIntegerField("Position of the step in the menu"),
+    indexInPrepSequence: optionalIntegerField("Position in the preparation sequence"),
+    preparationSequence: optionalIntegerField("Number of the preparation sequence"),
     sku: optionalTextField("Stock keeping unit"),
-    isLoss: z.boolean().default(false).meta({ description: "Lost (broken, spoiled): it does not count as a sale" }),
-    lossReason: optionalTextField("Why it was lost"),
-    menuRowId: optionalTextField("The menu row that it is part of"),
-    modifierRowList: boundedArray(ModifierRow, 1_000).meta({ description: "Choices made for it" }),
-    discountRowList: boundedArray(DiscountRow, 1_000).meta({ description: "Discounts on it" }),
+    isLoss: z.boolean().default(false).meta({
+      description: "Whether the product was lost (broken or spoiled) and does not count as a sale",
+    }),
+    lossReason: optionalTextField("Reason for the loss"),
+    menuRowId: optionalTextField("ID of the menu row that contains the product"),
+    modifierRowList: boundedArray(ModifierRow, 1_000).meta({ description: "Selected modifier options" }),
+    discountRowList: boundedArray(DiscountRow, 1_000).meta({ description: "Discounts on the product" }),
   })
   .refine(
     ({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmountInRange(amount * quantity)),
     {
       path: ["quantity"],
-      error: "Must be so that the amount of a modifier times the quantity is an amount",
+      error: "Must not exceed an amount of 100,000,000,000 when multiplied by the amount of a modifier",
     },
   )
-  .meta({ id: "ProductRowInput", description: "A product of an order", example: productRowExample });
+  .meta({ id: "ProductRowInput", description: "A product in an order", example: productRowExample });
 
 export type ProductRow = z.infer<typeof ProductRow>;
 
-/** One set menu of an order, with the products that it is made of. Its total is the sum of theirs. */
+/** A set menu of an order with its products. Its total is the sum of theirs. */
 export const MenuRow = z
   .object({
-    id: rowIdField("Id of the row"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was taken" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
+    id: rowIdField("ID of the row"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the row was recorded" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
     unitPriceRow: optionalAmountField("Price of the menu"),
     currencyCode: optionalCurrencyField(),
-    amountToAdd: optionalAmountField("What the menu adds to the sum of its products' prices"),
-    amountToSubtract: optionalAmountField("What the menu takes off the sum of its products' prices"),
-    pricingId: optionalTextField("Id of the price list"),
-    menuId: optionalTextField("Id of the menu in the catalogue"),
+    amountToAdd: optionalAmountField("Amount that the menu adds to the sum of its products' prices"),
+    amountToSubtract: optionalAmountField("Amount that the menu deducts from the sum of its products' prices"),
+    pricingId: optionalTextField("ID of the price list"),
+    menuId: optionalTextField("Catalog ID of the menu"),
     pricingName: optionalTextField("Name of the price list"),
-    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Which price list applied" }),
+    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list that applied" }),
     name: optionalTextField("Name of the menu"),
     parentMenuRowId: optionalTextField(
-      "For the child of a split bill: the row that it was split from. Such a row adds to sales, not to quantities",
+      "For a child row of a split bill, the ID of the row it was split from. Child rows count toward sales but not toward quantities.",
     ),
-    totalRow: amountField("Total of the menu, VAT included"),
-    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "The products that it is made of" }),
+    totalRow: amountField("Total of the menu including VAT"),
+    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products in the menu" }),
   })
-  .meta({ id: "MenuRowInput", description: "A set menu of an order", example: menuRowExample });
+  .meta({ id: "MenuRowInput", description: "A set menu in an order", example: menuRowExample });
 
 export type MenuRow = z.infer<typeof MenuRow>;
 
 /**
- * One payment, change, tip or account movement of an order. What decides where its money goes is required: id, moment,
- * amounts, status, type and mode.
+ * A payment, change, tip or customer account movement of an order. Fields that decide where the money is booked are
+ * required: id, time, amounts, status, type and mode.
  */
 export const PaymentRow = z
   .object({
-    id: rowIdField("Id of the row"),
-    recordedAt: DateTime.meta({ description: "When it was taken" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
-    amount: amountField("Net of change, and without its tip"),
-    changeAmount: amountField("Change given back"),
-    changePaymentName: optionalTextField("Name of the payment method that the change was given in"),
+    id: rowIdField("ID of the row"),
+    recordedAt: DateTime.meta({ description: "When the row was recorded" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    amount: amountField("Amount paid, net of change and excluding the tip"),
+    changeAmount: amountField("Change given"),
+    changePaymentName: optionalTextField("Name of the payment method in which change was given"),
     changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
-      description: "Mode of the payment method that the change was given in",
+      description: "Payment mode in which change was given",
     }),
     lastProofOfPaymentAmount: optionalAmountField("Amount of the last proof of payment"),
     totalProofOfPaymentAmount: optionalAmountField("Amount of all proofs of payment"),
-    status: z.enum(orderRowStatuses).meta({ description: "Only a validated payment counts" }),
+    status: z.enum(orderRowStatuses).meta({ description: "Status of the payment. Only validated payments count." }),
     name: optionalTextField("Name of the payment method"),
-    paymentType: z.enum(paymentTypes).meta({ description: "What kind of movement it is" }),
-    paymentMode: z.enum(paymentModes).meta({ description: "How it was paid" }),
-    paymentId: optionalTextField("Id of the payment method in the catalogue"),
-    changePaymentId: optionalTextField("Id of the payment method that the change was given in"),
-    tipAmount: optionalAmountField("Tip, on top of the amount"),
-    externalServiceId: optionalTextField("Id in an external service"),
+    paymentType: z.enum(paymentTypes).meta({ description: "Type of payment" }),
+    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode" }),
+    paymentId: optionalTextField("Catalog ID of the payment method"),
+    changePaymentId: optionalTextField("ID of the payment method in which change was given"),
+    tipAmount: optionalAmountField("Tip in addition to the amount"),
+    externalServiceId: optionalTextField("ID of the payment in an external service"),
     currencyCode: optionalCurrencyField(),
-    sellerCardReceipt: optionalLongTextField("The seller's card receipt"),
-    buyerCardReceipt: optionalLongTextField("The buyer's card receipt"),
+    sellerCardReceipt: optionalLongTextField("Merchant copy of the card receipt"),
+    buyerCardReceipt: optionalLongTextField("Customer copy of the card receipt"),
     firebaseCustomerRefKey: optionalTextField("Reference of the customer"),
-    operatorId: optionalTextField("Id of the clerk who took it"),
-    operatorName: optionalTextField("Name of the clerk who took it"),
+    operatorId: optionalTextField("ID of the clerk who recorded the row"),
+    operatorName: optionalTextField("Name of the clerk who recorded the row"),
     paymentProtocol: z
       .enum(paymentTerminalProtocols)
       .default("unknown")
-      .meta({ description: "How the terminal was driven" }),
+      .meta({ description: "Protocol of the payment terminal" }),
   })
-  .meta({ id: "PaymentRowInput", description: "A payment of an order", example: paymentRowExample });
+  .meta({ id: "PaymentRowInput", description: "A payment for an order", example: paymentRowExample });
 
 export type PaymentRow = z.infer<typeof PaymentRow>;
 
-/** The amounts of a product row that follow from its other fields. */
+/** The amounts of a product row that are computed from its other fields. */
 type Computed =
   | "unitPriceRowWithModifier"
   | "totalRowWithModifier"
@@ -223,7 +227,7 @@ type Computed =
   | "taxableAmount"
   | "taxAmount";
 
-/** Returns the row with every amount that follows from its unit price, quantity, weight, modifiers, discounts and rate. */
+/** Returns the row with all amounts that follow from unit price, quantity, weight, modifiers, discounts and tax rate. */
 export function computeRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
   const { unitPriceRow, quantity, weight, taxRate } = row;
   const unitPriceRowWithModifier = row.modifierRowList.reduce(
@@ -249,7 +253,7 @@ export function computeRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
   };
 }
 
-/** Whether a row is a sale when its order is. */
+/** Whether a row counts as a sale if its order counts. */
 export function isSoldRow(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
@@ -259,7 +263,7 @@ interface OrderRows {
   menuRowList: readonly MenuRow[];
 }
 
-/** Returns all rows of an order, whatever became of them, in the till's order: those outside menus first. */
+/** Returns all product rows of an order, including canceled ones, in till order: those outside menus first. */
 export function allProductRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
   return [...productRowList, ...menuRowList.flatMap((menuRow) => menuRow.productRowList)];
 }

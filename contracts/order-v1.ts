@@ -8,75 +8,82 @@ const orderItemV1 = z
   .object({
     description: nullableTextField("Name of the product"),
     category: nullableTextField("Name of the category"),
-    subCategory: nullableTextField("Name of the sub-category"),
-    quantity: z.int().meta({ description: "How many; negative for a refund" }),
-    total: amountField("Total, VAT included"),
+    subCategory: nullableTextField("Name of the subcategory"),
+    quantity: z.int().meta({ description: "Number of units; negative for a refund" }),
+    total: amountField("Total including VAT"),
     unitPrice: amountField("Price of one unit"),
-    weight: z.number().min(0).nullable().meta({ description: "Weight of one unit in kilograms" }),
-    isCanceled: z.boolean().meta({ description: "Canceled: it does not count in totals" }),
-    isTransferred: z.boolean().meta({ description: "Transferred to another order: it does not count in totals" }),
-    transferReason: nullableTextField("Where it was transferred to"),
-    cancelReason: nullableTextField("Why it was canceled"),
+    weight: z
+      .number()
+      .min(0)
+      .nullable()
+      .meta({ description: "Weight of one unit in kilograms; null for a product that is not sold by weight" }),
+    isCanceled: z.boolean().meta({ description: "Whether the product was canceled and is excluded from totals" }),
+    isTransferred: z.boolean().meta({
+      description: "Whether the product was transferred to another order and is excluded from totals",
+    }),
+    transferReason: nullableTextField("Destination of the transfer"),
+    cancelReason: nullableTextField("Reason for the cancellation"),
     discountsApplied: z
       .array(
         z.object({
-          discountName: nullableTextField("Name"),
-          discountValue: amountField("What it took off"),
-          discountCatalogId: nullableTextField("Id in the catalogue"),
+          discountName: nullableTextField("Name of the discount"),
+          discountValue: amountField("Amount of the discount"),
+          discountCatalogId: nullableTextField("Catalog ID of the discount"),
         }),
       )
-      .meta({ description: "Validated discounts" }),
+      .meta({ description: "Validated discounts on the product" }),
     modifiers: z.array(
       z.object({
-        modifierGroupId: nullableTextField("Id of the group in the catalogue"),
-        modifierId: nullableTextField("Id of the choice in the catalogue"),
-        name: nullableTextField("Name of the choice"),
+        modifierGroupId: nullableTextField("Catalog ID of the modifier group"),
+        modifierId: nullableTextField("Catalog ID of the modifier option"),
+        name: nullableTextField("Name of the modifier option"),
       }),
     ),
     tax: z.object({
       taxName: nullableTextField("Name of the tax"),
       taxRate: vatBasisPointsField(),
       taxAmount: amountField("VAT"),
-      taxableAmount: amountField("Total without VAT"),
-      taxCatalogId: nullableTextField("Id of the tax in the catalogue"),
+      taxableAmount: amountField("Total excluding VAT"),
+      taxCatalogId: nullableTextField("Catalog ID of the tax"),
     }),
-    itemCatalogId: nullableTextField("Id of the product in the catalogue; null for a temporary product"),
-    stockImpactIndicator: z
-      .boolean()
-      .meta({ description: "True only for the original item of a split, so that stock counts it once" }),
+    itemCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
+    stockImpactIndicator: z.boolean().meta({
+      description:
+        "Whether the row affects stock. True only for the original row of a split, so that each product is counted once.",
+    }),
     sku: nullableTextField("Stock keeping unit"),
-    isLoss: z.boolean().meta({ description: "Lost: it does not count as a sale" }),
-    lossReason: nullableTextField("Why it was lost"),
+    isLoss: z.boolean().meta({ description: "Whether the product was lost and does not count as a sale" }),
+    lossReason: nullableTextField("Reason for the loss"),
     tier: nullableTextField("Name of the price list"),
   })
-  .meta({ id: "OrderV1Item", description: "A product of an order", example: orderV1Example.items[0] });
+  .meta({ id: "OrderV1Item", description: "A product in an order", example: orderV1Example.items[0] });
 
-/** An order of a till, as readers of `/v1/orders/` get it. */
+/** An order of a till, as `/v1/orders/` returns it. */
 export const OrderV1 = z
   .object({
-    id: z.guid().meta({ description: "Id of the order, given by the point of sale" }),
+    id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
     createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
     customerId: nullableTextField("Reference of the customer; null if anonymous"),
-    deviceId: nullableTextField("Id of the device"),
+    deviceId: nullableTextField("ID of the device"),
     deviceName: nullableTextField("Name of the device"),
-    locationId: z.guid().meta({ description: "The location that it is of" }),
-    reportId: z.guid().meta({ description: "The report that it is part of" }),
-    openedAt: UtcDateTime.meta({ description: "When it was opened at the point of sale" }),
-    closedAt: UtcDateTime.nullable().meta({ description: "When it was closed; null if it was not" }),
-    guests: countField("How many guests"),
+    locationId: z.guid().meta({ description: "ID of the location" }),
+    reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
+    openedAt: UtcDateTime.meta({ description: "When the order was opened at the point of sale" }),
+    closedAt: UtcDateTime.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
+    guests: countField("Number of guests"),
     orderPlace: nullableTextField("Name of the room"),
     orderNumber: nullableTextField("Name of the table"),
-    operatorId: nullableTextField("Id of the clerk"),
+    operatorId: nullableTextField("ID of the clerk"),
     operatorName: nullableTextField("Name of the clerk"),
-    total: amountField("Total, VAT included"),
-    totalTax: amountField("VAT in the total"),
-    totalDiscount: amountField("What discounts took off"),
-    items: z.array(orderItemV1).meta({ description: "Products that are not part of a menu" }),
+    total: amountField("Total including VAT"),
+    totalTax: amountField("VAT included in the total"),
+    totalDiscount: amountField("Sum of discounts"),
+    items: z.array(orderItemV1).meta({ description: "Products outside menus" }),
     menus: z.array(
       z.object({
         name: nullableTextField("Name of the menu"),
-        amount: amountField("Total of the menu, VAT included"),
+        amount: amountField("Total of the menu including VAT"),
         items: z.array(orderItemV1),
       }),
     ),
@@ -84,8 +91,8 @@ export const OrderV1 = z
       .array(
         z.object({
           paymentName: nullableTextField("Name of the payment method"),
-          paymentAmount: amountField("What was paid, net of change and without tip"),
-          paymentCatalogId: nullableTextField("Id of the payment method in the catalogue"),
+          paymentAmount: amountField("Amount paid, net of change and excluding the tip"),
+          paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
       .meta({ description: "Validated payments" }),
@@ -94,20 +101,20 @@ export const OrderV1 = z
         z.object({
           tipName: nullableTextField("Name of the payment method"),
           tipAmount: amountField("Tip"),
-          tipCatalogId: nullableTextField("Id of the payment method in the catalogue"),
+          tipCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
       .meta({ description: "Validated tips" }),
-    isCanceled: z.boolean().meta({ description: "Canceled: it does not count in totals" }),
-    isTransferred: z.boolean().meta({ description: "Transferred: it does not count in totals" }),
-    transferReason: nullableTextField("Where it was transferred to"),
-    cancelReason: nullableTextField("Why it was canceled"),
-    channel: z.string().meta({ description: "Channel that it came through" }),
-    serviceType: z.enum(orderServiceTypes).meta({ description: "How it is served" }),
-    isTraining: z.boolean().meta({ description: "Made in school mode" }),
-    source: z.string().meta({ description: "Where it came from" }),
-    externalOrderId: nullableTextField("Id of the order in an external service"),
-    externalLocationId: nullableTextField("Id of the location in an external service"),
+    isCanceled: z.boolean().meta({ description: "Whether the order was canceled and is excluded from totals" }),
+    isTransferred: z.boolean().meta({ description: "Whether the order was transferred and is excluded from totals" }),
+    transferReason: nullableTextField("Destination of the transfer"),
+    cancelReason: nullableTextField("Reason for the cancellation"),
+    channel: z.string().meta({ description: "Sales channel of the order" }),
+    serviceType: z.enum(orderServiceTypes).meta({ description: "Type of service" }),
+    isTraining: z.boolean().meta({ description: "Whether the order was made in training mode" }),
+    source: z.string().meta({ description: "Source of the order" }),
+    externalOrderId: nullableTextField("ID of the order in an external service"),
+    externalLocationId: nullableTextField("ID of the location in an external service"),
   })
   .meta({ id: "OrderV1", description: "An order of a till", example: orderV1Example });
 

@@ -1,7 +1,6 @@
 /**
- * The fields of tills and orders that say who ordered, and where it was brought to: what is erased when that is asked
- * for or its time has come, and what no log may hold. Every one of them may be null. None is an amount, a date, a number
- * or a product: fiscal figures stand without them.
+ * The fields of tills and orders that contain personal data of customers. They are erased on request or after the
+ * retention period, and never logged. All of them are nullable, and none affects fiscal figures.
  */
 export const personalDataFields: ReadonlySet<string> = new Set([
   "buyerCardReceipt",
@@ -18,7 +17,7 @@ export const personalDataFields: ReadonlySet<string> = new Set([
   "firebaseCustomerRefKey",
 ]);
 
-/** The value with every personal field in it null, at any depth. What holds none is given back as it is. */
+/** Returns the value with every personal field set to null, at any depth. A value without any is returned itself. */
 export function redactPersonalData<Value>(value: Value): Value {
   return isObject(value) ? (replaceFields(value, personalDataFields, null) as Value) : value;
 }
@@ -28,8 +27,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * Returns the object or list with every field of these names replaced, in so many levels of it. What holds none is given
- * back as it is. Errors in it are not looked into.
+ * Returns the object or array with every field of these names replaced, up to `levels` deep. A value without such fields
+ * is returned itself. Does not descend into errors.
  */
 export function replaceFields(
   value: object,
@@ -40,13 +39,13 @@ export function replaceFields(
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(value)) {
     const field = (value as Record<string, unknown>)[name];
-    let kept = field;
-    if (names.has(name)) kept = replacement;
+    let replaced = field;
+    if (names.has(name)) replaced = replacement;
     else if (isObject(field) && levels > 1 && !(field instanceof Error))
-      kept = replaceFields(field, names, replacement, levels - 1);
-    if (kept === field) continue;
+      replaced = replaceFields(field, names, replacement, levels - 1);
+    if (replaced === field) continue;
     copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
-    copy[name] = kept;
+    copy[name] = replaced;
   }
   return copy ?? value;
 }

@@ -5,16 +5,16 @@ export const posApplications = ["POPINA", "JALIA"] as const;
 
 export type PosApplication = (typeof posApplications)[number];
 
-/** An application named in a query or a reply. */
+/** An application in a query or a response. */
 export const posApplicationSchema = z
   .enum(posApplications)
-  .meta({ description: "The point-of-sale application", example: "POPINA" });
+  .meta({ description: "Point-of-sale application", example: "POPINA" });
 
-/** An application named in a body: clients in the field write it in either case. */
+/** An application in a request body. Existing clients send it in upper or lower case. */
 export const posApplicationInputSchema = z
   .preprocess((value) => (typeof value === "string" ? value.toUpperCase() : value), z.enum(posApplications))
   .meta({
-    description: "The point-of-sale application, in either case",
+    description: "Point-of-sale application, in upper or lower case",
     example: "popina",
     enum: ["popina", "jalia", "POPINA", "JALIA"],
   });

@@ -3,9 +3,9 @@ import { RateLimit } from "./api-consumer.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { posApplications } from "./pos-application.ts";
 
-/** What the accounts service answers when other parts of the product ask who or where something is. */
+/** The responses of the accounts service to the gateway and to other services. */
 
-/** The facts of a location that others need. */
+/** The fields of a location that other services need. */
 export const LocationRef = z.object({
   id: z.guid(),
   application: z.enum(posApplications),
@@ -15,13 +15,13 @@ export const LocationRef = z.object({
 
 export type LocationRef = z.infer<typeof LocationRef>;
 
-/** What a key stands for: who, where, and what it may do. A revoked key is still known, as revoked. */
+/** The consumer, location and permissions of an API key. A revoked key also resolves, with `revokedAt` set. */
 export const ResolvedKey = z.object({
-  /** The key's id; tells keys of one consumer apart in logs. */
+  /** The id of the key, which distinguishes keys of one consumer in logs. */
   keyId: z.guid(),
   consumer: z.string(),
   scopes: z.array(z.string()),
-  /** The key's location; null for a key of the operator, which has none. */
+  /** The location of the key; null for an operator's key. */
   location: LocationRef.nullable(),
   rateLimit: RateLimit.nullable(),
   revokedAt: UtcDateTime.nullable(),
@@ -30,10 +30,9 @@ export const ResolvedKey = z.object({
 export type ResolvedKey = z.infer<typeof ResolvedKey>;
 
 /**
- * Who is asking, as the gateway signs it for the services: what accounts says of the key.
+ * The authenticated client of a request. The gateway signs it for the services.
  *
- * It carries the facts of the key's location that services need, so that none of them depends on a copy of the
- * location having arrived.
+ * It contains the location fields that services need, so that no service depends on its own copy of the location.
  */
 export const principalSchema = ResolvedKey.pick({ keyId: true, consumer: true, scopes: true, location: true });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
-import { text } from "./fields.ts";
+import { requiredTextField } from "./fields.ts";
 import { ReportV2, reportHeaderShape } from "./report-v2.ts";
 
 const reportV2Fields = ReportV2.shape;
@@ -32,40 +32,40 @@ const cashMovement = reportV2Fields.reportEntries.element.pick({
   entryCatalogId: true,
 });
 
-/** The end-of-day report of a till in its first shape: the figures of `ReportV2` under older names. */
+/** The end-of-day report of a till in the V1 format: figures of `ReportV2` under older names. */
 export const ReportV0 = z
   .object({
     id: reportV2Fields.id,
-    createdAt: UtcDateTime.meta({ description: "When the report was first made" }),
-    updatedAt: UtcDateTime.meta({ description: "When the report was last made" }),
+    createdAt: UtcDateTime.meta({ description: "When the report was first computed" }),
+    updatedAt: UtcDateTime.meta({ description: "When the report was last computed" }),
     locationId: reportV2Fields.locationId,
     ...reportHeaderShape,
     reportHeaderInfo: z
       .object({
-        headerAddress: text("First line of the address"),
-        headerSiret: text("Registration number (SIRET)"),
-        headerCity: text("City"),
-        headerCountry: text("Country"),
-        headerNaf: text("Code of its trade (NAF)"),
-        headerName: text("Name of the establishment"),
-        headerPhone: text("Telephone number"),
-        headerText: text("Text above each ticket"),
-        headerTva: text("VAT number"),
-        headerUrl: text("Web site"),
-        headerZip: text("Postal code"),
+        headerAddress: requiredTextField("First line of the address"),
+        headerSiret: requiredTextField("French business registration number (SIRET)"),
+        headerCity: requiredTextField("City"),
+        headerCountry: requiredTextField("Country"),
+        headerNaf: requiredTextField("French business activity code (NAF)"),
+        headerName: requiredTextField("Name of the establishment"),
+        headerPhone: requiredTextField("Phone number"),
+        headerText: requiredTextField("Text printed at the top of each ticket"),
+        headerTva: requiredTextField("VAT number"),
+        headerUrl: requiredTextField("Website"),
+        headerZip: requiredTextField("Postal code"),
       })
       .meta({ description: "Header of the establishment's tickets" }),
-    reportProducts: z.array(product).meta({ description: "Sales by product, in menus or not" }),
-    reportClerksShift: z.array(clerkShift).meta({ description: "The clerks' shifts" }),
+    reportProducts: z.array(product).meta({ description: "Sales by product, including products in menus" }),
+    reportClerksShift: z.array(clerkShift).meta({ description: "Shifts of the clerks" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts, by name" }),
     reportTaxes: reportV2Fields.reportTaxes,
-    reportPayments: z.array(payment).meta({ description: "Payments as the point of sale declares them" }),
-    reportEntries: z.array(cashMovement).meta({ description: "Movements of the drawer other than sales" }),
-    orders: z.array(z.guid()).meta({ description: "Ids of every order of the shift" }),
+    reportPayments: z.array(payment).meta({ description: "Payments declared by the point of sale" }),
+    reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
+    orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift" }),
   })
   .meta({
     id: "ReportV0",
-    description: "The end-of-day report of a till in its first shape",
+    description: "End-of-day report of a till in the V1 format",
     example: reportV0Example,
   });
 

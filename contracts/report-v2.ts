@@ -7,220 +7,225 @@ import {
   amountField,
   countField,
   nullableTextField,
-  text,
+  requiredTextField,
   vatBasisPointsField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
 
 const recordedPayment = z.object({
-  quantity: aggregateQuantityField("How many payments"),
-  totalAmount: amountField("What was paid, net of change and without tips"),
-  changeAmount: amountField("Change given back"),
-  tipsAmount: amountField("Tips on top"),
+  quantity: aggregateQuantityField("Number of payments"),
+  totalAmount: amountField("Amount paid, net of change and excluding tips"),
+  changeAmount: amountField("Change given"),
+  tipsAmount: amountField("Tips in addition to the amount"),
   name: nullableTextField("Name of the payment method"),
-  paymentMode: z.enum(paymentModes).meta({ description: "What kind of payment method it is" }),
-  paymentType: z.enum(paymentTypes).meta({ description: "What its rows stand for: payments, change, tips and so on" }),
+  paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
+  paymentType: z.enum(paymentTypes).meta({ description: "Type of the payment rows, such as payment, change or tip" }),
 });
 
 const cancellation = z.object({
-  quantity: aggregateQuantityField("How many products"),
-  amount: amountField("What they would have cost"),
-  afterFinalization: z.boolean().meta({ description: "Canceled after the bill was first printed" }),
-  name: text("Reason"),
+  quantity: aggregateQuantityField("Number of canceled products"),
+  amount: amountField("Price of the canceled products"),
+  afterFinalization: z
+    .boolean()
+    .meta({ description: "Whether the products were canceled after the bill was first printed" }),
+  name: requiredTextField("Reason for the cancellation"),
 });
 
 const transfer = z.object({
-  amount: amountField("What the products cost"),
-  quantity: aggregateQuantityField("How many products"),
-  name: text("Where they went"),
+  amount: amountField("Price of the transferred products"),
+  quantity: aggregateQuantityField("Number of transferred products"),
+  name: requiredTextField("Destination of the transfer"),
 });
 
 const modifier = z.object({
-  quantity: aggregateQuantityField("How many products were sold with it"),
-  groupName: nullableTextField("Name of its group"),
-  amount: amountField("What it added to sales"),
-  name: nullableTextField("Name"),
+  quantity: aggregateQuantityField("Number of products sold with the modifier"),
+  groupName: nullableTextField("Name of the modifier group"),
+  amount: amountField("Amount that the modifier added to sales"),
+  name: nullableTextField("Name of the modifier option"),
 });
 
 const cashMovement = z.object({
-  entryCatalogId: nullableTextField("Id of the movement"),
-  entryAmount: amountField("Negative when money left the drawer"),
-  deviceIdentifier: nullableTextField("Id of the device"),
-  recordedAt: UtcDateTime.nullable().meta({ description: "When it was made" }),
-  entryName: nullableTextField("What it was for"),
-  operatorName: nullableTextField("Name of the clerk who made it"),
-  operatorId: nullableTextField("Id of the clerk who made it"),
-  currencyCode: nullableTextField("Currency, ISO 4217"),
-  entryType: z.enum(financialMovementTypes).meta({ description: "What kind of movement it is" }),
-  paymentMode: z.enum(paymentModes).nullable().meta({ description: "What kind of payment method it is" }),
+  entryCatalogId: nullableTextField("ID of the movement"),
+  entryAmount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
+  deviceIdentifier: nullableTextField("ID of the device"),
+  recordedAt: UtcDateTime.nullable().meta({ description: "When the movement was recorded" }),
+  entryName: nullableTextField("Reason for the movement"),
+  operatorName: nullableTextField("Name of the clerk who recorded the movement"),
+  operatorId: nullableTextField("ID of the clerk who recorded the movement"),
+  currencyCode: nullableTextField("ISO 4217 currency code"),
+  entryType: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
+  paymentMode: z.enum(paymentModes).nullable().meta({ description: "Type of payment method" }),
   deviceName: nullableTextField("Name of the device"),
-  paymentId: nullableTextField("Id of the payment method in the catalogue"),
+  paymentId: nullableTextField("Catalog ID of the payment method"),
   paymentName: nullableTextField("Name of the payment method"),
-  customerId: nullableTextField("Id of the customer"),
+  customerId: nullableTextField("ID of the customer"),
   customerName: nullableTextField("Name of the customer"),
 });
 
 const discount = z.object({
-  discountName: nullableTextField("Name"),
-  discountValue: amountField("What it took off sales, VAT included"),
-  discountCatalogId: nullableTextField("Id in the catalogue"),
-  quantity: aggregateQuantityField("How often it was given; once when it spans several products"),
-  vatAmount: amountField("VAT in what it took off"),
-  gifted: z.boolean().meta({ description: "It made the product free" }),
+  discountName: nullableTextField("Name of the discount"),
+  discountValue: amountField("Amount deducted from sales, including VAT"),
+  discountCatalogId: nullableTextField("Catalog ID of the discount"),
+  quantity: aggregateQuantityField("Number of uses of the discount. A discount on several products counts once."),
+  vatAmount: amountField("VAT included in the discount"),
+  gifted: z.boolean().meta({ description: "Whether the discount made the product free" }),
   taxRepartition: z
     .array(
       z.object({
-        quantity: aggregateQuantityField("How many products it was given on"),
-        discountValue: amountField("What it took off, VAT included"),
-        taxableAmount: amountField("What it took off, without VAT"),
-        taxAmount: amountField("VAT in what it took off"),
+        quantity: aggregateQuantityField("Number of products with the discount"),
+        discountValue: amountField("Amount of the discount including VAT"),
+        taxableAmount: amountField("Amount of the discount excluding VAT"),
+        taxAmount: amountField("VAT included in the discount"),
         taxName: nullableTextField("Name of the tax"),
         taxRate: vatBasisPointsField(),
       }),
     )
-    .meta({ description: "The same by tax" }),
+    .meta({ description: "The discount by tax" }),
 });
 
 const product = z.object({
-  productCatalogId: nullableTextField("Id of the product in the catalogue; null for temporary products"),
-  productQuantity: aggregateQuantityField("How many were sold"),
-  productSales: amountField("Sales, VAT included"),
-  excludingTax: amountField("Sales without VAT"),
-  inMenu: z.boolean().meta({ description: "Sold as part of a menu" }),
-  subCategory: nullableTextField("Name of the sub-category"),
-  productName: nullableTextField("Name"),
+  productCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
+  productQuantity: aggregateQuantityField("Number of units sold"),
+  productSales: amountField("Sales including VAT"),
+  excludingTax: amountField("Sales excluding VAT"),
+  inMenu: z.boolean().meta({ description: "Whether the product was sold as part of a menu" }),
+  subCategory: nullableTextField("Name of the subcategory"),
+  productName: nullableTextField("Name of the product"),
   category: nullableTextField("Name of the category"),
 });
 
 const clerkShift = z.object({
-  id: text("Id of the clerk"),
+  id: requiredTextField("ID of the clerk"),
   clockInDate: UtcDateTime.nullable().meta({ description: "When the shift began" }),
-  clockOutDate: UtcDateTime.nullable().meta({ description: "When the shift ended; null when it had not" }),
+  clockOutDate: UtcDateTime.nullable().meta({ description: "When the shift ended; null if it had not ended" }),
   name: nullableTextField("Name of the clerk"),
-  orderCount: countField("Orders of the shift"),
-  guestCount: countField("Guests of those orders"),
-  totalDiscount: amountField("Discounts given in those orders"),
-  quantityDiscounted: countField("How many products of those orders had a discount, one for each discount"),
-  cancellations: amountField("What was canceled in the shift's orders"),
-  paymentsOwner: amountField("Payments of the shift's orders, whoever took them"),
-  paymentsOperator: amountField("Payments taken in the shift, whoever's orders they are of"),
-  losses: amountField("What was lost in the shift's orders"),
+  orderCount: countField("Number of orders in the shift"),
+  guestCount: countField("Number of guests of those orders"),
+  totalDiscount: amountField("Discounts on those orders"),
+  quantityDiscounted: countField("Number of discounted products in those orders. A product counts once per discount."),
+  cancellations: amountField("Amount canceled in the shift's orders"),
+  paymentsOwner: amountField("Payments for the shift's orders, recorded by any clerk"),
+  paymentsOperator: amountField("Payments recorded in the shift, for any clerk's orders"),
+  losses: amountField("Amount lost in the shift's orders"),
 });
 
 const payment = z.object({
   paymentName: nullableTextField("Name of the payment method"),
-  paymentAmount: amountField("What the point of sale declares for it"),
-  paymentMode: z.enum(paymentModes).meta({ description: "What kind of payment method it is" }),
-  paymentCatalogId: nullableTextField("Id of the payment method in the catalogue"),
+  paymentAmount: amountField("Amount that the point of sale declared for the payment method"),
+  paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
+  paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
 });
 
 const room = z.object({
-  orderCount: countField("How many orders"),
-  guestCount: countField("How many guests"),
-  totalExcludingTax: amountField("Sales without VAT"),
-  totalWithGuest: amountField("Sales of orders that have guests, VAT included"),
-  total: amountField("Sales, VAT included"),
-  type: z.enum(diningRoomTypes).nullable().meta({ description: "What kind of room it is" }),
+  orderCount: countField("Number of orders"),
+  guestCount: countField("Number of guests"),
+  totalExcludingTax: amountField("Sales excluding VAT"),
+  totalWithGuest: amountField("Sales of orders with at least one guest, including VAT"),
+  total: amountField("Sales including VAT"),
+  type: z.enum(diningRoomTypes).nullable().meta({ description: "Type of room" }),
   name: nullableTextField("Name of the room"),
 });
 
 const menuStep = z.object({
-  stepName: nullableTextField("Name of the step"),
-  quantity: aggregateQuantityField("How many products were served in it"),
+  stepName: nullableTextField("Name of the menu step"),
+  quantity: aggregateQuantityField("Number of products served in the step"),
   products: z.array(
-    z.object({ name: nullableTextField("Name of the product"), quantity: aggregateQuantityField("How many") }),
+    z.object({ name: nullableTextField("Name of the product"), quantity: aggregateQuantityField("Number of units") }),
   ),
 });
 
 const menu = z.object({
   name: nullableTextField("Name of the menu"),
-  coursesDescription: text("The names of its steps"),
-  quantity: aggregateQuantityField("How many were sold"),
-  totalExcludingTax: amountField("Sales without VAT"),
-  totalSales: amountField("Sales, VAT included"),
-  steps: z.array(menuStep).meta({ description: "What was chosen in each step" }),
+  coursesDescription: requiredTextField("Names of the menu steps"),
+  quantity: aggregateQuantityField("Number of units sold"),
+  totalExcludingTax: amountField("Sales excluding VAT"),
+  totalSales: amountField("Sales including VAT"),
+  steps: z.array(menuStep).meta({ description: "Products chosen in each step" }),
 });
 
 const tax = z.object({
   taxName: nullableTextField("Name of the tax"),
   taxRate: vatBasisPointsField(),
   taxAmount: amountField("VAT"),
-  taxableAmount: amountField("Sales without VAT"),
-  taxCatalogId: nullableTextField("Id of the tax in the catalogue"),
+  taxableAmount: amountField("Sales excluding VAT"),
+  taxCatalogId: nullableTextField("Catalog ID of the tax"),
 });
 
 const orderSummary = z.object({
-  id: z.guid().meta({ description: "Id of the order" }),
+  id: z.guid().meta({ description: "ID of the order" }),
   roomName: nullableTextField("Name of the room"),
-  openedAt: UtcDateTime.meta({ description: "When it was opened at the point of sale" }),
-  closedAt: UtcDateTime.nullable().meta({ description: "When it was closed; null if it was not" }),
+  openedAt: UtcDateTime.meta({ description: "When the order was opened at the point of sale" }),
+  closedAt: UtcDateTime.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
   tableName: nullableTextField("Name of the table"),
   operatorName: nullableTextField("Name of the clerk"),
-  total: amountField("Total, VAT included"),
+  total: amountField("Total including VAT"),
 });
 
-/** The fields with which a report begins, in either shape. */
+/** The leading fields of a report in both formats. */
 export const reportHeaderShape = {
   startedAt: UtcDateTime.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
-  deviceName: text("Name of the device that closed the till"),
-  deviceIdentifier: text("Id of the device that closed the till"),
-  reportNumber: z.int().min(1).meta({ description: "Counted by the point of sale" }),
-  guestsNumber: countField("Guests of the orders that count"),
-  totalSales: amountField("Sales, VAT included"),
-  clerkName: text("Name of the clerk who closed the till"),
-  clerkId: text("Id of the clerk who closed the till"),
-  initialCashBalance: amountField("Cash in the drawer at the start"),
-  finalCashBalance: amountField("Cash in the drawer at the end"),
+  deviceName: requiredTextField("Name of the device that closed the till"),
+  deviceIdentifier: requiredTextField("ID of the device that closed the till"),
+  reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
+  guestsNumber: countField("Number of guests of the orders that count"),
+  totalSales: amountField("Sales including VAT"),
+  clerkName: requiredTextField("Name of the clerk who closed the till"),
+  clerkId: requiredTextField("ID of the clerk who closed the till"),
+  initialCashBalance: amountField("Cash in the drawer at the start of the shift"),
+  finalCashBalance: amountField("Cash in the drawer at the end of the shift"),
 };
 
-/** The end-of-day report of a till. All fields are always there; texts of the till's header are empty when it has none. */
+/** The end-of-day report of a till. All fields are always present; a header text is empty if the till has none. */
 export const ReportV2 = z
   .object({
-    id: z.guid().meta({ description: "Always the same for the same till" }),
-    locationId: z.guid().meta({ description: "The location that it is of" }),
-    tillId: z.guid().meta({ description: "The till that it was made from" }),
+    id: z.guid().meta({ description: "ID of the report. It stays the same when the till is replaced or reprocessed." }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
+    tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...reportHeaderShape,
-    orderCount: countField("Orders that count: neither canceled nor transferred"),
-    establishmentName: text("Name of the establishment"),
-    siretCode: text("Registration number (SIRET)"),
-    customHeader: text("Text above each ticket"),
-    customFooter: text("Text below each ticket"),
-    companyName: text("Name of the company"),
-    phoneNumber: text("Telephone number"),
-    website: text("Web site"),
+    orderCount: countField("Number of orders that count: neither canceled nor transferred"),
+    establishmentName: requiredTextField("Name of the establishment"),
+    siretCode: requiredTextField("French business registration number (SIRET)"),
+    customHeader: requiredTextField("Text printed at the top of each ticket"),
+    customFooter: requiredTextField("Text printed at the bottom of each ticket"),
+    companyName: requiredTextField("Name of the company"),
+    phoneNumber: requiredTextField("Phone number"),
+    website: requiredTextField("Website"),
     locale: Locale,
-    address1: text("First line of the address"),
+    address1: requiredTextField("First line of the address"),
     address2: nullableTextField("Second line of the address"),
-    logoUrl: nullableTextField("Address of the logo"),
-    zipCode: text("Postal code"),
-    tvaCode: text("VAT number"),
-    country: text("Country"),
-    nafCode: text("Code of its trade (NAF)"),
-    city: text("City"),
-    note: nullableTextField("Note of the clerk"),
-    reportVersion: z.int().min(1).meta({ description: "Version of the calculation that made the report", example: 1 }),
+    logoUrl: nullableTextField("URL of the logo"),
+    zipCode: requiredTextField("Postal code"),
+    tvaCode: requiredTextField("VAT number"),
+    country: requiredTextField("Country"),
+    nafCode: requiredTextField("French business activity code (NAF)"),
+    city: requiredTextField("City"),
+    note: nullableTextField("Note written by the clerk"),
+    reportVersion: z
+      .int()
+      .min(1)
+      .meta({ description: "Version of the calculation that produced the report", example: 1 }),
     reportRecordedPayments: z
       .array(recordedPayment)
-      .meta({ description: "Payments as recorded, by name, mode and type" }),
+      .meta({ description: "Payments recorded in orders, by name, mode and type" }),
     reportCancellations: z.array(cancellation).meta({ description: "Canceled products, by reason" }),
     reportTransferred: z.array(transfer).meta({ description: "Transferred products, by destination" }),
     reportModifiers: z.array(modifier).meta({ description: "Modifiers, by group and name" }),
-    reportEntries: z.array(cashMovement).meta({ description: "Movements of the drawer other than sales" }),
+    reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts, by name" }),
     reportProducts: z.array(product).meta({ description: "Sales by product" }),
-    reportClerksShift: z.array(clerkShift).meta({ description: "The clerks' shifts" }),
-    reportPayments: z.array(payment).meta({ description: "Payments as the point of sale declares them" }),
+    reportClerksShift: z.array(clerkShift).meta({ description: "Shifts of the clerks" }),
+    reportPayments: z.array(payment).meta({ description: "Payments declared by the point of sale" }),
     reportRooms: z.array(room).meta({ description: "Sales by room" }),
     reportMenus: z.array(menu).meta({ description: "Sales by menu" }),
     reportTaxes: z.array(tax).meta({ description: "Sales by tax" }),
-    orders: z.array(orderSummary).meta({ description: "Every order of the shift" }),
+    orders: z.array(orderSummary).meta({ description: "All orders of the shift" }),
   })
-  .meta({ id: "ReportV2", description: "The end-of-day report of a till", example: reportV2Example });
+  .meta({ id: "ReportV2", description: "End-of-day report of a till", example: reportV2Example });
 
 export type ReportV2 = z.infer<typeof ReportV2>;
 
-/** A report in the list of a location's reports. */
+/** A report in a list. */
 export const ReportListItem = ReportV2.pick({ id: true, startedAt: true, finalizedAt: true, totalSales: true }).meta({
   id: "ReportListItem",
   description: "A report in a list",

@@ -1,28 +1,28 @@
-/** What a consumer may be allowed to do, and what that means. */
+/** The scopes that a consumer can have, with their descriptions. */
 export const scopeDescriptions = {
   "reports:read": "Read reports",
-  "orders:read": "Read orders, finished and live",
+  "orders:read": "Read finished and live orders",
   "orders:write": "Write live orders",
-  "catalog:read": "Read the catalogue",
-  "catalog:write": "Replace the catalogue",
-  "locations:read": "Read the key's own location",
+  "catalog:read": "Read the catalog",
+  "catalog:write": "Replace the catalog",
+  "locations:read": "Read the API key's location",
   "locations:write": "Create and change locations",
-  "locations:any": "Act for any location, not only the key's own",
+  "locations:any": "Act on behalf of any location",
   "tills:read": "Read tills",
   "tills:write": "Push, replace and reprocess tills",
-  "accounting:write": "Configure and make accounting exports",
-  "webhooks:write": "Manage webhook recipients, subscriptions and deliveries",
+  "accounting:write": "Configure and create accounting exports",
+  "webhooks:write": "Manage recipients, webhooks and deliveries",
   "consumers:write": "Manage consumers",
   "keys:write": "Manage API keys",
   "jobs:write": "Create and read jobs",
-  admin: "Everything",
+  admin: "Full access",
 } as const satisfies Record<string, string>;
 
 export type Scope = keyof typeof scopeDescriptions;
 
 export const scopeNames = Object.keys(scopeDescriptions) as [Scope, ...Scope[]];
 
-/** What a new consumer may do until its scopes are changed. */
+/** The initial scopes of a new consumer. */
 export const defaultConsumerScopes: readonly Scope[] = [
   "reports:read",
   "orders:read",
@@ -30,7 +30,7 @@ export const defaultConsumerScopes: readonly Scope[] = [
   "locations:read",
 ];
 
-/** Whether these scopes allow what needs `scope`; `admin` implies every scope. */
+/** Whether the granted scopes include `scope`. `admin` implies every scope. */
 export function hasScope(granted: readonly string[], scope: Scope): boolean {
   return granted.includes(scope) || granted.includes("admin");
 }

@@ -1,4 +1,4 @@
-/** Every service behind the gateway. Each owns the PostgreSQL schema of its name. */
+/** The services behind the gateway. Each owns the PostgreSQL schema with its name. */
 export const serviceNames = [
   "accounts",
   "till-ingest",
@@ -11,21 +11,21 @@ export const serviceNames = [
 
 export type ServiceName = (typeof serviceNames)[number];
 
-/** A part of the product that asks services. */
+/** A service, or the gateway, that sends requests to services. */
 export type InternalCallerName = ServiceName | "gateway";
 
-/** What one part of the product may ask of another by itself; no consumer can be given any of these. */
+/** A scope for requests that the gateway or a service sends on its own behalf. Consumers cannot have these scopes. */
 export type InternalScope = "internal:keys" | "internal:locations";
 
 /**
- * The parts that may send requests to a service: the gateway, for the clients whose requests it forwards, and of
- * accounts every other service.
+ * Returns the callers that may send requests to a service: the gateway, which forwards client requests, and for
+ * accounts also every other service.
  */
 export function allowedCallersOf(service: ServiceName): InternalCallerName[] {
   return ["gateway", ...serviceNames.filter((name) => service === "accounts" && name !== service)];
 }
 
-/** The rights with which a part asks a service by itself; empty when it has no reason to. */
+/** Returns the scopes of requests that a caller sends on its own behalf to a service; empty if it sends none. */
 export function internalScopesOf(caller: InternalCallerName, service: ServiceName): InternalScope[] {
   if (service !== "accounts") return [];
   return [caller === "gateway" ? "internal:keys" : "internal:locations"];

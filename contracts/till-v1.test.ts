@@ -48,7 +48,7 @@ function issuesOf(json?: object, body?: object): string[] {
   return (parseTillV1(json, body).error?.issues ?? []).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
 }
 
-test("accepts what identifies and counts alone, with the application in either case", () => {
+test("accepts a till with only the required fields, with the application in either case", () => {
   const { data } = parseTillV1();
   expect(data).toMatchObject({
     application: "POPINA",
@@ -64,16 +64,21 @@ test("accepts what identifies and counts alone, with the application in either c
   expect(issuesOf({}, { application: "JALIA" })).toEqual([]);
 });
 
-describe("refuses", () => {
+describe("rejects", () => {
   test.each([
     ["an unknown application", {}, { application: "pos" }, "application: "],
     ["legacy id 0", {}, { legacyId: 0 }, "legacyId: Too small"],
     ["server id 0", { server_id: 0 }, {}, "tillJson.server_id: Too small"],
-    ["a client id that is no uuid", { client_id: "14" }, {}, "tillJson.client_id: Must be a uuid"],
+    ["a client id that is not a UUID", { client_id: "14" }, {}, "tillJson.client_id: Must be a UUID"],
     ["report number 0", { fiscal: 0 }, {}, "tillJson.fiscal: Too small"],
-    ["fewer guests than none", { number_guests: -1 }, {}, "tillJson.number_guests: Too small"],
-    ["a float below 0", { cash_float_initial: -1 }, {}, "tillJson.cash_float_initial: Too small"],
-    ["a date that does not exist", { date_end: "2026-02-30T00:00:00" }, {}, "tillJson.date_end: Must be a date-time"],
+    ["a negative number of guests", { number_guests: -1 }, {}, "tillJson.number_guests: Too small"],
+    ["a negative cash float", { cash_float_initial: -1 }, {}, "tillJson.cash_float_initial: Too small"],
+    [
+      "a date that does not exist",
+      { date_end: "2026-02-30T00:00:00" },
+      {},
+      "tillJson.date_end: Must be a valid date-time",
+    ],
     [
       "a movement in mode -2",
       { cash_movements: [{ amount: 1, payment_mode: -2 }] },
@@ -87,13 +92,13 @@ describe("refuses", () => {
       "tillJson.total_payments.0.mode: Too small",
     ],
     [
-      "a ticket's guests below 0",
+      "a negative number of guests of a ticket",
       { tickets: [{ ...ticket, number_guests: -1 }] },
       {},
       "tillJson.tickets.0.number_guests: Too small",
     ],
     [
-      "prints below 0",
+      "a negative number of prints",
       { tickets: [{ ...ticket, prints_count: -1 }] },
       {},
       "tillJson.tickets.0.prints_count: Too small",
@@ -105,42 +110,42 @@ describe("refuses", () => {
       "tillJson.tickets.0.items.0.quantity: Too small",
     ],
     [
-      "more units than make an amount",
+      "a quantity whose price exceeds the maximum amount",
       { tickets: [{ ...ticket, items: [{ ...item, quantity: 1_000_000, price: { tax: 10, amount: 1_000_000 } }] }] },
       {},
-      "tillJson.tickets.0.items.0.quantity: Must be so that the price with its options, times",
+      "tillJson.tickets.0.items.0.quantity: Must not exceed an amount",
     ],
     [
-      "discounts that are more than an amount",
+      "discounts that exceed the maximum amount",
       { tickets: [{ ...ticket, items: [{ ...item, discounts: [{ amount: 6e10 }, { amount: 6e10 }] }] }] },
       {},
-      "tillJson.tickets.0.items.0.discounts: Must add up to an amount",
+      "tillJson.tickets.0.items.0.discounts: Must add up to at most",
     ],
     [
-      "a weight below 0",
+      "a negative weight",
       { tickets: [{ ...ticket, items: [{ ...item, weight: -0.1 }] }] },
       {},
       "tillJson.tickets.0.items.0.weight: Too small",
     ],
     [
-      "a payment's mode below 0",
+      "a negative payment mode",
       { tickets: [{ ...ticket, payments: [{ ...payment, mode: -1 }] }] },
       {},
       "tillJson.tickets.0.payments.0.mode: Too small",
     ],
     [
-      "a payment's type below 0",
+      "a negative payment type",
       { tickets: [{ ...ticket, payments: [{ ...payment, type: -1 }] }] },
       {},
       "tillJson.tickets.0.payments.0.type: Too small",
     ],
     [
-      "an order twice",
+      "a duplicate order",
       { tickets: [ticket, ticket] },
       {},
-      "tillJson.tickets.1.order_id: The same order is already at index 0",
+      "tillJson.tickets.1.order_id: Duplicates the order at index 0",
     ],
-  ])("%s", (_, json, body, fault) => {
-    expect(issuesOf(json, body)).toEqual([expect.stringContaining(fault)]);
+  ])("%s", (_, json, body, message) => {
+    expect(issuesOf(json, body)).toEqual([expect.stringContaining(message)]);
   });
 });

@@ -19,21 +19,21 @@ import { TicketV1 } from "./ticket-v1.ts";
 
 const cashMovementV1 = z
   .object({
-    name: optionalTextField("What it was for"),
-    amount: amountField("Negative when money left the drawer"),
-    creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When it was made" }),
-    device_id: optionalTextField("Id of the device"),
-    person_id: optionalTextField("Id of the clerk who made it"),
-    person: optionalTextField("Name of the clerk who made it"),
+    name: optionalTextField("Reason for the movement"),
+    amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
+    creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the movement was recorded" }),
+    device_id: optionalTextField("ID of the device"),
+    person_id: optionalTextField("ID of the clerk who recorded the movement"),
+    person: optionalTextField("Name of the clerk who recorded the movement"),
     currency: optionalTextField("Currency"),
     payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
-      description: "How it was paid, as the place in the list of payment modes; -1 when not known",
+      description: "Payment mode, as an index into the list of payment modes; -1 if unknown",
     }),
     payment_name: optionalTextField("Name of the payment method"),
   })
   .meta({
     id: "CashMovementV1",
-    description: "Money that entered or left the drawer other than by a sale, in the older format",
+    description: "Cash added to or removed from the drawer other than by a sale, in the V1 format",
     example: tillV1Example.tillJson.cash_movements[0],
   });
 
@@ -42,40 +42,40 @@ const totalPaymentV1 = z
     mode: z
       .int()
       .min(0)
-      .meta({ description: "How it was paid, as the place in the list of payment modes: 0 is cash", example: 1 }),
-    type: nullWhenAbsent(z.int().min(0)).meta({ description: "What it is, as the place in the list of payment types" }),
+      .meta({ description: "Payment mode, as an index into the list of payment modes: 0 means cash", example: 1 }),
+    type: nullWhenAbsent(z.int().min(0)).meta({ description: "Payment type, as an index into its enumeration" }),
     currency: optionalTextField("Currency"),
-    locale: optionalTextField("Locale of the amount"),
+    locale: optionalTextField("Locale used to format the amount"),
     amount: amountField("Sum of the payments"),
   })
   .meta({
     id: "TotalPaymentV1",
-    description: "What the point of sale says was paid in one mode, in the older format",
+    description: "Payments declared by the point of sale for one payment mode, in the V1 format",
     example: tillV1Example.tillJson.total_payments[0],
   });
 
 const teamMemberV1 = z
   .object({
     name: optionalTextField("Name of the clerk"),
-    date_begin: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift began; null when not known" }),
-    date_end: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift ended; null when it had not" }),
-    person_client_id: rowIdField("Id of the clerk; the same in each of their shifts"),
+    date_begin: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift began; null if unknown" }),
+    date_end: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift ended; null if it had not ended" }),
+    person_client_id: rowIdField("ID of the clerk; the same for each of their shifts"),
   })
   .meta({
     id: "TeamMemberV1",
-    description: "When a clerk worked, in the older format",
+    description: "A shift of a clerk, in the V1 format",
     example: tillV1Example.tillJson.team[0],
   });
 
-/** The till itself, in the older format. A date without an offset is in the location's time zone. */
+/** The till itself, in the V1 format. A date-time without an offset is in the location's time zone. */
 const tillJsonV1 = z
   .object({
-    client_id: ClientGeneratedId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
-    server_id: nullWhenAbsent(z.int().min(1)).meta({ description: "Id of the till in the legacy backoffice" }),
+    client_id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
+    server_id: nullWhenAbsent(z.int().min(1)).meta({ description: "ID of the till in the legacy backoffice" }),
     name: optionalTextField("Name of the establishment"),
-    note: optionalLongTextField("Note of the clerk"),
-    ticket_name: optionalTextField("Name of the establishment, as tickets show it"),
-    ticket_company: optionalTextField("Registration number (SIRET)"),
+    note: optionalLongTextField("Note written by the clerk"),
+    ticket_name: optionalTextField("Name of the establishment on tickets"),
+    ticket_company: optionalTextField("French business registration number (SIRET)"),
     ticket_country: boundedString(1_024)
       .nullable()
       .default("France")
@@ -83,54 +83,55 @@ const tillJsonV1 = z
     ticket_city: optionalTextField("City"),
     ticket_zip: optionalTextField("Postal code"),
     ticket_address: optionalTextField("Address"),
-    ticket_phone: optionalTextField("Telephone number"),
-    ticket_url: optionalTextField("Web site"),
+    ticket_phone: optionalTextField("Phone number"),
+    ticket_url: optionalTextField("Website"),
     ticket_tva: optionalTextField("VAT number"),
-    ticket_naf: optionalTextField("Code of its trade (NAF)"),
-    ticket_text: optionalLongTextField("Text above each ticket"),
+    ticket_naf: optionalTextField("French business activity code (NAF)"),
+    ticket_text: optionalLongTextField("Text printed at the top of each ticket"),
     device_name: optionalTextField("Name of the device that closed the till"),
-    device_id: optionalTextField("Id of the device that closed the till"),
+    device_id: optionalTextField("ID of the device that closed the till"),
     date_begin: DateTimeV1.meta({ description: "When the shift began" }),
     date_end: DateTimeV1.meta({ description: "When the till was closed" }),
-    fiscal: z.int().min(1).meta({ description: "Number of the report, counted by the point of sale", example: 24 }),
+    fiscal: z
+      .int()
+      .min(1)
+      .meta({ description: "Sequential number of the report, assigned by the point of sale", example: 24 }),
     locale: Locale.default("fr_FR"),
-    number_guests: optionalCountField("How many guests, as the point of sale counts them"),
+    number_guests: optionalCountField("Number of guests, as counted by the point of sale"),
     person_name: optionalTextField("Name of the clerk who closed the till"),
-    person_id: optionalTextField("Id of the clerk who closed the till"),
+    person_id: optionalTextField("ID of the clerk who closed the till"),
     cash_float_initial: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the start, in minor units",
+      description: "Cash in the drawer at the start of the shift, in minor units (1400 means 14.00)",
     }),
     cash_float_final: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the end, in minor units",
+      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
     }),
     tickets: boundedArray(TicketV1, 10_000)
       .check(uniqueItemsCheck("order", "order_id"))
-      .meta({ description: "Every order of the shift, each once" }),
-    cash_movements: boundedArray(cashMovementV1, 10_000).meta({
-      description: "Movements of the drawer other than sales",
-    }),
-    total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Payments as declared, by mode" }),
-    team: boundedArray(teamMemberV1, 1_000).meta({ description: "The clerks' shifts" }),
+      .meta({ description: "All orders of the shift, without duplicates" }),
+    cash_movements: boundedArray(cashMovementV1, 10_000).meta({ description: "Cash movements other than sales" }),
+    total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Declared payments by payment mode" }),
+    team: boundedArray(teamMemberV1, 1_000).meta({ description: "Shifts of the clerks" }),
   })
   .meta({
     id: "TillJsonV1",
-    description: "The till of a closed shift, in the older format",
+    description: "The till of a closed shift, in the V1 format",
     example: tillV1Example.tillJson,
   });
 
 /**
- * The till of a closed shift in the older, snake_case format, with the application and legacy id that name its
- * location. Required is what identifies it and what is counted; what may be null may be absent.
+ * The till of a closed shift in the V1 format (snake_case), with the application and the legacy id that identify its
+ * location. Fields that identify the till or that are counted are required. Nullable fields may be absent.
  */
 export const TillV1 = z
   .object({
     application: posApplicationInputSchema,
-    legacyId: z.int().min(1).meta({ description: "Id of the location in the legacy backoffice", example: 14 }),
+    legacyId: z.int().min(1).meta({ description: "ID of the location in the legacy backoffice", example: 14 }),
     tillJson: tillJsonV1,
   })
-  .meta({ id: "TillV1", description: "The till of a closed shift, in the older format", example: tillV1Example });
+  .meta({ id: "TillV1", description: "The till of a closed shift, in the V1 format", example: tillV1Example });
 
-/** A till in the older format as it is pushed. */
+/** A till in the V1 format before parsing. */
 export type TillV1Input = z.input<typeof TillV1>;
 
 export type TillV1 = z.output<typeof TillV1>;

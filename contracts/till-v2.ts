@@ -23,107 +23,106 @@ import {
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
 
-/** Money that entered or left the drawer other than by a sale. */
+/** Cash added to or removed from the drawer other than by a sale. */
 const FinancialMovement = z
   .object({
-    id: optionalTextField("Id of the movement"),
-    amount: amountField("Negative when money left the drawer"),
-    name: optionalTextField("What it was for"),
-    type: z.enum(financialMovementTypes).meta({ description: "What kind of movement it is" }),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was made" }),
-    deviceIdentifier: optionalTextField("Id of the device"),
+    id: optionalTextField("ID of the movement"),
+    amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
+    name: optionalTextField("Reason for the movement"),
+    type: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the movement was recorded" }),
+    deviceIdentifier: optionalTextField("ID of the device"),
     deviceName: optionalTextField("Name of the device"),
-    operatorId: optionalTextField("Id of the clerk who made it"),
-    operatorName: optionalTextField("Name of the clerk who made it"),
+    operatorId: optionalTextField("ID of the clerk who recorded the movement"),
+    operatorName: optionalTextField("Name of the clerk who recorded the movement"),
     currencyCode: optionalCurrencyField(),
-    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({ description: "How it was paid" }),
-    paymentId: optionalTextField("Id of the payment method in the catalogue"),
+    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({ description: "Payment mode" }),
+    paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),
-    customerId: optionalTextField("Id of the customer"),
+    customerId: optionalTextField("ID of the customer"),
     customerName: optionalTextField("Name of the customer"),
   })
   .meta({
     id: "FinancialMovement",
-    description: "Money that entered or left the drawer other than by a sale",
+    description: "Cash added to or removed from the drawer other than by a sale",
     example: financialMovementExample,
   });
 
-/** What the point of sale says was taken by one payment method over the shift. */
+/** The total that the point of sale declares for one payment method over the shift. */
 const DeclaredPayment = z
   .object({
-    paymentMode: z.enum(paymentModes).meta({ description: "How it was paid" }),
+    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode" }),
     paymentAmount: amountField("Sum of the payments"),
-    quantity: optionalCountField("How many payments"),
-    paymentId: optionalTextField("Id of the payment method in the catalogue"),
+    quantity: optionalCountField("Number of payments"),
+    paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),
   })
   .meta({
     id: "DeclaredPayment",
-    description: "What the point of sale says was taken by one payment method",
+    description: "Total that the point of sale declares for one payment method over the shift",
     example: declaredPaymentExample,
   });
 
-/** When a clerk worked. */
+/** A shift of a clerk. */
 export const ClerkShift = z
   .object({
-    id: rowIdField("Id of the clerk; the same in each of their shifts"),
+    id: rowIdField("ID of the clerk; the same for each of their shifts"),
     name: optionalTextField("Name of the clerk"),
-    clockInDate: nullWhenAbsent(DateTime).meta({ description: "When the shift began; null when not known" }),
-    clockOutDate: nullWhenAbsent(DateTime).meta({ description: "When the shift ended; null when it had not" }),
+    clockInDate: nullWhenAbsent(DateTime).meta({ description: "When the shift began; null if unknown" }),
+    clockOutDate: nullWhenAbsent(DateTime).meta({ description: "When the shift ended; null if it had not ended" }),
   })
-  .meta({ id: "ClerkShift", description: "When a clerk worked", example: clerkShiftExample });
+  .meta({ id: "ClerkShift", description: "A shift of a clerk", example: clerkShiftExample });
 
 export type ClerkShift = z.infer<typeof ClerkShift>;
 
-/** How many orders a till has at most. */
+/** The maximum number of orders in a till. */
 export const maxOrdersPerTill = 10_000;
 
 /**
- * The till of a closed shift, as the point of sale pushes it: everything that its report and orders are made from.
+ * The till of a closed shift, as the point of sale pushes it: the source of the report and the orders.
  *
- * Required is what identifies it and what is counted: id, dates, reportNumber, and the lists. A field that may be null
- * may be absent, and unknown fields are ignored. An order that is listed twice is refused.
+ * Fields that identify the till or that are counted are required: id, dates, reportNumber, and the lists. Nullable fields
+ * may be absent, and unknown fields are ignored. A duplicate order is rejected.
  */
 export const TillV2 = z
   .object({
-    id: ClientGeneratedId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
-    note: optionalLongTextField("Note of the clerk"),
+    id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
+    note: optionalLongTextField("Note written by the clerk"),
     ...establishmentShape,
-    logoUrl: optionalTextField("Address of the logo"),
+    logoUrl: optionalTextField("URL of the logo"),
     deviceName: optionalTextField("Name of the device that closed the till"),
-    deviceIdentifier: optionalTextField("Id of the device that closed the till"),
-    isTraining: z
-      .boolean()
-      .default(false)
-      .meta({ description: "Made in school mode: it is kept and yields no report" }),
+    deviceIdentifier: optionalTextField("ID of the device that closed the till"),
+    isTraining: z.boolean().default(false).meta({
+      description: "Whether the till was recorded in training mode. A training till is stored, but has no report.",
+    }),
     startedAt: DateTime.meta({ description: "When the shift began" }),
     finalizedAt: DateTime.meta({ description: "When the till was closed" }),
     reportNumber: z
       .int()
       .min(1)
-      .meta({ description: "Number of the report, counted by the point of sale", example: 24 }),
+      .meta({ description: "Sequential number of the report, assigned by the point of sale", example: 24 }),
     locale: Locale.default("fr_FR"),
     clerkName: optionalTextField("Name of the clerk who closed the till"),
-    clerkId: optionalTextField("Id of the clerk who closed the till"),
+    clerkId: optionalTextField("ID of the clerk who closed the till"),
     initialCashBalance: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the start, in minor units",
+      description: "Cash in the drawer at the start of the shift, in minor units (1400 means 14.00)",
     }),
     finalCashBalance: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the end, in minor units",
+      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
     }),
     financialMovementList: boundedArray(FinancialMovement, 10_000).meta({
-      description: "Movements of the drawer other than sales",
+      description: "Cash movements other than sales",
     }),
-    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Payments as declared, by method" }),
-    clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "The clerks' shifts" }),
+    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Declared payments by method" }),
+    clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "Shifts of the clerks" }),
     orderList: boundedArray(OrderData, maxOrdersPerTill)
       .check(uniqueItemsCheck("order", "id"))
-      .meta({ description: "Every order of the shift, each once" }),
+      .meta({ description: "All orders of the shift, without duplicates" }),
   })
   .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });
 
-/** A till as it is pushed. */
+/** A till before parsing. */
 export type TillV2Input = z.input<typeof TillV2>;
 
-/** A till as it was understood: nothing absent, ids lower case, dates in UTC. */
+/** A parsed till: no absent fields, ids in lower case, dates in UTC. */
 export type TillV2 = z.output<typeof TillV2>;

@@ -13,31 +13,31 @@ const tillExample = {
   objectUrl: `https://api.pragma.example/v1/tills/${tillIdExample}/object`,
 } as const;
 
-/** A till as it is kept: whose it is and where its body is read. */
+/** A stored till: its location, and the URL of its body. */
 export const Till = z
   .object({
-    id: z.guid().meta({ description: "Id of the till: the uuid that its point of sale gave it" }),
-    createdAt: UtcDateTime.meta({ description: "When it was first received" }),
-    updatedAt: UtcDateTime.meta({ description: "When its body was last received" }),
-    locationId: z.guid().meta({ description: "The location that it belongs to" }),
+    id: z.guid().meta({ description: "ID of the till: a UUID assigned by the point of sale" }),
+    createdAt: UtcDateTime.meta({ description: "When the till was first received" }),
+    updatedAt: UtcDateTime.meta({ description: "When the body of the till was last received" }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
     application: posApplicationSchema,
     serverId: z
       .int()
       .min(1)
       .nullable()
-      .meta({ description: "Number of the till in a legacy backoffice; null for a V2 till" }),
-    objectUrl: z.url().meta({ description: "Where the exact body is read that was pushed" }),
+      .meta({ description: "ID of the till in a legacy backoffice; null for a V2 till" }),
+    objectUrl: z.url().meta({ description: "URL of the exact body that was pushed" }),
   })
-  .meta({ id: "Till", description: "A till as it is kept", example: tillExample });
+  .meta({ id: "Till", description: "A stored till", example: tillExample });
 
 export type Till = z.infer<typeof Till>;
 
-/** The reply to a push: the till, its id also as `tillId`. */
+/** The response to a push: the till, with its id repeated as `tillId`. */
 export const PushedTill = Till.extend({
-  tillId: z.guid().meta({ description: "Id of the till, the same as id" }),
+  tillId: z.guid().meta({ description: "ID of the till, the same as `id`" }),
 }).meta({
   id: "PushedTill",
-  description: "A till that was accepted",
+  description: "An accepted till",
   example: { ...tillExample, tillId: tillIdExample },
 });
 
@@ -45,34 +45,40 @@ export type PushedTill = z.infer<typeof PushedTill>;
 
 const objectUrl = Till.shape.objectUrl;
 
-/** The reply to a replacement. */
-export const ReplacedTill = z.object({ tillId: z.guid().meta({ description: "Id of the till" }), objectUrl }).meta({
+/** The response to a replacement. */
+export const ReplacedTill = z.object({ tillId: z.guid().meta({ description: "ID of the till" }), objectUrl }).meta({
   id: "ReplacedTill",
-  description: "A till that was replaced",
+  description: "A replaced till",
   example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl },
 });
 
-/** The reply to a reprocessing of one till. */
-export const ReprocessedTill = z.object({ id: z.guid().meta({ description: "Id of the till" }), objectUrl }).meta({
+/** The response to the reprocessing of one till. */
+export const ReprocessedTill = z.object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl }).meta({
   id: "ReprocessedTill",
-  description: "A till that is processed again",
+  description: "A till that is being reprocessed",
   example: { id: tillIdExample, objectUrl: tillExample.objectUrl },
 });
 
-/** Many tills that are processed again, and how far that is. */
+/** A job that reprocesses many tills, with its progress. */
 export const TillReprocessingJob = z
   .object({
-    id: z.guid().meta({ description: "Id of the reprocessing" }),
-    locationId: z.guid().nullable().meta({ description: "Whose tills; null: those of every location" }),
-    lteReportVersion: z.int().min(0).meta({ description: "Reports of this version of the calculation or a lower one" }),
-    total: z.int().min(0).meta({ description: "How many tills were meant when it was asked for" }),
-    done: z.int().min(0).meta({ description: "How many were handed on to be processed again" }),
-    createdAt: UtcDateTime.meta({ description: "When it was asked for" }),
-    finishedAt: UtcDateTime.nullable().meta({ description: "When the last was handed on; null while there are more" }),
+    id: z.guid().meta({ description: "ID of the reprocessing job" }),
+    locationId: z
+      .guid()
+      .nullable()
+      .meta({ description: "ID of the location whose tills are reprocessed; null for all locations" }),
+    lteReportVersion: z.int().min(0).meta({
+      description:
+        "Highest report version to reprocess. Tills whose report has this version or a lower one are reprocessed.",
+    }),
+    total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
+    done: z.int().min(0).meta({ description: "Number of tills submitted for reprocessing so far" }),
+    createdAt: UtcDateTime.meta({ description: "When the job was created" }),
+    finishedAt: UtcDateTime.nullable().meta({ description: "When the last till was submitted; null before" }),
   })
   .meta({
     id: "Reprocessing",
-    description: "Many tills that are processed again, and how far that is",
+    description: "A job that reprocesses many tills, with its progress",
     example: {
       id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",

@@ -7,66 +7,61 @@ export const webhookDeliveryStates = ["pending", "sending", "succeeded", "failed
 
 export type WebhookDeliveryState = (typeof webhookDeliveryStates)[number];
 
-/** One message on its way to one webhook. */
+/** The delivery of one message to one webhook. */
 export const WebhookDelivery = z
   .object({
-    id: z.guid().meta({ description: "Id of the delivery" }),
+    id: z.guid().meta({ description: "ID of the delivery" }),
     createdAt: UtcDateTime,
-    webhookId: z.guid().meta({ description: "The webhook that it is for" }),
+    webhookId: z.guid().meta({ description: "ID of the webhook" }),
     messageId: z.guid().meta({
-      description: "Id of the message, as its receiver sees it: the same for every attempt and every webhook",
+      description: "ID of the message, which the endpoint receives; the same for every attempt and every webhook",
     }),
-    event: z.enum(webhookEventNames).meta({ description: "What it tells of" }),
+    event: z.enum(webhookEventNames).meta({ description: "Type of event" }),
     state: z.enum(webhookDeliveryStates).meta({
       description:
-        "pending: to be sent, or sent again, at nextAttemptAt; sending: an attempt is under way; succeeded; failed: no attempt is left",
+        "State of the delivery. pending: the next attempt is due at `nextAttemptAt`. sending: an attempt is in progress. succeeded: an attempt succeeded. failed: all attempts failed.",
     }),
     nextAttemptAt: UtcDateTime.nullable().meta({
-      description: "When it is sent next, provided that the webhook is active; null unless it is pending",
+      description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
-    settledAt: UtcDateTime.nullable().meta({ description: "When it last succeeded or failed for good" }),
+    settledAt: UtcDateTime.nullable().meta({ description: "When the delivery succeeded or finally failed" }),
   })
-  .meta({ id: "Delivery", description: "One message on its way to one webhook", example: webhookDeliveryExample });
+  .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
 
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-/** One try to deliver. */
+/** One attempt of a delivery. */
 export const WebhookDeliveryAttempt = z
   .object({
-    generation: z
-      .int()
-      .min(1)
-      .meta({ description: "1 at first, one more each time that the delivery is made again on request" }),
-    number: z.int().min(1).meta({ description: "Counts the attempts of its generation" }),
+    generation: z.int().min(1).meta({
+      description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
+    }),
+    number: z.int().min(1).meta({ description: "Number of the attempt within its generation, starting at 1" }),
     startedAt: UtcDateTime,
     milliseconds: z
       .int()
       .min(0)
       .nullable()
-      .meta({ description: "How long it took; null while it is under way, and when nobody knows" }),
-    status: z.int().nullable().meta({ description: "HTTP status of the response; null while there is none" }),
+      .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
+    status: z.int().nullable().meta({ description: "HTTP status code of the response; null if none" }),
     error: z
       .string()
       .nullable()
-      .meta({ description: "Why it failed; null when it succeeded, and while it is under way" }),
-    response: z.string().nullable().meta({ description: "The response's body, its first 20 KB" }),
-    nextAttemptAt: UtcDateTime.nullable().meta({
-      description: "When the next one was planned; null without a next one",
-    }),
+      .meta({ description: "Reason for the failure; null if the attempt succeeded or is in progress" }),
+    response: z.string().nullable().meta({ description: "First 20 KB of the response body; null if none" }),
+    nextAttemptAt: UtcDateTime.nullable().meta({ description: "Scheduled time of the next attempt; null if none" }),
   })
-  .meta({ id: "Attempt", description: "One try to deliver" });
+  .meta({ id: "Attempt", description: "One attempt of a delivery" });
 
 export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 
-/** A delivery with all that happened to it. */
+/** A delivery with its attempts and its payload. */
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
-  attempts: z
-    .array(WebhookDeliveryAttempt)
-    .meta({ description: "Every attempt, in order: also the one that is under way while the state is sending" }),
-  payload: z.record(z.string(), z.unknown()).meta({ description: "The body that is sent" }),
+  attempts: z.array(WebhookDeliveryAttempt).meta({ description: "All attempts in order, including one in progress" }),
+  payload: z.record(z.string(), z.unknown()).meta({ description: "Body of the webhook request" }),
 }).meta({
   id: "DeliveryDetails",
-  description: "A delivery with its attempts and what is sent",
+  description: "A delivery with its attempts and its payload",
   example: {
     ...webhookDeliveryExample,
     attempts: [
@@ -76,7 +71,7 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
         startedAt: "2026-05-29T10:31:12.480Z",
         milliseconds: 61,
         status: 503,
-        error: "The endpoint answered 503.",
+        error: "The endpoint responded with status 503.",
         response: "down for maintenance",
         nextAttemptAt: "2026-05-29T10:31:17.702Z",
       },
@@ -107,28 +102,34 @@ export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 
 export const RecoverWebhookDeliveries = z
   .object({
-    since: DateTime.meta({ description: "Deliveries of events since then", example: "2026-05-28T00:00:00.000Z" }),
+    since: DateTime.meta({
+      description: "Time from which failed deliveries are recovered",
+      example: "2026-05-28T00:00:00.000Z",
+    }),
   })
   .meta({ id: "RecoverDeliveries", example: { since: "2026-05-28T00:00:00.000Z" } });
 
-/** The work of making again all deliveries of a webhook that failed. */
+/** The recovery of all failed deliveries of a webhook. */
 export const WebhookDeliveryRecovery = z
   .object({
-    id: z.guid().meta({ description: "Id of the recovery" }),
+    id: z.guid().meta({ description: "ID of the recovery" }),
     createdAt: UtcDateTime,
-    webhookId: z.guid().meta({ description: "The webhook whose deliveries are made again" }),
-    since: UtcDateTime.meta({ description: "Deliveries of events since then" }),
+    webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
+    since: UtcDateTime.meta({ description: "Time from which failed deliveries are recovered" }),
     state: z.enum(["running", "done"]),
-    total: z
-      .int()
-      .min(0)
-      .meta({ description: "Deliveries that had failed, or waited for another attempt, when it began" }),
+    total: z.int().min(0).meta({
+      description: "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
+    }),
     recovered: z.int().min(0).meta({
       description:
-        "Deliveries that are due again so far, or will be as soon as the attempt that is under way fails. What has succeeded by itself in the meantime is not among them",
+        "Number of deliveries recovered so far: those that are due again, or will be if the attempt in progress fails. Deliveries that have succeeded in the meantime are not counted.",
     }),
     finishedAt: UtcDateTime.nullable(),
   })
-  .meta({ id: "Recovery", description: "Making again what failed", example: webhookDeliveryRecoveryExample });
+  .meta({
+    id: "Recovery",
+    description: "Recovery of the failed deliveries of a webhook",
+    example: webhookDeliveryRecoveryExample,
+  });
 
 export type WebhookDeliveryRecovery = z.infer<typeof WebhookDeliveryRecovery>;

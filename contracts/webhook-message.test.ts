@@ -2,20 +2,20 @@ import { expect, test } from "vitest";
 import { type WebhookEventName, webhookEventNames } from "./webhook.ts";
 import { type WebhookOrder, webhookBodySchemas } from "./webhook-message.ts";
 
-test("everything that is sent has a body of its own", () => {
+test("every webhook event has a body schema", () => {
   expect(Object.keys(webhookBodySchemas).sort()).toEqual([...webhookEventNames].sort());
 });
 
 const webhookExampleOf = (event: WebhookEventName) =>
   webhookBodySchemas[event].meta()?.example as { meta: { event: string }; data: object };
 
-test.each(webhookEventNames)("the example of %s is as its schema says, without anything else in it", (event) => {
+test.each(webhookEventNames)("the example of %s matches its schema exactly", (event) => {
   expect(webhookBodySchemas[event].parse(webhookExampleOf(event))).toEqual(webhookExampleOf(event));
   expect(webhookExampleOf(event).meta.event).toBe(event);
 });
 
 test.each(webhookEventNames.filter((event) => event.startsWith("order.")))(
-  "the example of %s shows what receivers count stock by",
+  "the example of %s has the fields for counting stock",
   (event) => {
     const { isCanceled, productRowList, menuRowList } = webhookExampleOf(event).data as WebhookOrder;
     const rows = [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)];

@@ -6,60 +6,62 @@ import { EventOrder, OrderLiveInput } from "./order-live.ts";
 import type { ProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
-/** The headers that say who sent a message, and which. */
+/** The headers that identify and authenticate a message. */
 export const webhookHeadersSchema = z.object({
   "webhook-id": z.guid().meta({
-    description: "Id of the message, the same on every attempt: handle a message once by it",
+    description: "ID of the message, the same for every attempt. Use it for deduplication.",
     example: webhookDeliveryExample.messageId,
   }),
   "webhook-timestamp": z.string().regex(/^\d+$/).meta({
-    description: "When this attempt was made, in seconds since 1970: refuse it when that is minutes ago",
+    description:
+      "Time of this attempt as a Unix timestamp in seconds. Reject the message if the timestamp is more than a few minutes old.",
     example: "1780050672",
   }),
   "webhook-signature": z.string().meta({
     description:
-      "For each current secret of the recipient `v1,` and the base64 of an HMAC-SHA256 over webhook-id, webhook-timestamp and the body with points between them; with a space between signatures. The key is the secret's UTF-8 bytes. Standard Webhooks libraries check it",
+      "Space-separated signatures, one for each active secret of the recipient. Each is `v1,` followed by the base64-encoded HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by periods. The key is the UTF-8 bytes of the secret. Standard Webhooks libraries can verify it.",
     example: "v1,eZ5Gd3lgHB0i7o1p2mmm9HhiYpsX2YtQx1bUqyqzv3Y=",
   }),
   "x-popina-webhook-id": z
     .guid()
-    .meta({ description: "The same as webhook-id", example: webhookDeliveryExample.messageId }),
-  "x-popina-webhook-event": z.string().meta({ description: "What the message tells of", example: "order.paid" }),
+    .meta({ description: "Same as `webhook-id`", example: webhookDeliveryExample.messageId }),
+  "x-popina-webhook-event": z.string().meta({ description: "Type of event", example: "order.paid" }),
   "x-popina-hmac-signature": z.string().meta({
     description:
-      "HMAC-SHA256 over the body, in hexadecimal. The key is the secret's UTF-8 bytes; of several current secrets, the oldest",
+      "Hexadecimal HMAC-SHA256 of the body. The key is the UTF-8 bytes of the recipient's oldest active secret.",
     example: "3b0c7b6f9c6d4f7c8a2e6f3f1f0b2f4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
   }),
 });
 
-/** What receivers count stock by, beside a product row's own fields. */
+/** The additional fields of a product row that stock systems use. */
 const stockFields = {
   productCatalogId: z
     .string()
     .nullable()
-    .meta({ description: "The same as productId: id of the product in the catalogue; null for a temporary product" }),
+    .meta({ description: "Catalog ID of the product, the same as `productId`; null for a temporary product" }),
   stockImpactIndicator: z.boolean().meta({
-    description: "True only for the original item of a split, so that stock counts it once",
+    description:
+      "Whether the row affects stock. True only for the original row of a split, so that each product is counted once.",
   }),
 };
 
 const webhookProductRow = EventOrder.shape.productRowList.element
   .extend(stockFields)
-  .meta({ id: "WebhookProductRow", description: "A product of an order, with what stock is counted by" });
+  .meta({ id: "WebhookProductRow", description: "A product in an order, with fields for counting stock" });
 
 const webhookMenuRow = EventOrder.shape.menuRowList.element
-  .extend({ productRowList: z.array(webhookProductRow).meta({ description: "The products that it is made of" }) })
-  .meta({ id: "WebhookMenuRow", description: "A set menu of an order, with what stock is counted by" });
+  .extend({ productRowList: z.array(webhookProductRow).meta({ description: "Products in the menu" }) })
+  .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
-/** An order as webhooks tell of it. */
+/** An order in webhook messages. */
 const WebhookOrder = EventOrder.extend({
-  productRowList: z.array(webhookProductRow).meta({ description: "Its products that are not part of a menu" }),
-  menuRowList: z.array(webhookMenuRow).meta({ description: "Its menus" }),
-}).meta({ id: "WebhookOrder", description: "An order, with what stock is counted by" });
+  productRowList: z.array(webhookProductRow).meta({ description: "Products of the order outside menus" }),
+  menuRowList: z.array(webhookMenuRow).meta({ description: "Set menus of the order" }),
+}).meta({ id: "WebhookOrder", description: "An order, with fields for counting stock" });
 
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
 
-/** The order of an event as webhooks tell of it: each product row says what stock is counted by. */
+/** Returns the order of an event for webhook messages, with the stock fields of each product row. */
 export function toWebhookOrder(order: EventOrder): WebhookOrder {
   return {
     ...order,
@@ -75,43 +77,41 @@ function withStockFields<Row extends Pick<ProductRow, "productId" | "parentProdu
   return { ...row, productCatalogId: row.productId, stockImpactIndicator: row.parentProductRowId === null };
 }
 
-/** What is told of a report: inside the product, and by webhooks. */
+/** The data of `report.finalized`, between services and in webhook messages. */
 export const ReportFinalizedEventData = z.object({
   locationId: z.guid(),
-  reportId: z.guid().meta({ description: "Id of the report" }),
-  tillId: z.guid().meta({ description: "The till that it is of" }),
-  revision: z
-    .int()
-    .min(1)
-    .meta({ description: "1 for the till as it was first pushed, more when it was replaced or reprocessed" }),
-  reportVersion: z.int().min(1).meta({ description: "Version of the calculation that made the report" }),
-  reportNumber: z.int().meta({ description: "Counted by the point of sale" }),
+  reportId: z.guid().meta({ description: "ID of the report" }),
+  tillId: z.guid().meta({ description: "ID of the till" }),
+  revision: z.int().min(1).meta({
+    description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
+  }),
+  reportVersion: z.int().min(1).meta({ description: "Version of the calculation that produced the report" }),
+  reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   startedAt: UtcDateTime,
   finalizedAt: UtcDateTime,
-  totalSales: z.int().meta({ description: "Sales, VAT included. In minor units: 1400 means 14.00" }),
-  orderIds: z.array(z.guid()).meta({ description: "Every order of the till" }),
+  totalSales: z.int().meta({ description: "Sales including VAT, in minor units (1400 means 14.00)" }),
+  orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till" }),
 });
 
-/** What is told of an endpoint that has had nothing but failures. */
+/** The data of `endpoint.failing`. */
 export const EndpointFailingEventData = z.object({
   locationId: z.guid(),
-  webhookId: z.guid().meta({ description: "The webhook whose endpoint it is" }),
-  endpointUrl: z.string().meta({ description: "The endpoint" }),
-  failingSince: UtcDateTime.meta({
-    description: "When the first attempt failed since the last that succeeded",
-  }),
-  lastError: z.string().meta({ description: "Why the latest attempt failed" }),
+  webhookId: z.guid().meta({ description: "ID of the webhook that the endpoint belongs to" }),
+  endpointUrl: z.string().meta({ description: "URL of the endpoint" }),
+  failingSince: UtcDateTime.meta({ description: "Time of the first failed attempt since the last successful one" }),
+  lastError: z.string().meta({ description: "Error of the most recent failed attempt" }),
 });
 
 export const EndpointDisabledEventData = EndpointFailingEventData.extend({
   reason: webhookDisabledReasonSchema.meta({
-    description: "gone: it answered 410; failing: nothing but failures for five days",
+    description:
+      "Reason for disabling the webhook. gone: the endpoint responded with status 410. failing: all attempts failed for five days.",
   }),
 });
 
 const testMessageData = z.object({
   locationId: z.guid(),
-  webhookId: z.guid().meta({ description: "The webhook that is tested" }),
+  webhookId: z.guid().meta({ description: "ID of the tested webhook" }),
   message: z.string(),
 });
 
@@ -123,18 +123,16 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
 ) {
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const meta = z.object({
-    id: z.guid().meta({
-      description: "Id of the message, the same on every attempt: handle a message once by it",
-    }),
-    event: z.literal(event).meta({ description: "What it tells of" }),
-    emittedAt: UtcDateTime.meta({ description: "When it came to pass" }),
+    id: z.guid().meta({ description: "ID of the message, the same for every attempt. Use it for deduplication." }),
+    event: z.literal(event).meta({ description: "Type of event" }),
+    emittedAt: UtcDateTime.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
-        "Of one order's messages, which it is: they may arrive in another order, and the highest is the latest. Of one report's, the till's revision. Null where there is only one",
+        "Sequence number of the message. Messages about an order can arrive out of order; the highest number is the most recent. For a report, the revision of the till. Null for other events.",
     }),
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
-  return z.object({ meta, data }).meta({ id, description: "The body of a message", example: bodyExample });
+  return z.object({ meta, data }).meta({ id, description: "Body of a webhook message", example: bodyExample });
 }
 
 const { data: openOrder, ...head } = OrderLiveInput.parse(orderLiveInputExample);
@@ -154,7 +152,7 @@ const endpointExample = {
   lastError: "The endpoint refused the connection.",
 };
 
-/** Every message that is sent, with its body as receivers get it. */
+/** The schema of the message body for each event. */
 export const webhookBodySchemas = {
   "order.call": webhookBodySchema("order.call", "OrderCallWebhook", WebhookOrder, { sequence: 1, data: orderExample }),
   "order.paid": webhookBodySchema("order.paid", "OrderPaidWebhook", WebhookOrder, {
@@ -212,10 +210,10 @@ export const webhookBodySchemas = {
   }),
 } as const;
 
-/** The body of a message: what it is of, and what it tells. */
+/** The body of a webhook message: metadata and data. */
 export type WebhookBody = {
   [Event in WebhookEventName]: z.infer<(typeof webhookBodySchemas)[Event]>;
 }[WebhookEventName];
 
-/** What a message of an event tells. */
+/** The data of a webhook message for an event. */
 export type WebhookData<Event extends WebhookEventName> = z.infer<(typeof webhookBodySchemas)[Event]>["data"];

@@ -8,42 +8,41 @@ const recipientName = boundedString(255, { min: 1 }).meta({
   example: "Stock keeper",
 });
 
-/** What messages are signed with: its UTF-8 bytes are the key of an HMAC-SHA256. */
+/** A signing secret. Its UTF-8 bytes are the key of an HMAC-SHA256. */
 const hmacSecret = boundedString(1_024, { min: 64 }).meta({
-  description: "What messages are signed with, of at least 64 characters",
+  description: "Secret for signing messages, at least 64 characters",
   example: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",
 });
 
 const apiKey = boundedString(1_024)
-  .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, { error: "Must be visible ASCII characters" })
+  .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, {
+    error: "Must contain only printable ASCII characters, without spaces at the start or end",
+  })
   .meta({
-    description: "Sent to the endpoints as the header authorization, as it is given here",
+    description: "Value of the `authorization` header sent to the endpoints, verbatim",
     example: "Bearer 0c6f2f1e",
   });
 
-/** A recipient to make, or to change when there is one of this id. What is left out stays. */
+/** A recipient to create, or to update if one with this id exists. Omitted fields keep their value. */
 export const UpsertWebhookRecipient = rejectUnstorableText(
   z.object({
     id: z.guid().optional().meta({
-      description: "Id of the recipient; one is made when it is left out",
+      description: "ID of the recipient. Generated if omitted.",
       example: webhookRecipientExample.id,
     }),
-    locationId: z
-      .guid()
-      .optional()
-      .meta({ description: "The location whose webhooks it gets; the key's own if left out" }),
+    locationId: z.guid().optional().meta({ description: "ID of the location. Defaults to the API key's location." }),
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
       description:
-        "What messages are signed with, of at least 64 characters; one is made, and shown once, for a new recipient that is given none. Another than before takes the place of that one as a rotation does",
+        "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. A different secret replaces the previous one in the same way as a rotation.",
     }),
     apiKey: apiKey.nullable().optional().meta({
-      description: "Sent to the endpoints as the header authorization, as it is given here; null takes it away",
+      description: "Value of the `authorization` header sent to the endpoints, verbatim; null removes it",
     }),
   }),
 ).meta({
   id: "UpsertRecipient",
-  description: "A recipient to make, or to change when there is one of this id",
+  description: "A recipient to create, or to update if one with this ID exists",
   example: { name: webhookRecipientExample.name, apiKey: "Bearer 0c6f2f1e" },
 });
 
@@ -52,56 +51,53 @@ export type UpsertWebhookRecipient = z.infer<typeof UpsertWebhookRecipient>;
 export const RotateRecipientSecret = rejectUnstorableText(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
-      description: "The next secret, of at least 64 characters; one is made, and shown once, when it is left out",
+      description: "New secret, at least 64 characters. If omitted, a secret is generated and returned once.",
     }),
     isLeaked: z.boolean().default(false).meta({
       description:
-        "Whether the secrets of before end at once, instead of in 24 hours, because somebody else may know them",
+        "Whether a secret may have leaked. If true, previous secrets expire immediately instead of after 24 hours.",
     }),
   }),
-).meta({ id: "RotateSecret", description: "How to rotate a recipient's secret", example: { isLeaked: false } });
+).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
 
 export type RotateRecipientSecret = z.infer<typeof RotateRecipientSecret>;
 
-/** Whoever gets webhooks: what they are signed and authorized with, which is never read back. */
+/** A receiver of webhook messages. Responses never contain its secrets and its API key. */
 export const WebhookRecipient = z
   .object({
-    id: z.guid().meta({ description: "Id of the recipient" }),
+    id: z.guid().meta({ description: "ID of the recipient" }),
     createdAt: UtcDateTime,
     updatedAt: UtcDateTime,
-    locationId: z.guid().meta({ description: "The location whose webhooks it gets" }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
     name: recipientName,
-    hasApiKey: z.boolean().meta({ description: "Whether an apiKey is sent to its endpoints" }),
+    hasApiKey: z.boolean().meta({ description: "Whether an `authorization` header is sent to the endpoints" }),
     secrets: z
       .array(
         z.object({
-          createdAt: UtcDateTime.meta({ description: "When the secret was given or made" }),
-          expiresAt: UtcDateTime.nullable().meta({
-            description: "When a secret that was rotated away signs no longer; null for the latest",
-          }),
+          createdAt: UtcDateTime.meta({ description: "When the secret was set or generated" }),
+          expiresAt: UtcDateTime.nullable().meta({ description: "When a rotated secret expires; null for the latest" }),
         }),
       )
-      .meta({ description: "The secrets that sign at the moment, without themselves: the latest first" }),
+      .meta({ description: "Active secrets, without their values; the latest first" }),
   })
   .meta({
     id: "Recipient",
-    description: "Whoever gets webhooks. Its secrets and its API key are never read back",
+    description: "A receiver of webhook messages. Responses never contain its secrets and its API key.",
     example: webhookRecipientExample,
   });
 
 export type WebhookRecipient = z.infer<typeof WebhookRecipient>;
 
-/** A recipient as the reply to its making shows it: with the secret that was made for it, this once. */
+/** A recipient with its generated secret, which is returned only once. */
 export const WebhookRecipientWithSecret = WebhookRecipient.extend({
   hmacSecret: hmacSecret.nullable().meta({
-    description: "The secret that was made, shown this once; null when it was given, or stays as it was",
+    description:
+      "Generated secret, returned only once; null if the request contained a secret or the secret did not change",
   }),
-  signingSecret: z.string().nullable().meta({
-    description: "The same secret in the form that Standard Webhooks libraries take",
-  }),
+  signingSecret: z.string().nullable().meta({ description: "Same secret, as Standard Webhooks libraries expect it" }),
 }).meta({
   id: "RecipientWithSecret",
-  description: "A recipient, with the secret that was made for it",
+  description: "A recipient with its generated secret",
   example: {
     ...webhookRecipientExample,
     hmacSecret: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",

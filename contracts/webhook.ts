@@ -3,23 +3,23 @@ import { UtcDateTime } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
 import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
 
-/** What a webhook can be told of. */
+/** The events that a webhook can subscribe to, with their descriptions. */
 const subscribableEvents = {
-  "order.call": "An order was opened, or what was ordered changed",
+  "order.call": "An order was opened, or its products or menus changed",
   "order.paid": "An order was paid",
   "order.canceled": "An order was canceled",
-  "order.transferred": "An order was transferred to a hotel's property-management system",
-  "report.finalized": "A till has its end-of-day report",
+  "order.transferred": "An order was transferred to a hotel's property management system",
+  "report.finalized": "The end-of-day report of a till is available",
   "endpoint.failing": "Another endpoint of the recipient has been failing for days",
-  "endpoint.disabled": "Another endpoint of the recipient is sent nothing any more",
+  "endpoint.disabled": "Another endpoint of the recipient was disabled",
 } as const;
 
 type SubscribableEvent = keyof typeof subscribableEvents;
 
 const subscribableEventNames = Object.keys(subscribableEvents) as [SubscribableEvent, ...SubscribableEvent[]];
 
-/** Everything that is sent: what can be subscribed to, and tests. */
-export const webhookEventDescriptions = { ...subscribableEvents, test: "Somebody tests the webhook" } as const;
+/** The events of all webhook messages: those that can be subscribed to, and tests. */
+export const webhookEventDescriptions = { ...subscribableEvents, test: "The webhook was tested" } as const;
 
 export type WebhookEventName = keyof typeof webhookEventDescriptions;
 
@@ -33,31 +33,36 @@ const events = boundedArray(
   .overwrite((names) => [...new Set(names)])
   .meta({
     description:
-      "What it is told of. Of the recipient's other endpoints it is told endpoint.failing and endpoint.disabled, named here or not",
+      "Events that the webhook subscribes to. `endpoint.failing` and `endpoint.disabled` events of the recipient's other endpoints are always sent, even if not listed.",
     example: webhookExample.events,
   });
 
 const endpointUrl = boundedString(2_048, { min: 1 }).meta({
-  description: "Where messages are posted",
+  description: "URL to which messages are sent by POST",
   example: webhookExample.endpointUrl,
   format: "uri",
 });
 
-/** A webhook to make, or to change when there is one of this id. */
+/** A webhook to create, or to update if one with this id exists. */
 export const UpsertWebhook = rejectUnstorableText(
   z.object({
     id: z
       .guid()
       .optional()
-      .meta({ description: "Id of the webhook; one is made when it is left out", example: webhookExample.id }),
-    locationId: z.guid().optional().meta({ description: "The location that it is told of; the key's own if left out" }),
-    recipientId: z.guid().meta({ description: "Whose secret signs; a recipient of the same location" }),
+      .meta({ description: "ID of the webhook. Generated if omitted.", example: webhookExample.id }),
+    locationId: z
+      .guid()
+      .optional()
+      .meta({ description: "ID of the location whose events are sent. Defaults to the API key's location." }),
+    recipientId: z.guid().meta({
+      description: "ID of the recipient, which must belong to the same location. Its secret signs the messages.",
+    }),
     endpointUrl,
     events,
   }),
 ).meta({
   id: "UpsertWebhook",
-  description: "A webhook to make, or to change when there is one of this id",
+  description: "A webhook to create, or to update if one with this ID exists",
   example: {
     recipientId: webhookExample.recipientId,
     endpointUrl: webhookExample.endpointUrl,
@@ -69,10 +74,10 @@ export type UpsertWebhook = z.infer<typeof UpsertWebhook>;
 
 const webhookStates = ["active", "paused", "disabled"] as const;
 
-/** Why a webhook was disabled. */
+/** The reasons why a webhook is disabled, with their descriptions. */
 const webhookDisabledReasons = {
-  gone: "The endpoint answered 410",
-  failing: "Nothing but failures for five days",
+  gone: "The endpoint responded with status 410",
+  failing: "All attempts failed for five days",
 } as const;
 
 export type WebhookDisabledReason = keyof typeof webhookDisabledReasons;
@@ -81,31 +86,35 @@ export const webhookDisabledReasonSchema = z.enum(
   Object.keys(webhookDisabledReasons) as [WebhookDisabledReason, ...WebhookDisabledReason[]],
 );
 
-/** A subscription: which events of a location are posted where. */
+/** A subscription of an endpoint to events of a location. */
 export const Webhook = z
   .object({
-    id: z.guid().meta({ description: "Id of the webhook" }),
+    id: z.guid().meta({ description: "ID of the webhook" }),
     createdAt: UtcDateTime,
     updatedAt: UtcDateTime,
-    locationId: z.guid().meta({ description: "The location that it is told of" }),
-    recipientId: z.guid().meta({ description: "Whose secret signs" }),
+    locationId: z.guid().meta({ description: "ID of the location whose events are sent" }),
+    recipientId: z.guid().meta({ description: "ID of the recipient, whose secret signs the messages" }),
     endpointUrl,
     events,
     state: z.enum(webhookStates).meta({
       description:
-        "Messages are sent while it is active. Those for one that is paused or disabled are kept, and sent once it is resumed",
+        "State of the webhook. Messages are sent while the webhook is active. Messages for a paused or disabled webhook are kept, and sent when the webhook is resumed.",
     }),
     disabledReason: webhookDisabledReasonSchema.nullable().meta({
-      description: "gone: the endpoint answered 410; failing: nothing but failures for five days",
+      description:
+        "Reason why the webhook is disabled. gone: the endpoint responded with status 410. failing: all attempts failed for five days. Null unless the webhook is disabled.",
     }),
     failingSince: UtcDateTime.nullable().meta({
-      description: "When the first attempt failed since the last that succeeded; null when the last one did",
+      description: "Time of the first failed attempt since the last successful one; null if the last attempt succeeded",
     }),
-    lastError: z.string().nullable().meta({ description: "Why the latest attempt since then failed" }),
+    lastError: z
+      .string()
+      .nullable()
+      .meta({ description: "Error of the most recent failed attempt since then; null if none" }),
   })
   .meta({
     id: "Webhook",
-    description: "Which events of a location are posted where",
+    description: "A subscription of an endpoint to events of a location",
     example: webhookExample,
   });
 
@@ -113,33 +122,31 @@ export type Webhook = z.infer<typeof Webhook>;
 
 const attemptCount = z.int().min(0);
 
-/** A webhook with how its deliveries go. */
+/** A webhook with its delivery statistics. */
 export const WebhookDetails = Webhook.extend({
   statistics: z
     .object({
-      pending: z
-        .int()
-        .min(0)
-        .max(10_000)
-        .meta({ description: "Deliveries that are yet to be made: up to 10,000 are counted" }),
+      pending: z.int().min(0).max(10_000).meta({ description: "Number of pending deliveries, counted up to 10,000" }),
       lastDay: z
         .object({
-          succeeded: attemptCount.meta({ description: "Attempts that succeeded" }),
-          failed: attemptCount.meta({ description: "Attempts that failed" }),
+          succeeded: attemptCount.meta({ description: "Number of successful attempts" }),
+          failed: attemptCount.meta({ description: "Number of failed attempts" }),
           averageMilliseconds: z
             .int()
             .min(0)
             .nullable()
-            .meta({ description: "How long an attempt took; null without any" }),
+            .meta({ description: "Average duration of an attempt in milliseconds; null if none" }),
         })
-        .meta({ description: "The last 24 hours, from full hour to full hour" }),
-      lastSucceededAt: UtcDateTime.nullable().meta({ description: "When an attempt last succeeded" }),
-      lastFailedAt: UtcDateTime.nullable().meta({ description: "When an attempt last failed" }),
+        .meta({ description: "Attempts in the last 24 hours, rounded to full hours" }),
+      lastSucceededAt: UtcDateTime.nullable().meta({
+        description: "Time of the last successful attempt; null if none",
+      }),
+      lastFailedAt: UtcDateTime.nullable().meta({ description: "Time of the last failed attempt; null if none" }),
     })
-    .meta({ description: "How its deliveries go" }),
+    .meta({ description: "Delivery statistics of the webhook" }),
 }).meta({
   id: "WebhookDetails",
-  description: "A webhook with how its deliveries go",
+  description: "A webhook with its delivery statistics",
   example: {
     ...webhookExample,
     statistics: {

@@ -1,7 +1,6 @@
 /**
- * Builds the site into `build/`: the day that the home page draws, the pages of the reference from the OpenAPI document,
- * then everything.
- * `--if-stale` does nothing when the site was built from what is here now.
+ * Builds the site into `build/`: first the data of the home page and the reference pages from the OpenAPI document, then
+ * the whole site. With `--if-stale`, does nothing if the sources have not changed since the last build.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,7 +26,7 @@ if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
 for (const folder of ["build", "api", ".generated"])
   rmSync(join(portalFolder, folder), { recursive: true, force: true });
-// The reference's folder must be there before it is written: it is a folder of pages like any other.
+// Docusaurus requires the folder of the reference to exist before the plugin generates its pages.
 for (const folder of ["api", ".generated/static"]) mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageDay()));
@@ -37,7 +36,8 @@ await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);
 
 /**
- * @param {string[]} args of Docusaurus
+ * Runs the Docusaurus CLI, and exits with 1 if it fails.
+ * @param {string[]} args
  */
 async function runDocusaurus(...args) {
   const child = spawn(execPath, [docusaurusProgram, ...args], {
@@ -50,8 +50,8 @@ async function runDocusaurus(...args) {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
   const [code] = await once(child, "exit");
   const output = lines.join("");
-  // It reports each of its pages.
-  const told = output.split("\n").filter((line) => !line.startsWith("Successfully created"));
-  process.stdout.write(told.join("\n"));
+  // The reference plugin reports each generated page.
+  const shownLines = output.split("\n").filter((line) => !line.startsWith("Successfully created"));
+  process.stdout.write(shownLines.join("\n"));
   if (code !== 0) exit(1);
 }

@@ -1,6 +1,6 @@
 import { type PrismTheme, themes } from "prism-react-renderer";
 
-/** Colours of code on a light ground, each with a contrast of 4.5 at least. */
+/** Code colors for light mode, each with a contrast of at least 4.5. */
 export const lightCodeTheme: PrismTheme = {
   plain: { color: "#24292f", backgroundColor: "#f5f7fa" },
   styles: [
@@ -14,7 +14,7 @@ export const lightCodeTheme: PrismTheme = {
   ],
 };
 
-/** Colours of code on a dark ground. */
+/** Code colors for dark mode. */
 export const darkCodeTheme: PrismTheme = {
   ...themes.vsDark,
   plain: { ...themes.vsDark.plain, backgroundColor: "#1d222a" },

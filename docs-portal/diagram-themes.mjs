@@ -1,9 +1,9 @@
-/** Fonts as wide as each other, or narrower than the one that measured: text keeps within its box. */
+/** Fonts of the same width as the one that measured the text, or narrower, so that text fits its box. */
 const fontFamily = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif";
 
 /**
- * The colours of a mode, which are the site's own.
- * @param {{ page: string, text: string, line: string, box: string, edge: string, note: string }} colours
+ * Returns the Mermaid theme variables for a color mode of the site.
+ * @param {{ page: string, text: string, line: string, box: string, edge: string, note: string }} colors
  */
 function createThemeVariables({ page, text, line, box, edge, note }) {
   return {
@@ -36,15 +36,15 @@ const themeColors = {
   dark: { page: "#14171c", text: "#f0f2f5", line: "#9aa7b8", box: "#16304d", edge: "#62b4ff", note: "#1d222a" },
 };
 
-/** What Mermaid is told for each of the site's colour modes. Text is drawn as text, which every viewer of pictures shows. */
+/** The Mermaid configuration for each color mode. Labels are SVG text, because image viewers do not render HTML. */
 export const diagramThemes = Object.fromEntries(
-  Object.entries(themeColors).map(([mode, ofMode]) => [
+  Object.entries(themeColors).map(([mode, colors]) => [
     mode,
     {
       startOnLoad: false,
       theme: "base",
       themeCSS: ".edgeLabel rect { opacity: 1; }",
-      themeVariables: createThemeVariables(ofMode),
+      themeVariables: createThemeVariables(colors),
       fontFamily,
       htmlLabels: false,
       flowchart: {

@@ -16,7 +16,7 @@ const config: Config = {
   clientModules: ["./src/failed-load.ts"],
   staticDirectories: ["static", ".generated/static"],
   i18n: { defaultLocale: "en", locales: ["en"] },
-  // With all of v4's flags the site's own colours lose to the framework's.
+  // Cascade layers would let the framework's colors override the site's.
   future: { v4: { removeLegacyPostBuildHeadAttribute: true, useCssCascadeLayers: false }, faster: true },
   markdown: { hooks: { onBrokenMarkdownLinks: "throw", onBrokenMarkdownImages: "throw" } },
   headTags: [

@@ -1,6 +1,6 @@
 /**
- * `npm run diagrams`: draws each `diagrams/<name>.mmd` for both colour modes, `static/diagrams/<name>.<mode>.svg`, and
- * notes their sizes. Readers get pictures, and not the library that draws them.
+ * `npm run diagrams`: draws each `diagrams/<name>.mmd` as `static/diagrams/<name>.<mode>.svg` for both color modes, and
+ * writes the sizes to `diagrams/sizes.json`. Browsers load the images instead of the Mermaid library.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const mermaidScript = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.mi
 
 const executablePath = findChromium();
 if (executablePath === undefined)
-  throw new Error("Diagrams are drawn with Chromium. Install it, or name it in CHROMIUM.");
+  throw new Error("Chromium is required to draw diagrams. Install it, or set CHROMIUM to its path.");
 const browser = await chromium.launch({ executablePath, args: chromiumFlags });
 try {
   rmSync(drawingsFolder, { recursive: true, force: true });
@@ -29,8 +29,8 @@ try {
     const name = basename(file, ".mmd");
     const source = readFileSync(join(diagramSourcesFolder, file), "utf8");
     const hash = createHash("sha256").update(source).digest("hex");
-    for (const [mode, look] of Object.entries(diagramThemes)) {
-      const { svg, width, height } = await drawDiagram(name, source, look);
+    for (const [mode, theme] of Object.entries(diagramThemes)) {
+      const { svg, width, height } = await drawDiagram(name, source, theme);
       writeFileSync(join(drawingsFolder, `${name}.${mode}.svg`), `<!-- Drawn from ${hash} -->\n${svg}\n`);
       sizes[name] = { width, height };
     }
@@ -41,23 +41,23 @@ try {
 }
 
 /**
- * @param {string} name which begins every id of the drawing
+ * @param {string} name the prefix of all ids in the SVG
  * @param {string} source
- * @param {object} look
- * @returns {Promise<{ svg: string, width: number, height: number }>} with its size in pixels
+ * @param {object} theme
+ * @returns {Promise<{ svg: string, width: number, height: number }>} the SVG with its size in pixels
  */
-async function drawDiagram(name, source, look) {
+async function drawDiagram(name, source, theme) {
   const page = await browser.newPage();
   await page.addScriptTag({ path: mermaidScript });
   const svg = await page.evaluate(
-    async ({ name, source, look }) => {
+    async ({ name, source, theme }) => {
       const { mermaid } = globalThis;
-      mermaid.initialize(look);
+      mermaid.initialize(theme);
       const { svg } = await mermaid.render(name, source);
       const drawn = new DOMParser().parseFromString(svg, "text/html").querySelector("svg");
       return new XMLSerializer().serializeToString(drawn);
     },
-    { name, source, look },
+    { name, source, theme },
   );
   await page.close();
   const [, width = 0, height = 0] = /viewBox="\S+ \S+ (\S+) (\S+)"/.exec(svg) ?? [];

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const checkout = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** What the day that the home page draws is made from: files, and folders of them. */
+/** The files and folders from which the data of the home page is computed. */
 export const homePageDaySources = [
   "contracts",
   "simulator/src",
@@ -15,8 +15,8 @@ export const homePageDaySources = [
 ].map((path) => join(checkout, path));
 
 /**
- * The day that the home page draws: a till of the simulator's, and what the reporting service's own calculation makes
- * of it. `sales` are those of the orders that count.
+ * Returns the day shown on the home page: the report of a simulated till, computed by the reporting service. `sales`
+ * contains the orders that count.
  * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[] }}
  */
 export function computeHomePageDay() {
@@ -29,9 +29,9 @@ export function computeHomePageDay() {
 }
 
 /**
- * @param {string} program in TypeScript
+ * @param {string} program the path of a TypeScript file
  * @param {string} [input]
- * @returns {string} what it writes
+ * @returns {string} the standard output of the program
  */
 function runTypeScriptProgram(program, input = "") {
   return execFileSync(execPath, ["--conditions=source", "--import", "tsx", program], {

@@ -1,9 +1,9 @@
-/** Above so many values an enumeration would fill the reference's page. */
+/** A longer enumeration is summarized instead of listed. */
 const maxListedEnumValues = 60;
 
 /**
- * The OpenAPI document as the reference shows it: the examples of schemas stand where bodies are, and an enumeration of
- * hundreds is told of instead of listed. The document that is offered for download stays whole.
+ * Returns the OpenAPI document for the reference pages: bodies have the examples of their schemas, and long enumerations
+ * are summarized. The document for download is unchanged.
  * @param {string} text
  * @returns {string}
  */
@@ -14,7 +14,7 @@ export function createReferenceDocument(text) {
     if (Array.isArray(part.enum) && part.enum.length > maxListedEnumValues) {
       const [first, second] = part.enum;
       part.description =
-        `${part.description ?? ""} (one of ${part.enum.length} codes such as ${part.default ?? first}; the OpenAPI file lists them)`.trim();
+        `${part.description ?? ""} (one of ${part.enum.length} codes such as ${part.default ?? first}; the OpenAPI document lists all of them)`.trim();
       part.example ??= part.default ?? second;
       delete part.enum;
     }
@@ -29,10 +29,10 @@ export function createReferenceDocument(text) {
 
 /**
  * @param {unknown} part
- * @param {(object: Record<string, any>) => void} see
+ * @param {(object: Record<string, any>) => void} visit
  */
-function visitObjects(part, see) {
+function visitObjects(part, visit) {
   if (typeof part !== "object" || part === null) return;
-  if (!Array.isArray(part)) see(part);
-  for (const below of Object.values(part)) visitObjects(below, see);
+  if (!Array.isArray(part)) visit(part);
+  for (const child of Object.values(part)) visitObjects(child, visit);
 }

@@ -1,4 +1,4 @@
-/** Serves the built site: `node serve.mjs [port]`, 3000 unless said otherwise, 0 for any that is free. */
+/** Serves the built site: `node serve.mjs [port]`. The default port is 3000; 0 means any free port. */
 import { serve } from "@hono/node-server";
 import { createSiteApp } from "./site-app.mjs";
 

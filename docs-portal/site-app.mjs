@@ -8,12 +8,12 @@ import { etag } from "hono/etag";
 
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
-/** A name with a hash in it is of one content for ever; everything else is asked about each time. */
+/** Names with a content hash are cached forever; everything else is revalidated. */
 const cacheControl = (/** @type {string} */ path) =>
   path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 
 /**
- * The built site, as any host of static files would serve it.
+ * Returns an app that serves the built site like a host of static files.
  * @param {string} [folder]
  */
 export function createSiteApp(folder = buildFolder) {

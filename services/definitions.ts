@@ -2,13 +2,13 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import type { AnyServiceDefinition } from "@pragma/runtime/service/define-service";
 
 interface ServiceEntry {
-  /** Where the service is written. Loaded when asked for: a process holds the code of what it runs, and no other. */
+  /** Imports the service's definition, so that a process loads only the code of the services that it runs. */
   load(): Promise<{ default: AnyServiceDefinition }>;
-  /** What it listens on when it runs by itself. */
+  /** The port of the service when it runs in a separate process. */
   defaultPort: number;
 }
 
-/** Every service. */
+/** All services by name. */
 export const serviceEntries: Record<ServiceName, ServiceEntry> = {
   "till-ingest": { load: () => import("@pragma/till-ingest/service"), defaultPort: 4001 },
   "order-live": { load: () => import("@pragma/order-live/service"), defaultPort: 4002 },

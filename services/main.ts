@@ -11,36 +11,36 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import { z } from "zod";
 import { loadServiceDefinition, serviceEntries } from "./definitions.ts";
 
-// Bodies lie outside of the heap, but V8 counts them as its growth, and a heap that itself hardly grows it lets grow by
-// a tenth: it would look through all of it after every third large till, a third of till-ingest's CPU (bench, row d).
-// 300 % is the most by which it lets any heap grow.
+// V8 counts request bodies as heap growth although they lie outside the heap. By default it collects a heap of stable
+// size after 10 % of growth: after every third large till, which took a third of till-ingest's CPU (bench, row d).
+// 300 % is the maximum.
 setFlagsFromString("--heap-growing-percent=300");
 
 const processRoles = [...serviceNames, "gateway"] as const;
 const processRoleConfig = z.object({
-  /** What this process is; everything in one process when it is not given. */
+  /** The service that this process runs, or the gateway. Default: everything in one process. */
   SERVICE: z.enum(processRoles).optional(),
   PORT: numberFromEnv(0, 65_535).optional(),
 });
 
 const { SERVICE: role, PORT: port } = readConfig(processRoleConfig, process.env);
 
-await runProcess(role ?? "pragma", async (base, started) => {
+await runProcess(role ?? "pragma", async (base, onStarted) => {
   const registry = createServiceRegistry(base.environment);
   if (role === undefined) {
     for (const name of serviceNames) {
       const service = await startService(await loadServiceDefinition(name), { ...base, registry });
       registry.registerLocalService(name, service.fetch);
-      started(service);
+      onStarted(service);
     }
   }
   if (role === undefined || role === "gateway") {
     const { startGateway } = await import("@pragma/gateway/main");
-    started(await startGateway({ ...base, registry }));
-  } else started(await startStandaloneService(role, base));
+    onStarted(await startGateway({ ...base, registry }));
+  } else onStarted(await startStandaloneService(role, base));
 });
 
-/** One service behind a port of its own, for callers that sign their requests. */
+/** Starts one service on its own port. It accepts only signed requests from the gateway and other services. */
 async function startStandaloneService(name: ServiceName, base: ProcessDependencies): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);
@@ -52,7 +52,7 @@ async function startStandaloneService(name: ServiceName, base: ProcessDependenci
         return service.fetch(request, { ...bindings, caller: verify(bindings.incoming) });
       } catch (error) {
         const requestId = request.headers.get("x-request-id") ?? "unknown";
-        log.warn({ err: error, requestId, path: bindings.incoming.url }, "refused a request that is not signed");
+        log.warn({ err: error, requestId, path: bindings.incoming.url }, "rejected an unsigned request");
         return toFetchResponse(createErrorResponse(error, { requestId, log }), request.method);
       }
     },

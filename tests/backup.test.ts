@@ -9,7 +9,7 @@ import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/te
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { respondWith, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { respondWithStatus, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
@@ -82,7 +82,7 @@ function copyOfTestLocation(product: ProductUnderTest, shop: TestLocation): Test
 describe("a backup", () => {
   it("brings everything back when PostgreSQL, the objects, NATS and Redis are all lost", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(respondWith(503));
+    const endpoint = receiver.addEndpoint(respondWithStatus(503));
     const before = await startProductUnderTest(variablesFor(0));
     const shop = await createTestLocation(before, {
       scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "webhooks:write"],
@@ -107,7 +107,7 @@ describe("a backup", () => {
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);
     await rm(join(folder, "place-0"), { recursive: true });
 
-    endpoint.setHandler(respondWith(204));
+    endpoint.setHandler(respondWithStatus(204));
     const restoring = performance.now();
     await runBackupCommand("restore", 1);
     const after = await startProductUnderTest(variablesFor(1), { adminKey: before.adminKey });

@@ -1,7 +1,7 @@
 import { computeReport } from "@pragma/reporting/calculation/compute-report";
-import { createRestaurantCatalog } from "@pragma/simulator/ensure-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
+import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sumTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
 import type { FieldClientApi } from "./field-clients/field-client-api.ts";

@@ -77,9 +77,9 @@ describe("the tills of a legacy backoffice", () => {
     expect(first?.success.sort()).toEqual([...there, ...sound].sort());
     const reasons = new Map(first?.errors.map(({ serverId, message }) => [serverId, message]));
     expect(reasons.size).toBe(15);
-    for (const serverId of late) expect(reasons.get(serverId)).toMatch(/did not answer within 1 s/);
-    for (const serverId of broken) expect(reasons.get(serverId)).toMatch(/answered 500/);
-    for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/not valid.*client_id/);
+    for (const serverId of late) expect(reasons.get(serverId)).toMatch(/did not respond within 1 s/);
+    for (const serverId of broken) expect(reasons.get(serverId)).toMatch(/responded with status 500/);
+    for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/invalid.*client_id/);
     expect(requestCounts(there)).toEqual(there.map(() => 0));
 
     backoffice.faults.clear();
@@ -127,9 +127,9 @@ describe("the tills of a legacy backoffice", () => {
   });
 
   it.each([
-    ["redirect", /answered 302/],
+    ["redirect", /status 302/],
     ["other till", /another till/],
-    ["broken off", /broke off/],
+    ["broken off", /closed the connection/],
     ["endless", /more than \d+ bytes|within 1 s/],
   ] as const)("are refused one by one: %s", async (fault, why) => {
     const [bad = 0, good = 0] = [...addLegacyTills(1, fault), ...addLegacyTills(1)];
@@ -151,7 +151,7 @@ describe("the tills of a legacy backoffice", () => {
     expect(fetched?.errors.map(({ message }) => message)).toEqual([
       expect.stringMatching(/id is taken/),
       expect.stringMatching(/another location/),
-      expect.stringMatching(/answered 404/),
+      expect.stringMatching(/status 404/),
     ]);
   });
 });

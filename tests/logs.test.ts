@@ -3,7 +3,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { respondWith, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { respondWithStatus, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLiveOrderInput } from "./contract/live-order-input.ts";
 import { startProductInProcess } from "./harness/product-in-process.ts";
@@ -53,7 +53,7 @@ const writtenLogLines = () => logLines.map((line) => JSON.parse(line) as LogLine
 describe("the log", () => {
   it("tells of requests, events, jobs and attempts, and holds no secret and nobody's data", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(respondWith(500, { body: personalDataMark }));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: personalDataMark }));
     const { data: recipient } = await shop.api.POST("/v1/recipients", {
       body: { name: "Logged", apiKey: `Bearer ${personalDataMark}`, hmacSecret: personalDataMark.repeat(6) },
     });

@@ -150,12 +150,12 @@ describe("operators", () => {
     await db.sql`update till_versions set created_at = now() - interval '1 hour' where till_id = ${body.id}`;
 
     expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: shop.locationId }]);
-    expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isAnnounced: true }] });
+    expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: true }] });
     expect(await db.sql`select sweeps from tills where id = ${body.id}`).toEqual([{ sweeps: 1 }]);
     // As if the result had come.
     await db.sql`update tills set next_sweep_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
-    expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isAnnounced: false }] });
+    expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });
     expect(await ops("parked", "list")).toEqual([]);
     await db.close();
   });
@@ -163,7 +163,7 @@ describe("operators", () => {
   it.each([["erase"], ["parked", "eat"], ["tills", "retry"], ["--unknown"], []])(
     "are told how to say it: %s %s",
     async (...words) => {
-      await expect(ops(...words)).rejects.toThrow(/needs|no command|Name|Unknown|done/);
+      await expect(ops(...words)).rejects.toThrow(/needs|Pass|Unknown|No command/);
     },
   );
 });

@@ -59,7 +59,7 @@ function createSimulationContext(
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
     locationId: shop.locationId,
-    rate: 100,
+    maxCallsPerSecond: 100,
     ...other,
     ...control,
   };
@@ -187,7 +187,7 @@ describe("a play that is broken off", () => {
     const lines: string[] = [];
     const none = { ...present, days: 0 };
     await simulateLocation(createSimulationContext(shop, none, { log: (line) => lines.push(line) }), none);
-    expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${left} orders`)]);
+    expect(lines).toEqual([expect.stringContaining(`Closed an interrupted till: ${left} orders`)]);
     expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([other.id]);
     const [report] = await shop.waitForReports(1);
     const { data: v2 } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });

@@ -58,12 +58,12 @@ describe("a trace", () => {
       expect.arrayContaining([
         "client > POST /v2/tills",
         "POST /v2/tills > POST /v2/tills/",
-        "POST /v2/tills/ > keep the till's body",
+        "POST /v2/tills/ > store till body",
         "POST /v2/tills/ > till.pushed send",
         "POST /v2/tills/ > till.pushed process",
-        "till.pushed process > calculate the report",
-        "store the report > report.finalized send",
-        "store the report > report.finalized process",
+        "till.pushed process > calculate report",
+        "store report > report.finalized send",
+        "store report > report.finalized process",
         "report.finalized process > webhook report.finalized",
       ]),
     );

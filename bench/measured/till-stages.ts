@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import calculateTill, { type CalculatedReport } from "@pragma/reporting/calculate-till";
+import calculateTill, { type SerializedReport } from "@pragma/reporting/calculate-till";
 import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { advanceTillRevision } from "@pragma/reporting/queries/tills";
 import { storeReport } from "@pragma/reporting/store-report";
@@ -58,7 +58,7 @@ const createCopy = createTillCopier(template);
 
 function calculateCopiedTill() {
   const { id, body } = createCopy();
-  return { id, report: calculate(Buffer.from(body), id) as CalculatedReport };
+  return { id, report: calculate(Buffer.from(body), id) as SerializedReport };
 }
 
 async function storeCalculatedReport({ id, report }: ReturnType<typeof calculateCopiedTill>): Promise<void> {

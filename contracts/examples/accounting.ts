@@ -43,12 +43,12 @@ export const accountingExportExample = {
       state: "failed" as const,
       failure: {
         code: "unbalanced" as const,
-        message: "Debit and credit of this till would differ: see gaps.",
+        message: "Debit and credit would differ: see gaps.",
         gaps: [
           {
             code: "payments" as const,
             amount: 250,
-            message: "Orders were sold for 1842.50; 1840.00 of it is paid or left to pay: 2.50 is missing.",
+            message: "Orders total 1842.50, but 1840.00 is paid or left to pay: 2.50 is missing.",
           },
         ],
       },

@@ -1,4 +1,4 @@
-/** The catalogue that the documentation shows: two pizzas, one of them archived, and what goes with them. */
+/** The example catalog in the documentation: two pizzas, of which one is archived, with their category and modifiers. */
 
 export const catalogTaxExample = { id: "7b1a8997-ac01-490b-83b0-4bcb9609d84b", name: "TVA 10%", percentage: 1000 };
 

@@ -1,4 +1,4 @@
-/** A location as it is shown whole. */
+/** The example location in the documentation, with all options and settings. */
 export const locationDetailsExample = {
   id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
   createdAt: "2026-05-29T10:17:19.000Z",

@@ -1,6 +1,6 @@
 import { orderDataExample, tillV2Example } from "./till-v2.ts";
 
-/** An order that the kitchen is preparing: nothing is paid yet. */
+/** The example live order in the documentation: the kitchen is preparing it, and nothing is paid yet. */
 export const orderLiveInputExample = {
   id: orderDataExample.id,
   tillId: tillV2Example.id,

@@ -1,4 +1,4 @@
-/** The first order of the till that the documentation shows, in its first shape. */
+/** The first order of the example till in the documentation, in the V1 format. */
 export const orderV1Example = {
   id: "5529b583-5d06-4005-ab83-6b2fe7f1ace0",
   createdAt: "2026-05-29T15:05:02.000Z",

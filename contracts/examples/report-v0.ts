@@ -1,4 +1,4 @@
-/** The report of the till that the documentation shows, in its first shape. */
+/** The report of the example till in the documentation, in the V1 format. */
 export const reportV0Example = {
   id: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
   createdAt: "2026-05-29T15:05:02.000Z",

@@ -1,4 +1,4 @@
-/** The report of the till that the documentation shows. */
+/** The report of the example till in the documentation. */
 export const reportV2Example = {
   id: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
   locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",

@@ -1,4 +1,4 @@
-/** The till of the older format that the documentation shows: one order with a pizza and a menu. */
+/** The example till in the documentation in the V1 format: one order with a pizza and a menu. */
 
 export const ticketItemV1Example = {
   client_id: "b903f111-8e1f-4d93-8b1b-e14e8ed97714",

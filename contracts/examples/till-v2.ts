@@ -1,4 +1,4 @@
-/** The till that the documentation shows: one order with a pizza and a lunch menu, one that was canceled. */
+/** The example till in the documentation: an order with a pizza and a lunch menu, and a canceled order. */
 
 export const modifierRowExample = {
   id: "0a3f2c1e-5a53-4c1f-9a2e-2f3f1c7f8a01",

@@ -1,4 +1,4 @@
-/** A recipient, its webhook, and what became of a message, as the documentation shows them. */
+/** The examples of a recipient, a webhook, a delivery and a recovery in the documentation. */
 
 const locationId = "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11";
 

@@ -1,7 +1,7 @@
 /**
- * The guard: a small process that outlives the one that started it, just long enough to end what that one left behind.
- * Each line of its standard input is the whole list of it. The end of the input means that the owner is gone, by
- * whatever cause, SIGKILL included.
+ * The cleanup process: outlives its owner just long enough to clean up the resources that the owner leaves behind. Each
+ * line of standard input replaces the list of resources. The end of the input means that the owner has ended, for any
+ * reason, SIGKILL included.
  */
 import { createInterface } from "node:readline";
 import { cleanUpResources } from "./data-folder.mjs";

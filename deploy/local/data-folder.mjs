@@ -4,24 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { registerForCleanup, signalProcess, terminateProcess, unregisterFromCleanup } from "./process-cleanup.mjs";
 
-/** A file of a data folder that names the Docker volume which belongs to it. */
+/** The name of a file in a data folder; it contains the name of the Docker volume of that folder. */
 export const dockerVolumeFile = "docker-volume";
 
-/** The Docker engine of this machine. Its client takes half a second to load: only where containers are used. */
+/** Returns the client of the local Docker engine. It is imported on demand, because that takes half a second. */
 export async function loadContainerRuntime() {
-  // biome-ignore lint/style/noRestrictedImports: packages are installed before servers are started.
+  // biome-ignore lint/style/noRestrictedImports: packages are installed before this is called.
   const { getContainerRuntimeClient } = await import("testcontainers");
   return getContainerRuntimeClient();
 }
 
 /**
- * Ends what a process has left behind, the last started first: a folder goes after the servers that keep data in it.
+ * Cleans up resources in reverse order, so that servers have stopped before the folder of their data is removed.
  * @param {import("./process-cleanup.mjs").CleanupResource[]} resources
  */
 export async function cleanUpResources(resources) {
   for (const each of resources.toReversed()) {
     if (each.kind === "process") {
-      await terminateProcess(each.known, each.signal, each.timeoutMs);
+      await terminateProcess(each.identity, each.signal, each.timeoutMs);
       signalProcess(-each.id, "SIGKILL");
     } else if (each.kind === "container") await removeContainer(each.id);
     else await removeDataFolder(each.id);
@@ -29,7 +29,7 @@ export async function cleanUpResources(resources) {
 }
 
 /**
- * Ends a container, if it runs, and removes it, if it is there. The volume of its data stays.
+ * Stops and removes a container, if it exists. Its data volume stays.
  * @param {string} name
  */
 export async function removeContainer(name) {
@@ -43,13 +43,13 @@ export async function removeContainer(name) {
  * @returns {undefined}
  */
 export function ignoreMissingContainer(error) {
-  // 409: its removal is under way.
+  // 404: it does not exist. 409: its removal is in progress.
   if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
 }
 
 /**
- * A new folder for servers' throw-away data. It is removed when this process ends, or by `removeDataFolder`.
- * Other users may pass through it (not list it), because PostgreSQL may have to run as another user than this process.
+ * Creates a folder for temporary server data. It is removed when this process ends, or by `removeDataFolder`.
+ * Other users can enter but not list it, because PostgreSQL may run as another user than this process.
  * @param {string} label part of the folder's name
  */
 export function createTemporaryDataFolder(label) {
@@ -60,7 +60,7 @@ export function createTemporaryDataFolder(label) {
 }
 
 /**
- * The folder that holds what belongs into this one where another user cannot enter it.
+ * Returns the folder that is used instead of this one when the user who runs PostgreSQL cannot enter it.
  * @param {string} folder
  */
 export function fallbackDataFolder(folder) {
@@ -68,19 +68,19 @@ export function fallbackDataFolder(folder) {
 }
 
 /**
- * Removes a data folder, or a folder of several, with their Docker volumes. Its servers must have stopped.
+ * Removes a data folder, or a folder of data folders, with their Docker volumes. Their servers must have stopped.
  * @param {string} folder
  */
 export async function removeDataFolder(folder) {
   const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
-  const inside = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
-  for (const file of [folder, ...inside].map((each) => join(each, dockerVolumeFile)).filter(existsSync)) {
+  const subfolders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  for (const file of [folder, ...subfolders].map((each) => join(each, dockerVolumeFile)).filter(existsSync)) {
     const name = readFileSync(file, "utf8");
     await removeContainer(name);
     const { dockerode } = (await loadContainerRuntime()).container;
     await dockerode.getVolume(name).remove().catch(ignoreMissingContainer);
   }
-  for (const each of [folder, ...inside]) rmSync(fallbackDataFolder(each), { recursive: true, force: true });
+  for (const each of [folder, ...subfolders]) rmSync(fallbackDataFolder(each), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   unregisterFromCleanup(folder);
 }

@@ -1,6 +1,6 @@
 /**
- * The three servers for a developer's own runs (`npx vitest`, a service under a debugger): starts them with throw-away
- * data, prints the lines to paste into another shell, and stays up until Ctrl-C.
+ * Starts PostgreSQL, NATS and Redis with temporary data for manual runs (`npx vitest`, a debugger), prints `export`
+ * lines for another shell, and runs until Ctrl-C.
  */
 import "./node-version.mjs";
 

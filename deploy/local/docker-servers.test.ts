@@ -19,11 +19,11 @@ afterAll(() => {
   return removeDataFolder(folder);
 });
 
-// Where a Docker engine answers, and has the servers' images or can have them.
+// Runs only where a Docker engine responds and the images are available.
 const itWithDocker = it.skipIf(!isDockerUsable);
 const dockerTimeout = { timeout: 300_000 };
 
-itWithDocker("the servers run where their programs are not on the machine", dockerTimeout, async () => {
+itWithDocker("the servers run in Docker when PRAGMA_SERVERS is docker", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = (name: string) => join(folder, name);
   const servers = await Promise.all([
@@ -41,24 +41,24 @@ itWithDocker("the servers run where their programs are not on the machine", dock
   ).stdout;
   for (const name of ["postgres", "nats", "redis"]) expect(names).toContain(dataFolder(name));
   expect(await readFromPort(nats.port, /\n/)).toMatch(/"jetstream":\s*true/);
-  const ask = (port: number, greeting: string) => readFromPort(port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
-  expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
+  const sendCommand = (port: number, command: string) => readFromPort(port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
+  expect(await sendCommand(redis.port, "SET stored yes")).toBe("+OK\r\n");
 
   await redis.sendSignal("SIGSTOP");
   expect(await readFromPort(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
   await redis.sendSignal("SIGCONT");
-  expect(await ask(redis.port, "GET kept")).toContain("yes");
+  expect(await sendCommand(redis.port, "GET stored")).toContain("yes");
 
   await redis.kill();
-  const again = await startRedis({ dataFolder: dataFolder("redis"), port: redis.port });
-  expect(again.url).toBe(redis.url);
-  await Promise.all([...servers.filter((server) => server !== redis), again].map((server) => server.stop()));
+  const restarted = await startRedis({ dataFolder: dataFolder("redis"), port: redis.port });
+  expect(restarted.url).toBe(redis.url);
+  await Promise.all([...servers.filter((server) => server !== redis), restarted].map((server) => server.stop()));
   expect(
     spawnSync("docker", ["ps", "--quiet", "--filter", `label=pragma.folder=${dataFolder("nats")}`]).stdout.length,
   ).toBe(0);
 });
 
-/** The containers of a data folder, each as its name and where its port is published. */
+/** Lists the containers of a data folder with their names and published ports. */
 const containersOf = (dataFolder: string) =>
   spawnSync(
     "docker",
@@ -68,39 +68,43 @@ const containersOf = (dataFolder: string) =>
     },
   ).stdout;
 
-itWithDocker("the servers listen on this machine only, and end with whoever started them", dockerTimeout, async () => {
-  const dataFolder = join(folder, "orphaned");
-  const program = `
+itWithDocker(
+  "the servers listen on loopback only and end with the process that started them",
+  dockerTimeout,
+  async () => {
+    const dataFolder = join(folder, "orphaned");
+    const program = `
     import { startRedis } from ${JSON.stringify(new URL("servers.ts", import.meta.url))};
     await startRedis({ dataFolder: ${JSON.stringify(dataFolder)} });
     console.log("ready");`;
-  const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
-    cwd: import.meta.dirname,
-    env: { ...process.env, PRAGMA_SERVERS: "docker" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  await once(owner.stdout, "data");
-  expect(containersOf(dataFolder)).toMatch(/^pragma-\S+ (?:6379\/tcp, )?127\.0\.0\.1:(\d+)->\1\/tcp\n$/);
-  owner.kill("SIGKILL");
-  await expect.poll(() => containersOf(dataFolder), { timeout: 30_000, interval: 200 }).toBe("");
-});
+    const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, PRAGMA_SERVERS: "docker" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(owner.stdout, "data");
+    expect(containersOf(dataFolder)).toMatch(/^pragma-\S+ (?:6379\/tcp, )?127\.0\.0\.1:(\d+)->\1\/tcp\n$/);
+    owner.kill("SIGKILL");
+    await expect.poll(() => containersOf(dataFolder), { timeout: 30_000, interval: 200 }).toBe("");
+  },
+);
 
-itWithDocker("the end of a server's log is shown when it does not come up", dockerTimeout, async () => {
+itWithDocker("the error contains the end of the log when a server does not start", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = join(folder, "broken");
   await expect(startRedis({ dataFolder, config: "no such line\n" })).rejects.toThrow(
-    /Redis did not come up[\s\S]*no such line/,
+    /Redis did not start[\s\S]*no such line/,
   );
   expect(containersOf(dataFolder)).toBe("");
 });
 
-itWithDocker("the servers keep to who may do what", dockerTimeout, async () => {
+itWithDocker("the servers enforce their configured users", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const users = "user default off\nuser somebody on >secret ~* +@all\n";
   const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), config: users });
-  const ask = (greeting: string) => readFromPort(redis.port, /\r\n/, greeting);
-  expect(await ask("PING\r\n")).toMatch(/^-NOAUTH/);
-  expect(await ask("AUTH somebody secret\r\n")).toMatch(/^\+OK/);
+  const sendCommand = (command: string) => readFromPort(redis.port, /\r\n/, `${command}\r\n`);
+  expect(await sendCommand("PING")).toMatch(/^-NOAUTH/);
+  expect(await sendCommand("AUTH somebody secret")).toMatch(/^\+OK/);
 
   const config = 'authorization { users: [{ user: "somebody", password: "secret" }] }\n';
   const nats = await startNats({ dataFolder: join(folder, "guarded-nats"), config });

@@ -12,35 +12,35 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-function writeFakeProgram(path: string, says: string) {
+function writeFakeProgram(path: string, output: string) {
   mkdirSync(join(folder, path, ".."), { recursive: true });
-  writeFileSync(join(folder, path), `#!/bin/sh\necho '${says}'\n`);
+  writeFileSync(join(folder, path), `#!/bin/sh\necho '${output}'\n`);
   chmodSync(join(folder, path), 0o755);
 }
-const foundPaths = (kind: "postgres" | "nats" | "redis") => findInstalledBinaries(kind).map(({ path }) => path);
+const installedPaths = (kind: "postgres" | "nats" | "redis") => findInstalledBinaries(kind).map(({ path }) => path);
 
-it("takes the newest first", () => {
+it("sorts programs by version, the newest first", () => {
   writeFakeProgram("bin/nats-server", "nats-server: v99.1.0");
   expect(findInstalledBinaries("nats")[0]).toEqual({ path: join(folder, "bin/nats-server"), version: "99.1.0" });
 });
 
-it("leaves out programs that are too old, and those that do not tell", () => {
+it("ignores programs that are too old or report no version", () => {
   writeFakeProgram("bin/redis-server", "Redis server v=6.2.7 sha=00000000:0");
   writeFakeProgram("bin/nats-server", "a wrapper");
-  expect(foundPaths("redis")).not.toContain(join(folder, "bin/redis-server"));
-  expect(foundPaths("nats")).not.toContain(join(folder, "bin/nats-server"));
+  expect(installedPaths("redis")).not.toContain(join(folder, "bin/redis-server"));
+  expect(installedPaths("nats")).not.toContain(join(folder, "bin/nats-server"));
 });
 
-it("follows a link to the folder where PostgreSQL has its companions, and needs them there", () => {
+it("resolves a link to PostgreSQL, and requires initdb beside the program", () => {
   writeFakeProgram("real/bin/postgres", "postgres (PostgreSQL) 98.2");
   symlinkSync(join(folder, "real/bin/postgres"), join(folder, "bin/postgres"));
-  expect(foundPaths("postgres")).not.toContain(join(folder, "real/bin/postgres"));
+  expect(installedPaths("postgres")).not.toContain(join(folder, "real/bin/postgres"));
   writeFakeProgram("real/bin/initdb", "initdb (PostgreSQL) 98.2");
-  expect(foundPaths("postgres")[0]).toBe(join(folder, "real/bin/postgres"));
+  expect(installedPaths("postgres")[0]).toBe(join(folder, "real/bin/postgres"));
 });
 
-it("runs a link under its own name, which may decide what the program is", () => {
+it("keeps the name of a link, because a program may choose its role by it", () => {
   writeFakeProgram("real/redis-check-rdb", "Redis server v=99.0.0 sha=00000000:0");
   symlinkSync(join(folder, "real/redis-check-rdb"), join(folder, "bin/redis-server"));
-  expect(foundPaths("redis")[0]).toBe(join(folder, "bin/redis-server"));
+  expect(installedPaths("redis")[0]).toBe(join(folder, "bin/redis-server"));
 });

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { expect, it } from "vitest";
 import { findFreePort, isPortFree } from "./free-port.ts";
 
-it.each(["127.0.0.1", "0.0.0.0"])("tells that a port is taken by a program that listens on %s", async (host) => {
+it.each(["127.0.0.1", "0.0.0.0"])("reports a port as in use when a program listens on %s", async (host) => {
   const other = createServer().listen(0, host);
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -13,13 +13,13 @@ it.each(["127.0.0.1", "0.0.0.0"])("tells that a port is taken by a program that 
   expect(await isPortFree(port)).toBe(true);
 });
 
-it("finds a port that a server can have", async () => {
+it("finds a port on which a server can listen", async () => {
   const server = createServer().listen(await findFreePort(), "127.0.0.1");
   await once(server, "listening");
   server.close();
 });
 
-it("gives no port twice to whoever takes many before any is used", async () => {
+it("returns different ports even before one is used", async () => {
   const ports = await Promise.all(Array.from({ length: 500 }, findFreePort));
   expect(new Set(ports).size).toBe(500);
 });

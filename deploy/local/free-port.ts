@@ -3,16 +3,16 @@ import { createServer } from "node:net";
 import { UserFacingError } from "./terminal.mjs";
 
 /**
- * Ports that are given to no outgoing connection, on any usual system: one that is found there is still free a moment
- * later, when a server takes it. Each of vitest's workers has a range of its own, so that no two find the same.
+ * These ports are below the ephemeral range of common systems, so no outgoing connection takes one between the search
+ * and the start of the server. Each vitest worker has its own range, so that no two find the same port.
  */
 const portsPerWorker = 4_250;
 const firstPort = 15_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * portsPerWorker;
 
-/** Where this process looks next: whoever takes many ports before it uses them gets none of them twice. */
+/** Where the next search starts, so that consecutive searches return different ports even before one is used. */
 let nextOffset = randomInt(portsPerWorker);
 
-/** A TCP port that nobody listens on at this moment. */
+/** Returns a TCP port that is free at this moment. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = firstPort + nextOffset;
@@ -21,7 +21,7 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Whether a server could listen on this port now, on the loopback interface or on all of them. */
+/** Whether a server can listen on this port, both on the loopback interface and on all interfaces. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await canListen(port, "127.0.0.1")) && (await canListen(port, undefined));
 }
@@ -34,8 +34,8 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** @throws Failure naming the variable that chooses another port. */
+/** @throws `UserFacingError` with the variable that sets another port, when the port is in use. */
 export async function requireFreePort(variable: string, port: number): Promise<void> {
   if (await isPortFree(port)) return;
-  throw new UserFacingError(`Port ${port} is taken by another program. Set ${variable} to use another one.`);
+  throw new UserFacingError(`Port ${port} is in use by another program. Set ${variable} to another port.`);
 }

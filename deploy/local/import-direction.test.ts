@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
-const refusedImports = [
+const forbiddenImports = [
   ["contracts/a.ts", "@pragma/runtime/config/runtime-config"],
   ["contracts/b.ts", "../services/_runtime/config/runtime-config.ts"],
   ["services/_runtime/a.ts", "@pragma/accounts/service"],
@@ -21,6 +21,7 @@ const refusedImports = [
   ["services/a.ts", "./accounts/service.ts"],
   ["services/b.ts", "../gateway/src/main.ts"],
   ["services/c.ts", "@pragma/simulator/demo"],
+  ["services/commands/a.ts", "../accounts/service.ts"],
   ["gateway/src/a.ts", "@pragma/accounts/service"],
   ["gateway/src/b.ts", "@pragma/services/main"],
   ["gateway/src/c.ts", "../../services/accounts/service.ts"],
@@ -44,6 +45,7 @@ const allowedImports = [
   ["services/reporting/routes/z.ts", "../context.ts"],
   ["services/z.ts", "@pragma/accounts/service"],
   ["services/y.ts", "@pragma/gateway/main"],
+  ["services/commands/z.ts", "../definitions.ts"],
   ["gateway/src/z.ts", "@pragma/runtime/config/runtime-config"],
   ["client/z.ts", "@pragma/contracts/errors"],
   ["simulator/src/y.ts", "@pragma/client/create-client"],
@@ -55,22 +57,22 @@ const allowedImports = [
   ["deploy/local/y.mjs", "./terminal.mjs"],
 ] as const;
 
-it("refuses imports against the direction of the layers, and only those", () => {
+it("forbids imports against the direction of the layers, and only those", () => {
   const folder = createScratchFolder();
-  copyFileSync(join(checkoutFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
+  copyFileSync(join(repositoryFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
   writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');
-  for (const [file, specifier] of [...refusedImports, ...allowedImports]) {
+  for (const [file, specifier] of [...forbiddenImports, ...allowedImports]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), `export { thing } from "${specifier}";\n`);
   }
   const { stdout } = spawnSync(
-    join(checkoutFolder, "node_modules", ".bin", "biome"),
+    join(repositoryFolder, "node_modules", ".bin", "biome"),
     ["lint", "--only=style/noRestrictedImports", "--reporter=json", "--max-diagnostics=none", "."],
     { cwd: folder, encoding: "utf8" },
   );
   const { diagnostics } = JSON.parse(stdout) as { diagnostics: { category: string; location: { path: string } }[] };
-  const found = diagnostics
+  const reportedPaths = diagnostics
     .filter(({ category }) => category === "lint/style/noRestrictedImports")
     .map(({ location }) => location.path);
-  expect(found.sort()).toEqual(refusedImports.map(([file]) => file).sort());
+  expect(reportedPaths.sort()).toEqual(forbiddenImports.map(([file]) => file).sort());
 });

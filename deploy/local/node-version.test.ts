@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const entries = ["start.mjs", "dev-servers.mjs", "testing/test.mjs", "testing/check.mjs"];
-/** Has this Node.js take itself for an older one. */
+/** Returns a module that makes Node.js report this version. */
 const fakeNodeVersion = (version: string) =>
   `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
 
-it.each(entries)("says in %s that this Node.js is too old, and does nothing else", (entry) => {
+it.each(entries)("%s only prints a message when Node.js is too old", (entry) => {
   const args = ["--import", fakeNodeVersion("18.20.8"), join(import.meta.dirname, entry)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   expect({ status, stdout, stderr }).toEqual({
@@ -18,7 +18,7 @@ it.each(entries)("says in %s that this Node.js is too old, and does nothing else
   });
 });
 
-it.each(entries)("links nothing in %s before it knows the version", (entry) => {
+it.each(entries)("%s imports nothing else before the version check", (entry) => {
   const importsOf = (file: string) =>
     [...readFileSync(join(import.meta.dirname, file), "utf8").matchAll(/^import\b.*$/gm)].map(([line]) => line);
   expect(importsOf(entry)).toEqual([expect.stringMatching(/^import "\.\.?\/node-version\.mjs";$/)]);

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { satisfies } from "semver";
 import { expect, it } from "vitest";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 interface LockedPackage {
@@ -13,17 +13,17 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const { packages } = JSON.parse(readFileSync(join(checkoutFolder, "package-lock.json"), "utf8")) as {
+const { packages } = JSON.parse(readFileSync(join(repositoryFolder, "package-lock.json"), "utf8")) as {
   packages: Record<string, LockedPackage>;
 };
 
-/** Whether a package in this folder of the lockfile finds the dependency: in its own node_modules, or in one further up. */
+/** Whether a package in this folder of the lockfile can resolve the dependency, as Node.js would. */
 function isLocked(folder: string, dependency: string): boolean {
   if (packages[join(folder, "node_modules", dependency)]) return true;
   return folder !== "" && isLocked(folder.slice(0, Math.max(0, folder.lastIndexOf("/"))), dependency);
 }
 
-it("locks the optional packages of every system, without which npm ci refuses the lockfile", () => {
+it("locks the optional packages of every system, which npm ci requires", () => {
   const missing = Object.entries(packages).flatMap(([folder, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
       .filter((name) => !isLocked(folder, name))
@@ -33,27 +33,29 @@ it("locks the optional packages of every system, without which npm ci refuses th
 });
 
 it.each(["20.19.0", "22.13.0", "24.0.0"])("locks packages that run on Node.js %s", (version) => {
-  const unfit = Object.entries(packages).filter(
+  const incompatible = Object.entries(packages).filter(
     ([, { engines }]) => engines?.node && !satisfies(version, engines.node),
   );
-  expect(unfit.map(([folder]) => folder)).toEqual([]);
+  expect(incompatible.map(([folder]) => folder)).toEqual([]);
 });
 
-it("names no registry in the lockfile", () => {
+it("contains no registry URLs in the lockfile", () => {
   expect(Object.values(packages).filter(({ resolved, link }) => resolved !== undefined && !link)).toEqual([]);
 });
 
-it("runs no script of a package that is installed", () => {
+it("runs no install scripts of packages", () => {
   const folder = createScratchFolder();
   const dependency = join(folder, "dependency");
   mkdirSync(dependency);
-  copyFileSync(join(checkoutFolder, ".npmrc"), join(folder, ".npmrc"));
-  const leaveMark = (name: string) => `node -e "fs.writeFileSync(process.env.INIT_CWD + '/${name}', '')"`;
-  const scripts = Object.fromEntries(["preinstall", "install", "postinstall"].map((name) => [name, leaveMark(name)]));
+  copyFileSync(join(repositoryFolder, ".npmrc"), join(folder, ".npmrc"));
+  const createMarker = (name: string) => `node -e "fs.writeFileSync(process.env.INIT_CWD + '/${name}', '')"`;
+  const scripts = Object.fromEntries(
+    ["preinstall", "install", "postinstall"].map((name) => [name, createMarker(name)]),
+  );
   writeFileSync(join(dependency, "package.json"), JSON.stringify({ name: "dependency", version: "1.0.0", scripts }));
   writeFileSync(
     join(folder, "package.json"),
-    // Newer npm runs a script only where it is allowed, too.
+    // Newer npm versions need this to run scripts at all.
     JSON.stringify({ dependencies: { dependency: "file:dependency" }, allowScripts: { dependency: true } }),
   );
   const { status, stderr } = spawnSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--install-links"], {

@@ -18,7 +18,7 @@ import type { ServerLaunch } from "./run-server.ts";
 import { printLine, UserFacingError } from "./terminal.mjs";
 
 interface NewClusterOptions {
-  /** Who runs PostgreSQL; undefined: this process's user. */
+  /** The user who runs PostgreSQL; undefined: the user of this process. */
   user: SystemUser | undefined;
   password: string;
   /** Whether the files of a new cluster must be on disk before this returns. */
@@ -27,13 +27,13 @@ interface NewClusterOptions {
 
 interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
   folder: string;
-  /** The newest first. */
+  /** The newest version first. */
   binaries: ServerBinary[];
 }
 
 /**
- * How to run PostgreSQL on a folder's cluster, which is made when there is none. As root it runs as another user, who
- * owns the cluster.
+ * Returns how to launch PostgreSQL on the cluster in a folder, and creates the cluster if necessary. If this process is
+ * root, PostgreSQL runs as another user, who owns the cluster.
  */
 export async function prepareLocalPostgres({
   folder,
@@ -46,14 +46,14 @@ export async function prepareLocalPostgres({
   const programs = findProgramsFolder(binaries, cluster);
   if (!existsSync(cluster)) await createCluster(cluster, programs, { user, password, durable });
   removeStaleLock(cluster);
-  const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
-  return { command: join(programs, "postgres"), args: ["-D", cluster, ...place], user };
+  const listenOptions = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+  return { command: join(programs, "postgres"), args: ["-D", cluster, ...listenOptions], user };
 }
 
 /**
- * The folder of programs that can run this cluster: those of the version that made it, else the newest.
+ * Returns the folder of the programs for this cluster: of the version that created it, or the newest for a new cluster.
  *
- * @throws Failure when the cluster is broken or no program of its version is here.
+ * @throws `UserFacingError` when the cluster is broken or its version is not installed.
  */
 function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
   const newest = binaries[0] ?? { path: "", version: "none" };
@@ -61,19 +61,19 @@ function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
   const versionFile = join(cluster, "PG_VERSION");
   if (!existsSync(versionFile))
     throw new UserFacingError(
-      `${cluster} is not a PostgreSQL cluster any more. Remove the folder and start again: its data is lost.`,
+      `${cluster} is not a PostgreSQL cluster any more and its data is lost. Remove the folder and start again.`,
     );
-  const madeBy = readFileSync(versionFile, "utf8").trim();
-  const same = binaries.find(({ version }) => version.split(".")[0] === madeBy);
-  if (same !== undefined) return dirname(same.path);
+  const clusterVersion = readFileSync(versionFile, "utf8").trim();
+  const matching = binaries.find(({ version }) => version.split(".")[0] === clusterVersion);
+  if (matching !== undefined) return dirname(matching.path);
   throw new UserFacingError(
-    `The data in ${cluster} was made by PostgreSQL ${madeBy}, and this machine has ${newest.version}. ` +
-      `Install PostgreSQL ${madeBy}, or remove the folder to start with empty data.`,
+    `The data in ${cluster} was created by PostgreSQL ${clusterVersion}, but this machine has ${newest.version}. ` +
+      `Install PostgreSQL ${clusterVersion}, or remove the folder to start with empty data.`,
   );
 }
 
 /**
- * Makes an empty UTF-8 cluster whose only user, `pragma`, logs in with a password, and a database `pragma` in it. The
+ * Creates a UTF-8 cluster with one user, `pragma`, who logs in with a password, and an empty database `pragma`. The
  * folder appears only when it is complete.
  */
 async function createCluster(
@@ -91,7 +91,7 @@ async function createCluster(
   const run = async (program: string, args: string[], input = "") => {
     const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, ...user };
     const output = await runCommandOrFail(join(programs, program), args, options, `${program} failed`);
-    // A single-user server answers a faulty statement with a line, and ends well.
+    // In single-user mode, PostgreSQL prints errors but exits with code 0.
     if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new UserFacingError(`${program} failed:\n${output}`);
   };
   try {
@@ -108,8 +108,8 @@ async function createCluster(
 }
 
 /**
- * Removes the lock of a server that was killed, when another process has its number by now: PostgreSQL would take that
- * process for the killed server. A lock whose process is gone stays, because it says which memory was in use.
+ * Removes the lock of a killed server if its process id now belongs to another process, which PostgreSQL would take for
+ * the killed server. A lock whose process is gone stays, because it records the shared memory that was in use.
  */
 function removeStaleLock(cluster: string): void {
   const lockFile = join(cluster, "postmaster.pid");
@@ -126,10 +126,10 @@ export interface SystemUser {
 }
 
 /**
- * The user that PostgreSQL, which refuses to run as root, runs as: Debian's `postgres`, else a system user `pragma` that
- * is created here. Undefined when this process is not root: it then runs as this process's user.
+ * Returns the user who runs PostgreSQL when this process is root, because PostgreSQL refuses to run as root: Debian's
+ * `postgres`, or the system user `pragma`, which is created if necessary. Undefined when this process is not root.
  *
- * @throws Failure when there is none and none can be created.
+ * @throws `UserFacingError` when the user cannot be created.
  */
 function findUnprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -139,7 +139,7 @@ function findUnprivilegedUser(): SystemUser | undefined {
     lookUpSystemUser("postgres") ?? lookUpSystemUser("pragma") ?? (create() ? lookUpSystemUser("pragma") : undefined);
   if (user !== undefined) return user;
   throw new UserFacingError(
-    "PostgreSQL does not run as root, and no user for it could be created. Create one named postgres.",
+    "PostgreSQL does not run as root, and a user for it could not be created. Create a user named postgres.",
   );
 }
 
@@ -152,10 +152,10 @@ function lookUpSystemUser(name: string): SystemUser | undefined {
 }
 
 /**
- * Returns a folder for the data of a user, which no other user may pass through: this one, or one of /var/tmp that is
- * always the same for it where a folder further up, such as /root, is closed to the user.
+ * Returns a data folder that this user, and no other, can enter: the given one, or its fallback in /var/tmp when a
+ * parent folder, such as /root, is closed to the user.
  *
- * @throws Failure when that folder is somebody else's.
+ * @throws `UserFacingError` when the fallback belongs to another user.
  */
 function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
   const canEnter = (path: string) =>
@@ -166,13 +166,13 @@ function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): 
     chmodSync(each, 0o710);
   }
   if (canEnter(folder)) return folder;
-  const elsewhere = fallbackDataFolder(folder);
-  mkdirSync(elsewhere, { recursive: true, mode: 0o700 });
-  const { uid: owner } = lstatSync(elsewhere);
-  if (owner !== 0) throw new UserFacingError(`${elsewhere} belongs to another user. Remove it and start again.`);
-  chownSync(elsewhere, 0, gid);
-  chmodSync(elsewhere, 0o710);
-  if (existsSync(join(elsewhere, "cluster"))) return elsewhere;
-  printLine(`The user ${name}, as whom PostgreSQL runs, may not enter ${folder}: its data is kept in ${elsewhere}.`);
-  return elsewhere;
+  const fallback = fallbackDataFolder(folder);
+  mkdirSync(fallback, { recursive: true, mode: 0o700 });
+  const { uid: owner } = lstatSync(fallback);
+  if (owner !== 0) throw new UserFacingError(`${fallback} belongs to another user. Remove it and start again.`);
+  chownSync(fallback, 0, gid);
+  chmodSync(fallback, 0o710);
+  if (existsSync(join(fallback, "cluster"))) return fallback;
+  printLine(`PostgreSQL runs as ${name}, who cannot enter ${folder}. Its data is stored in ${fallback}.`);
+  return fallback;
 }

@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 import { UserFacingError } from "./terminal.mjs";
 
 /**
- * A process that was started here, told apart from a later one that was given the same number.
+ * Identifies a process, also after another process has got the same process id.
  * @typedef {{ pid: number, startedAt: string }} ProcessIdentity
  */
 
 /**
- * The moment a running process was started, in whatever form the system gives it; undefined when it has ended.
+ * Returns when a running process was started, in a form that depends on the system; undefined when it has ended.
  * @param {number} pid
  */
 function processStartOf(pid) {
@@ -28,38 +28,38 @@ function processStartOf(pid) {
 }
 
 /**
- * @param {number} pid a process that runs now
+ * @param {number} pid of a running process
  * @returns {ProcessIdentity}
  */
 export function identifyProcess(pid) {
   return { pid, startedAt: processStartOf(pid) ?? "ended" };
 }
 
-/** @param {ProcessIdentity} known */
+/** @param {ProcessIdentity} identity */
 export function isProcessRunning({ pid, startedAt }) {
   return processStartOf(pid) === startedAt;
 }
 
 /**
- * Asks a process to end and waits until it has; past the time it is killed.
- * @param {ProcessIdentity} known
+ * Signals a process and waits until it has ended. After the timeout it is killed.
+ * @param {ProcessIdentity} identity
  * @param {NodeJS.Signals} signal
  * @param {number} timeoutMs
  */
-export async function terminateProcess(known, signal, timeoutMs) {
+export async function terminateProcess(identity, signal, timeoutMs) {
   const attempts = /** @type {const} */ ([
     [signal, timeoutMs],
     ["SIGKILL", 5_000],
   ]);
-  for (const [each, withinMs] of attempts) {
-    if (isProcessRunning(known)) signalProcess(known.pid, each);
-    for (const deadline = Date.now() + withinMs; isProcessRunning(known) && Date.now() < deadline; ) await sleep(20);
+  for (const [each, waitMs] of attempts) {
+    if (isProcessRunning(identity)) signalProcess(identity.pid, each);
+    for (const deadline = Date.now() + waitMs; isProcessRunning(identity) && Date.now() < deadline; ) await sleep(20);
   }
 }
 
 /**
- * Signals a process, or what is left of its group, which may have ended.
- * @param {number} pid negative: the group
+ * Signals a process or a process group; does nothing when it has ended.
+ * @param {number} pid negative for a group
  * @param {NodeJS.Signals} signal
  */
 export function signalProcess(pid, signal) {
@@ -71,9 +71,9 @@ export function signalProcess(pid, signal) {
 }
 
 /**
- * What ends soon after this process: a process that leads a group, with what is left of the group; a container; a folder
- * of throw-away data. The id is the number of the process, the name of the container, the path of the folder.
- * @typedef {{ kind: "process", id: number, known: import("./process-cleanup.mjs").ProcessIdentity,
+ * A resource that is cleaned up when this process ends: a process with its group, a container, or a folder of temporary
+ * data. The id is the process id, the name of the container, or the path of the folder.
+ * @typedef {{ kind: "process", id: number, identity: import("./process-cleanup.mjs").ProcessIdentity,
  *   signal: NodeJS.Signals, timeoutMs: number } | { kind: "container" | "folder", id: string }} CleanupResource
  */
 
@@ -86,7 +86,7 @@ let resourceListFile;
 let isCleanupStarted = false;
 
 /**
- * Has something end soon after this process, however this one ends.
+ * Registers a resource to be cleaned up when this process ends, however it ends.
  * @param {CleanupResource} resource
  */
 export function registerForCleanup(resource) {
@@ -97,7 +97,7 @@ export function registerForCleanup(resource) {
 }
 
 /**
- * It is gone: there is nothing to guard any more.
+ * Unregisters a resource that no longer exists.
  * @param {number | string} id
  */
 export function unregisterFromCleanup(id) {
@@ -105,19 +105,19 @@ export function unregisterFromCleanup(id) {
 }
 
 /**
- * Starts a process that leads a group of its own, so that Ctrl-C in the terminal does not reach it, and that ends, with
- * what is left of the group, soon after this process.
+ * Starts a process in a new process group, which Ctrl-C in the terminal does not reach. The group is ended when the
+ * process or this process ends.
  * @param {string} command
  * @param {string[]} args
  * @param {import("node:child_process").SpawnOptions} options
- * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [end] asks it to end; when it is killed after all
+ * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [end] the signal to stop it, and the time until it is killed
  */
 export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", timeoutMs = 10_000 } = {}) {
   throwIfCleaningUp();
   const child = spawn(command, args, { ...options, detached: true });
   const { pid } = child;
   if (pid !== undefined) {
-    registerForCleanup({ kind: "process", id: pid, known: identifyProcess(pid), signal, timeoutMs });
+    registerForCleanup({ kind: "process", id: pid, identity: identifyProcess(pid), signal, timeoutMs });
     child.once("exit", () => {
       signalProcess(-pid, "SIGKILL");
       unregisterFromCleanup(pid);
@@ -127,7 +127,7 @@ export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", t
 }
 
 /**
- * Keeps what is guarded, and the process that started it, on file as well: the guard may be killed, too.
+ * Stores the registered resources and their owner in a file, too, in case the cleanup process is killed.
  * @param {string} file
  */
 export function persistCleanupList(file) {
@@ -135,42 +135,42 @@ export function persistCleanupList(file) {
   sendResourceList();
 }
 
-/** Whether everything is being ended: then nothing ends by itself. */
+/** Whether the cleanup has begun, so that the end of a server is expected. */
 export function isCleaningUp() {
   return isCleanupStarted;
 }
 
-/** Ends whatever is guarded, the last started first, and waits for it. Nothing can be started afterwards. */
+/** Cleans up all registered resources, the last one first. Nothing can be started afterwards. */
 export async function cleanUpAndWait() {
   isCleanupStarted = true;
-  const last = cleanupProcess;
-  if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
+  const running = cleanupProcess;
+  if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
   await new Promise((resolve) => {
-    last.ref();
-    last.once("exit", resolve);
-    last.stdin?.end();
+    running.ref();
+    running.once("exit", resolve);
+    running.stdin?.end();
   });
 }
 
 function throwIfCleaningUp() {
-  if (isCleanupStarted) throw new UserFacingError("Nothing is started any more: this program is stopping.");
+  if (isCleanupStarted) throw new UserFacingError("Cannot start another process: this program is stopping.");
 }
 
 function sendResourceList() {
   if (isCleanupStarted) return;
-  const list = [...registeredResources.values()];
-  cleanupProcess?.stdin?.write(`${JSON.stringify(list)}\n`);
-  const record = { owner: identifyProcess(process.pid), guarded: list };
+  const resources = [...registeredResources.values()];
+  cleanupProcess?.stdin?.write(`${JSON.stringify(resources)}\n`);
+  const record = { owner: identifyProcess(process.pid), resources };
   if (resourceListFile === undefined) return;
   try {
     writeFileSync(`${resourceListFile}.unfinished`, JSON.stringify(record), { mode: 0o600 });
     renameSync(`${resourceListFile}.unfinished`, resourceListFile);
   } catch {
-    // A full disk ends nothing that runs: the guard has the list, too.
+    // A full disk must not stop the program. The cleanup process has the list, too.
   }
 }
 
-/** Starts it detached, so that no signal from the terminal reaches it, and unreferenced, so that this process may end. */
+/** Starts the cleanup process: detached from terminal signals, and unreferenced, so that this process can exit. */
 function startCleanupProcess() {
   const child = spawn(process.execPath, [fileURLToPath(new URL("cleanup-process.mjs", import.meta.url))], {
     cwd: "/",
@@ -180,7 +180,7 @@ function startCleanupProcess() {
   child.unref();
   child.stdin.on("error", () => {});
   child.once("exit", (_, signal) => {
-    // It was killed: another takes its place.
+    // It was killed, so it is replaced.
     if (isCleanupStarted || signal === null) return;
     cleanupProcess = startCleanupProcess();
     sendResourceList();

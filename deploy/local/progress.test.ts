@@ -16,14 +16,14 @@ const wasTTY = process.stdout.isTTY;
 
 const fakeTask = (ms: number) => () => new Promise<string>((resolve) => void setTimeout(resolve, ms, "done"));
 
-it("says nothing of what takes less than two seconds", async () => {
+it("prints nothing for a task of less than two seconds", async () => {
   const task = withProgress("Quick", fakeTask(1_900));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(await task).toBe("done");
   expect(printed).toEqual([]);
 });
 
-it("prints plain lines where there is no terminal: when it is slow, now and then, and at the end", async () => {
+it("prints plain lines without a terminal: after two seconds, every 15 seconds, and at the end", async () => {
   process.stdout.isTTY = false;
   const task = withProgress("Slow", fakeTask(40_000));
   await vi.advanceTimersByTimeAsync(45_000);
@@ -33,8 +33,8 @@ it("prints plain lines where there is no terminal: when it is slow, now and then
 
 it("updates one line in place on a terminal", async () => {
   process.stdout.isTTY = true;
-  const task = withProgress("Slow", async (tell) => {
-    tell("half");
+  const task = withProgress("Slow", async (show) => {
+    show("half");
     await fakeTask(4_000)();
   });
   await vi.advanceTimersByTimeAsync(5_000);
@@ -45,7 +45,7 @@ it("updates one line in place on a terminal", async () => {
   expect(printed.at(-1)).toBe("Slow: 4 s\n");
 });
 
-it("ends its line when the task fails", async () => {
+it("stops printing when the task fails", async () => {
   const task = withProgress("Doomed", async () => {
     await fakeTask(3_000)();
     throw new Error("no");

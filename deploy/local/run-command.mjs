@@ -2,18 +2,18 @@ import { spawnWithCleanup } from "./process-cleanup.mjs";
 import { UserFacingError } from "./terminal.mjs";
 
 /**
- * @typedef {import("node:child_process").SpawnOptions & { input?: string }} CommandOptions `input` for its standard
- *   input; `env` is added to this process's
+ * @typedef {import("node:child_process").SpawnOptions & { input?: string }} CommandOptions `input` is written to
+ *   standard input; `env` is added to the environment of this process
  */
 
 /**
- * Runs a command to its end. Returns what it wrote to both outputs; the code is null when a signal ended it.
+ * Runs a command until it ends. Returns the text of both outputs, and its exit code: null when a signal ended it.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} [options]
  * @param {Parameters<typeof spawnWithCleanup>[3]} [end]
  * @returns {Promise<{ code: number | null, output: string }>}
- * @throws when it cannot be started
+ * @throws when the command cannot be started
  */
 export function runCommand(command, args, { input = "", env, ...options } = {}, end) {
   const child = spawnWithCleanup(command, args, { ...options, env: { ...process.env, ...env } }, end);
@@ -31,12 +31,12 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
 }
 
 /**
- * Runs a command that has to end well. Returns what it wrote.
+ * Runs a command that must succeed. Returns its output.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} options
- * @param {string} failureMessage what to say, above the end of what it wrote, when it does not
- * @throws {UserFacingError}
+ * @param {string} failureMessage the first line of the error message, above the end of the output
+ * @throws {UserFacingError} when the exit code is not 0
  */
 export async function runCommandOrFail(command, args, options, failureMessage) {
   const { code, output } = await runCommand(command, args, options);
@@ -47,7 +47,7 @@ export async function runCommandOrFail(command, args, options, failureMessage) {
 /**
  * @param {string} output
  * @param {number} [count]
- * @returns its last lines, indented for showing
+ * @returns the last lines, indented for display
  */
 export function lastLinesOf(output, count = 15) {
   const lines = output.trimEnd().split("\n").slice(-count);

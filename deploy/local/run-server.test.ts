@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findFreePort, isPortFree } from "./free-port.ts";
 import { identifyProcess, isProcessRunning } from "./process-cleanup.mjs";
-import { launchServer } from "./run-server.ts";
+import { describeLogEnd, launchServer, rotateLogFile } from "./run-server.ts";
 import { readFromPort } from "./testing/read-from-port.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
@@ -16,7 +16,7 @@ const greeterProgram = `
 
 async function createGreeterOptions(
   folder: string,
-  changes: { program?: string; port?: number; log?: (story: string) => void } = {},
+  changes: { program?: string; port?: number; log?: (message: string) => void } = {},
 ) {
   const { program = greeterProgram, port = await findFreePort(), log = () => {} } = changes;
   const isReady = async () => (await readFromPort(port, /hello/)) !== undefined;
@@ -24,18 +24,18 @@ async function createGreeterOptions(
   return { name: "Greeter", logFile: join(folder, "server.log"), port, log, command: process.execPath, args, isReady };
 }
 
-it("is ready when it resolves, and has ended when stop resolves", async () => {
+it("resolves when the server is ready, and stop resolves when it has ended", async () => {
   const folder = createScratchFolder();
   const port = await findFreePort();
   const server = await launchServer(await createGreeterOptions(folder, { port }));
-  const known = identifyProcess(server.pid);
+  const identity = identifyProcess(server.pid);
   expect(await readFromPort(port, /hello/)).toBe("hello");
   await server.stop();
-  expect(isProcessRunning(known)).toBe(false);
+  expect(isProcessRunning(identity)).toBe(false);
   expect(readFileSync(join(folder, "server.log"), "utf8")).toContain("good bye");
 });
 
-it("is killed when it does not stop in its time", async () => {
+it("kills a server that does not stop in time", async () => {
   const program = `${greeterProgram} process.removeAllListeners("SIGTERM").on("SIGTERM", () => {});`;
   const server = await launchServer({
     ...(await createGreeterOptions(createScratchFolder(), { program })),
@@ -45,7 +45,7 @@ it("is killed when it does not stop in its time", async () => {
   expect(await server.ended).toBe("SIGKILL");
 });
 
-it("starts again on the same port after it was killed", async () => {
+it("starts a server again on the same port after it was killed", async () => {
   const folder = createScratchFolder();
   const port = await findFreePort();
   const first = await launchServer(await createGreeterOptions(folder, { port }));
@@ -56,22 +56,22 @@ it("starts again on the same port after it was killed", async () => {
   expect(readFileSync(join(folder, "server.log"), "utf8").match(/good bye/g)).toHaveLength(1);
 });
 
-it("tells the end of its log when a server does not come up", async () => {
+it("throws with the end of the log when a server does not start", async () => {
   const program = 'console.error("no such thing as a\\nbroken configuration"); process.exit(3);';
   await expect(launchServer(await createGreeterOptions(createScratchFolder(), { program }))).rejects.toThrow(
-    /Greeter did not come up: it ended \(exit code 3\)[\s\S]*broken configuration/,
+    /Greeter did not start: it exited \(exit code 3\)[\s\S]*broken configuration/,
   );
 });
 
-it("tells when a server ends by itself", async () => {
+it("logs when a server exits unexpectedly", async () => {
   const program = `${greeterProgram} setTimeout(() => { console.error("worn out"); process.exit(4); }, 300);`;
-  const story = await new Promise<string>(
+  const message = await new Promise<string>(
     (log) => void createGreeterOptions(createScratchFolder(), { program, log }).then(launchServer),
   );
-  expect(story).toMatch(/Greeter ended by itself \(exit code 4\)[\s\S]*worn out/);
+  expect(message).toMatch(/Greeter exited unexpectedly \(exit code 4\)[\s\S]*worn out/);
 });
 
-it("refuses a port that another program has", async () => {
+it("rejects a port that another program uses", async () => {
   const port = await findFreePort();
   const other = createServer().listen(port, "127.0.0.1");
   await once(other, "listening");
@@ -79,4 +79,18 @@ it("refuses a port that another program has", async () => {
   await expect(launchServer(await createGreeterOptions(createScratchFolder(), { port }))).rejects.toThrow(
     `cannot listen on port ${port}`,
   );
+});
+
+it("moves a large log to a second file and empties it", () => {
+  const file = join(createScratchFolder(), "server.log");
+  expect(rotateLogFile(file, 1_000)).toBe(0);
+  appendFileSync(file, "small\n");
+  expect(rotateLogFile(file, 1_000)).toBe(6);
+  expect(existsSync(`${file}.1`)).toBe(false);
+  appendFileSync(file, "x".repeat(1_000));
+  expect(rotateLogFile(file, 1_000)).toBe(0);
+  expect(statSync(file).size).toBe(0);
+  expect(readFileSync(`${file}.1`, "utf8")).toBe(`small\n${"x".repeat(1_000)}`);
+  appendFileSync(file, "after\n");
+  expect(describeLogEnd(file, 500)).toContain("after");
 });

@@ -21,53 +21,53 @@ import { lastLinesOf } from "./run-command.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
 import { UserFacingError } from "./terminal.mjs";
 
-/** How to start a server. */
+/** How to start a server: as a program, or in a container. */
 export interface ServerLaunch {
   command: string;
   args: string[];
-  /** Instead of this process's, with English messages. */
+  /** Default: the environment of this process, with English messages. */
   env?: NodeJS.ProcessEnv;
-  /** When not this process's. */
+  /** Default: the user of this process. */
   user?: { uid: number; gid: number } | undefined;
-  /** Runs it in a container, which has the server's folder in the same place, read-only, and its data in a volume. */
+  /** Runs it in a container. Its folder is mounted read-only at the same path, and its data is in a volume. */
   container?: { image: string; dataPath: string; folder: string };
 }
 
 export interface ServerProcessOptions extends ServerLaunch {
-  /** As people call it: "PostgreSQL". */
+  /** The display name: "PostgreSQL". */
   name: string;
-  /** Its folder is made when absent. */
+  /** Its folder is created if necessary. */
   logFile: string;
-  /** Where it listens, if it does. */
+  /** The port on which it listens, if any. */
   port?: number;
   isReady(): Promise<boolean>;
   /** Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
-  /** How long it may take to stop before it is killed; default 20 s. */
+  /** The time after which it is killed when it does not stop. Default: 20 s. */
   stopTimeoutMs?: number;
-  /** Receives what a person should know: that it ended by itself. */
+  /** Called with a message for the user when the server exits unexpectedly. */
   log(line: string): void;
 }
 
 const stopDefaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 20_000 };
 
-/** What starts an instance is told. */
+/** Process options with the defaults applied. */
 export type ResolvedServerProcessOptions = ServerProcessOptions & typeof stopDefaults;
 
-/** A server that has been started: what a process and a container have in common. */
+/** A started server, whether a process or a container. */
 export interface ServerInstance {
   pid: number;
-  /** Resolves to how it ended. */
+  /** Resolves to the exit code or signal, as text. */
   ended: Promise<string>;
   /** Signals it, unless it has ended. */
   sendSignal(signal: NodeJS.Signals): unknown;
 }
 
-/** It can be told SIGSTOP, so that it takes connections and answers nobody until SIGCONT. */
+/** A server that is ready. Send SIGSTOP to make it hang, with its connections open, until SIGCONT. */
 export interface RunningServer extends ServerInstance {
-  /** Ends it gracefully and waits until it has ended; past its time it is killed. */
+  /** Stops it gracefully and waits until it has ended. After the timeout it is killed. */
   stop(): Promise<void>;
-  /** SIGKILL, as a power cut: waits until it is gone; the data stays. */
+  /** Kills it with SIGKILL, as a power cut would, and waits until it has ended. The data stays. */
   kill(): Promise<void>;
 }
 
@@ -76,19 +76,19 @@ const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
 const rotateLogEveryMs = 60_000;
 
 /**
- * Starts a private server and waits until it is ready. It ends with this process, whatever ends that.
+ * Starts a private server and waits until it is ready. It is stopped when this process ends, for any reason.
  *
- * @throws Failure with the last lines of its log, when it does not come up within a minute.
+ * @throws `UserFacingError` with the last lines of its log, when it is not ready within a minute.
  */
 export async function launchServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
   const { name, logFile, port, log } = plan;
   if (port !== undefined && !(await isPortFree(port)))
-    throw new UserFacingError(`${name} cannot listen on port ${port}: another program does.`);
+    throw new UserFacingError(`${name} cannot listen on port ${port}: another program uses it.`);
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
   const logFrom = rotateLogFile(logFile, maxLogBytes.atStart);
   const failure = (problem: string) =>
-    new UserFacingError(`${name} did not come up: ${problem}. ${describeLogEnd(logFile, logFrom)}`);
+    new UserFacingError(`${name} did not start: ${problem}. ${describeLogEnd(logFile, logFrom)}`);
   const start = plan.container === undefined ? startProgram : startContainer;
   const { pid, ended, sendSignal } = await start(plan).catch((error) => {
     throw failure(error.message);
@@ -109,8 +109,9 @@ export async function launchServer(options: ServerProcessOptions): Promise<Runni
     await stopWith("SIGKILL");
     throw failure(problem);
   }
-  void ended.then((how) => {
-    if (!isStopping && !isCleaningUp()) log(`${name} ended by itself (${how}). ${describeLogEnd(logFile, logFrom)}`);
+  void ended.then((reason) => {
+    if (isStopping || isCleaningUp()) return;
+    log(`${name} exited unexpectedly (${reason}). ${describeLogEnd(logFile, logFrom)}`);
   });
   return { pid, ended, sendSignal, stop: () => stopWith(plan.stopSignal), kill: () => stopWith("SIGKILL") };
 }
@@ -121,94 +122,94 @@ async function startProgram(plan: ResolvedServerProcessOptions): Promise<ServerI
   const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...user };
   const child = spawnWithCleanup(command, args, options, { signal: plan.stopSignal, timeoutMs: plan.stopTimeoutMs });
   closeSync(output);
-  // It does not keep this process running.
+  // The server must not keep this process running.
   child.unref();
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
   if (child.pid === undefined) throw new Error(await ended);
-  const send = (signal: NodeJS.Signals) => {
+  const sendSignal = (signal: NodeJS.Signals) => {
     child.ref();
     child.kill(signal);
   };
-  return { pid: child.pid, ended, sendSignal: send };
+  return { pid: child.pid, ended, sendSignal };
 }
 
-/** Waits until a server is ready. Returns why it will not be; undefined when it is. */
+/** Waits until a server is ready. Returns the problem when it has ended or the time is up, else undefined. */
 async function waitUntilReady(isReady: () => Promise<boolean>, ended: Promise<string>): Promise<string | undefined> {
-  let ending: string | undefined;
-  void ended.then((how) => {
-    ending = `it ended (${how})`;
+  let exitDescription: string | undefined;
+  void ended.then((reason) => {
+    exitDescription = `it exited (${reason})`;
   });
   for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(25)) {
     const ready = await isReady();
-    // Another program may answer on the port that this one could not have.
-    if (ending !== undefined) return ending;
+    // The response may come from another program on the port that this server could not get.
+    if (exitDescription !== undefined) return exitDescription;
     if (ready) return undefined;
   }
   return `it was not ready within ${readyTimeoutMs / 1000} s`;
 }
 
-/** Whether there is a success at this address. */
+/** Whether a GET request to this URL succeeds within 5 seconds. */
 export async function isUrlOk(url: string): Promise<boolean> {
   try {
-    const reply = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    await reply.body?.cancel();
-    return reply.ok;
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    await response.body?.cancel();
+    return response.ok;
   } catch {
     return false;
   }
 }
 
-/** Starts a private server in a container, whose port is published on the loopback interface. */
+/** Starts a server in a container, with its port published on the loopback interface. */
 async function startContainer(plan: ResolvedServerProcessOptions): Promise<ServerInstance> {
-  const { logFile, port, env = {}, container = { image: "", dataPath: "", folder: "" } } = plan;
+  const { logFile, port, env = {}, container: settings = { image: "", dataPath: "", folder: "" } } = plan;
   const { ImageName } = await import("testcontainers");
   const { container: client, image: images } = await loadContainerRuntime();
-  const imageName = ImageName.fromString(container.image);
+  const imageName = ImageName.fromString(settings.image);
   await images.pull(imageName);
-  const name = readOrCreateFile(join(container.folder, dockerVolumeFile), () => `pragma-${randomUUID()}`);
+  const name = readOrCreateFile(join(settings.folder, dockerVolumeFile), () => `pragma-${randomUUID()}`);
   await removeContainer(name);
-  // The guard ends it with this process: testcontainers' reaper would be a container that may command Docker.
+  // Cleaned up by the cleanup process: the reaper of testcontainers would be a container with access to Docker.
   registerForCleanup({ kind: "container", id: name });
-  const end = () => removeContainer(name).finally(() => unregisterFromCleanup(name));
+  const remove = () => removeContainer(name).finally(() => unregisterFromCleanup(name));
   try {
-    const created = await client.create({
+    const container = await client.create({
       name,
       Image: imageName.string,
-      Labels: { "pragma.folder": container.folder },
+      Labels: { "pragma.folder": settings.folder },
       Entrypoint: [plan.command],
       Cmd: plan.args,
       Env: Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
       StopSignal: plan.stopSignal,
       ExposedPorts: { [`${port}/tcp`]: {} },
       HostConfig: {
-        Binds: [`${name}:${container.dataPath}`, `${container.folder}:${container.folder}:ro`],
+        Binds: [`${name}:${settings.dataPath}`, `${settings.folder}:${settings.folder}:ro`],
         PortBindings: { [`${port}/tcp`]: [{ HostIp: "127.0.0.1", HostPort: String(port) }] },
       },
     });
-    await client.start(created);
-    const logged = pipeline(await client.logs(created), createWriteStream(logFile, { flags: "a", mode: 0o600 }));
-    const ended = Promise.all([created.wait(), logged]).then(
+    await client.start(container);
+    const logged = pipeline(await client.logs(container), createWriteStream(logFile, { flags: "a", mode: 0o600 }));
+    const ended = Promise.all([container.wait(), logged]).then(
       ([{ StatusCode }]) => `exit code ${StatusCode}`,
       (error: Error) => error.message,
     );
     return {
-      pid: (await client.inspect(created)).State.Pid,
-      ended: ended.finally(end),
-      // It may have ended.
-      sendSignal: (signal) => created.kill({ signal }).catch(ignoreMissingContainer),
+      pid: (await client.inspect(container)).State.Pid,
+      ended: ended.finally(remove),
+      // The container may have ended already.
+      sendSignal: (signal) => container.kill({ signal }).catch(ignoreMissingContainer),
     };
   } catch (error) {
-    await end();
+    await remove();
     throw error;
   }
 }
 
 /**
- * Once a log is as large as this, moves what it holds to a file beside it, in place of what was moved before. Whoever
- * writes it must append. Returns the size that is left.
+ * Moves the contents of a log that has reached this size to `<file>.1`, and replaces that. The writer of the log must
+ * append to it. Returns the remaining size.
  */
 export function rotateLogFile(file: string, maxBytes: number): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -218,9 +219,9 @@ export function rotateLogFile(file: string, maxBytes: number): number {
   return 0;
 }
 
-/** The last lines of a log past this many bytes, under a line that says where it is. */
+/** Returns the path of a log and its last lines after this many bytes, for an error message. */
 export function describeLogEnd(file: string, from: number): string {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
-  return text === "" ? `Its log ${file} is empty.` : `The end of its log ${file}:\n${lastLinesOf(text)}`;
+  return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${lastLinesOf(text)}`;
 }

@@ -2,30 +2,30 @@ import { cleanUpAndWait } from "./process-cleanup.mjs";
 import { ensurePackagesInstalled } from "./setup.mjs";
 import { describeError, printLine } from "./terminal.mjs";
 
-/** A killed npm takes its shell along, and leaves the script running. */
+/** When npm is killed, its scripts keep running, so they must detect its end. */
 const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
 
-/** Ctrl-C arrives twice within this time: from the terminal, and passed on by npm. */
+/** Within this time, Ctrl-C arrives twice: from the terminal, and forwarded by npm. */
 const duplicateSignalMs = 1_000;
 
 /**
- * Runs a program, for which packages are installed and TypeScript can be imported, and ends this process: with the code
- * that the program returns; where it returns none, on Ctrl-C, SIGTERM and SIGHUP and when the npm that runs it is gone;
- * with code 1 and one message when something fails. Either way nothing that it started is left running. A second signal
- * does not wait for a graceful end.
+ * Installs packages, enables imports of TypeScript, runs a program, and then exits this process. It exits with the code
+ * that the program returns. If that is undefined, it exits on Ctrl-C, SIGTERM and SIGHUP, and when its npm has ended.
+ * When something fails, it prints one message and exits with code 1. In each case all started processes are cleaned up
+ * first; a second signal skips that.
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
- * @param {number} [stopExitCode] the exit code when it is told to stop
+ * @param {number} [stopExitCode] the exit code after a signal
  */
 export async function runUntilStopped(program, stopExitCode = 0) {
   /** @type {number | undefined} */
   let stoppingSince;
-  /** @type {{ code: number, story?: string }} */
-  const { code, story } = await new Promise((end) => {
-    const fail = (/** @type {unknown} */ error) => end({ code: 1, story: describeError(error) });
+  /** @type {{ code: number, errorText?: string }} */
+  const { code, errorText } = await new Promise((end) => {
+    const fail = (/** @type {unknown} */ error) => end({ code: 1, errorText: describeError(error) });
     const stop = () => end({ code: stopExitCode });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});
-    // Also what keeps this process up.
+    // This timer also keeps the process running.
     const parent = process.ppid;
     setInterval(() => isRunByNpm && process.ppid !== parent && stop(), 500);
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -37,19 +37,19 @@ export async function runUntilStopped(program, stopExitCode = 0) {
       });
     preparePackages()
       .then(() => program(fail))
-      .then((returned) => returned !== undefined && end({ code: returned }), fail);
+      .then((exitCode) => exitCode !== undefined && end({ code: exitCode }), fail);
   });
   stoppingSince ??= Date.now();
   await cleanUpAndWait();
-  if (story !== undefined) console.error(story);
+  if (errorText !== undefined) console.error(errorText);
   process.exit(code);
 }
 
 async function preparePackages() {
   await ensurePackagesInstalled();
-  // biome-ignore lint/style/noRestrictedImports: packages are there by now.
+  // biome-ignore lint/style/noRestrictedImports: packages are installed above.
   const { register } = await import("tsx/esm/api");
-  // Its cache would be a folder outside the checkout.
+  // The cache of tsx would be a folder outside the checkout.
   process.env.TSX_DISABLE_CACHE = "1";
   register();
   delete process.env.TSX_DISABLE_CACHE;

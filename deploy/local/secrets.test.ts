@@ -1,10 +1,10 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readOrCreateSecrets } from "./start.ts";
+import { readOrCreateSecrets } from "./secrets.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
-it("makes secrets once, for their owner's eyes only", async () => {
+it("creates secrets once, readable by their owner only", async () => {
   const folder = createScratchFolder();
   const first = await readOrCreateSecrets(folder);
   expect(first.dataKeys).toMatch(/^local:[0-9a-f]{64}$/);

@@ -10,7 +10,7 @@ afterAll(() => removeDataFolder(folder));
 
 const mode = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
 
-it("runs PostgreSQL as an ordinary user, and again on its data after a kill, which no other user can read", async () => {
+it("runs PostgreSQL as an ordinary user and restarts it on its data, which no other user can read", async () => {
   const dataFolder = join(folder, "postgres");
   const first = await startPostgres({ dataFolder, durable: false });
   expect(first.url).toMatch(new RegExp(`^postgres://pragma:[0-9a-f]{48}@127\\.0\\.0\\.1:${first.port}/pragma$`));
@@ -25,19 +25,19 @@ it("runs PostgreSQL as an ordinary user, and again on its data after a kill, whi
   expect(statSync(join(dataFolder, "cluster")).birthtimeMs).toBe(cluster);
   await second.stop();
   expect(mode("postgres", "cluster")).toBe(0o700);
-  // PostgreSQL's user has to pass through its folder where this process is root.
+  // If this process is root, the user who runs PostgreSQL must be able to enter this folder.
   expect(mode("postgres") & 0o066).toBe(0);
   for (const file of ["password", "server.log"]) expect(mode("postgres", file), file).toBe(0o600);
 });
 
-it("says which PostgreSQL made the data that no installed one can read", async () => {
+it("names the PostgreSQL version that is required by existing data", async () => {
   const dataFolder = join(folder, "old");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
   writeFileSync(join(dataFolder, "cluster", "PG_VERSION"), "9\n");
-  await expect(startPostgres({ dataFolder })).rejects.toThrow(/made by PostgreSQL 9, and this machine has \d+/);
+  await expect(startPostgres({ dataFolder })).rejects.toThrow(/created by PostgreSQL 9, but this machine has \d+/);
 });
 
-it("says that a cluster is broken instead of making another in its place", async () => {
+it("rejects a broken cluster instead of replacing it", async () => {
   const dataFolder = join(folder, "broken");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
   await expect(startPostgres({ dataFolder })).rejects.toThrow("is not a PostgreSQL cluster any more");
@@ -47,34 +47,31 @@ it("says that a cluster is broken instead of making another in its place", async
 // As root, PostgreSQL runs as another user.
 const asRoot = it.skipIf(process.getuid?.() !== 0);
 
-asRoot("lets PostgreSQL's user, and no other, through a folder of this user's", async () => {
-  const home = join(folder, "closed");
-  mkdirSync(home, { mode: 0o700 });
-  const server = await startPostgres({ dataFolder: join(home, "postgres"), durable: false });
+asRoot("lets the user who runs PostgreSQL, and no other, enter a closed folder", async () => {
+  const parent = join(folder, "closed");
+  mkdirSync(parent, { mode: 0o700 });
+  const server = await startPostgres({ dataFolder: join(parent, "postgres"), durable: false });
   await server.stop();
-  const { gid } = statSync(join(home, "postgres", "cluster"));
-  expect([statSync(home).gid, statSync(home).mode & 0o777]).toEqual([gid, 0o710]);
+  const { gid } = statSync(join(parent, "postgres", "cluster"));
+  expect([statSync(parent).gid, statSync(parent).mode & 0o777]).toEqual([gid, 0o710]);
 });
 
-asRoot(
-  "keeps PostgreSQL's data elsewhere when a folder further up is closed to its user, until it is removed",
-  async () => {
-    const closed = join(folder, "closed-further-up");
-    mkdirSync(join(closed, "checkout"), { recursive: true });
-    chmodSync(closed, 0o700);
-    const dataFolder = join(closed, "checkout", ".pragma", "postgres");
-    const server = await startPostgres({ dataFolder, durable: false });
-    await server.stop();
-    const elsewhere = fallbackDataFolder(dataFolder);
-    const { uid, mode } = statSync(elsewhere);
-    expect([existsSync(join(elsewhere, "cluster", "PG_VERSION")), uid, mode & 0o777]).toEqual([true, 0, 0o710]);
-    expect(statSync(closed).mode & 0o777).toBe(0o700);
-    await removeDataFolder(dataFolder);
-    expect(existsSync(elsewhere)).toBe(false);
-  },
-);
+asRoot("stores the data of PostgreSQL in the fallback folder when a parent folder is closed to its user", async () => {
+  const closed = join(folder, "closed-parent");
+  mkdirSync(join(closed, "checkout"), { recursive: true });
+  chmodSync(closed, 0o700);
+  const dataFolder = join(closed, "checkout", ".pragma", "postgres");
+  const server = await startPostgres({ dataFolder, durable: false });
+  await server.stop();
+  const fallback = fallbackDataFolder(dataFolder);
+  const { uid, mode } = statSync(fallback);
+  expect([existsSync(join(fallback, "cluster", "PG_VERSION")), uid, mode & 0o777]).toEqual([true, 0, 0o710]);
+  expect(statSync(closed).mode & 0o777).toBe(0o700);
+  await removeDataFolder(dataFolder);
+  expect(existsSync(fallback)).toBe(false);
+});
 
-it("runs NATS with JetStream, and again on the same port after a kill; no other user can read its data", async () => {
+it("runs NATS with JetStream and restarts it on the same port; no other user can read its data", async () => {
   const dataFolder = join(folder, "nats");
   const first = await startNats({ dataFolder });
   expect(await readFromPort(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
@@ -85,16 +82,16 @@ it("runs NATS with JetStream, and again on the same port after a kill; no other 
   expect(mode("nats")).toBe(0o700);
 });
 
-it("runs Redis, which keeps what it was told, for no other user to read", async () => {
+it("runs Redis, which persists its data; no other user can read it", async () => {
   const dataFolder = join(folder, "redis");
   const first = await startRedis({ dataFolder });
-  const ask = (greeting: string) => readFromPort(first.port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
-  expect(await ask("CONFIG GET appendfsync")).toBeDefined();
-  expect(await ask("INFO memory")).toMatch(/maxmemory:268435456\r\n[\s\S]*maxmemory_policy:noeviction/);
-  expect(await ask("SET kept yes")).toBe("+OK\r\n");
+  const sendCommand = (command: string) => readFromPort(first.port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
+  expect(await sendCommand("CONFIG GET appendfsync")).toBeDefined();
+  expect(await sendCommand("INFO memory")).toMatch(/maxmemory:268435456\r\n[\s\S]*maxmemory_policy:noeviction/);
+  expect(await sendCommand("SET stored yes")).toBe("+OK\r\n");
   await first.stop();
   const second = await startRedis({ dataFolder, port: first.port });
-  expect(await ask("GET kept")).toContain("yes");
+  expect(await sendCommand("GET stored")).toContain("yes");
   await second.stop();
   expect(mode("redis")).toBe(0o700);
 });

@@ -21,66 +21,65 @@ const kinds = ["postgres", "nats", "redis"] as const;
 const serverStarters = { postgres: startPostgres, nats: startNats, redis: startRedis };
 
 /**
- * The URLs of the three servers, by their variables: those that the environment names, else private ones, started side
- * by side, which end with this process. "start" keeps their data in `.pragma/`, "test" in a temporary folder.
+ * Returns the URLs of the three servers by variable. A server whose variable is not set is started and ends with this
+ * process. The profile "start" stores its data in `.pragma/`, "test" in a temporary folder.
  */
 export async function ensureServers(profile: "start" | "test"): Promise<ServerUrls> {
-  const given = await Promise.all(kinds.map(configuredServerUrl));
-  const own = kinds.filter((_, index) => given[index] === undefined);
-  await findServerBinaries(own);
-  const home = profile === "start" || own.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
+  const configured = await Promise.all(kinds.map(configuredServerUrl));
+  const missing = kinds.filter((_, index) => configured[index] === undefined);
+  await findServerBinaries(missing);
+  const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
   const start = async (kind: ServerKind) => {
-    const options = { dataFolder: join(home, kind), log: printLine, durable: profile === "start" };
+    const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
     return (await withProgress(`Starting ${serverSoftware[kind].name}`, () => serverStarters[kind](options))).url;
   };
-  const urls = kinds.map(async (kind, index) => [serverSoftware[kind].variable, given[index] ?? (await start(kind))]);
+  const urls = kinds.map(async (kind, i) => [serverSoftware[kind].variable, configured[i] ?? (await start(kind))]);
   return Object.fromEntries(await Promise.all(urls));
 }
 
 /**
- * The URL of the server of this kind that the environment names, run by somebody else: it is neither started nor stopped
- * here. Undefined when the environment names none.
+ * Returns the URL in the environment of an already running server of this kind; undefined when there is none.
  *
- * @throws Failure when it does not answer.
+ * @throws `UserFacingError` when the URL is invalid or the server does not respond.
  */
 export async function configuredServerUrl(kind: ServerKind): Promise<string | undefined> {
   const { name, variable } = serverSoftware[kind];
-  const given = process.env[variable];
-  if (given === undefined || given === "") return undefined;
-  const answers = given.split(",").map((part) => {
+  const value = process.env[variable];
+  if (value === undefined || value === "") return undefined;
+  const probes = value.split(",").map((part) => {
     const url = part.includes("://") ? part.trim() : `${kind}://${part.trim()}`;
     if (!URL.canParse(url) || new URL(url).hostname === "")
       throw new UserFacingError(`${variable} is not a URL with a host.`);
     return isServerResponding(kind, url);
   });
-  if ((await Promise.all(answers)).includes(true)) return given;
-  const needs = kind === "nats" ? " (with JetStream)" : "";
+  if ((await Promise.all(probes)).includes(true)) return value;
+  const requirement = kind === "nats" ? " (with JetStream)" : "";
   throw new UserFacingError(
-    `${name}${needs} does not answer at the address in ${variable}. Start it, or unset ${variable}.`,
+    `${name}${requirement} does not respond at the address in ${variable}. Start it, or unset ${variable}.`,
   );
 }
 
 interface ServerOptions {
-  /** The server's own folder: data and log. Made when absent. */
+  /** The folder for the data and the log of this server. Created if necessary. */
   dataFolder: string;
-  /** Default: any free port. Give a stopped or killed server's port to start it again in its place. */
+  /** Default: a free port. Pass the port of a stopped server to restart it at the same URL. */
   port?: number;
-  /** Receives what a person should know: that a server ended by itself. Default: nobody. */
+  /** Called with a message for the user when the server exits unexpectedly. */
   log?: (line: string) => void;
 }
 
-/** `config`: more of its configuration, users for instance. */
+/** `config` is appended to the configuration file, for example users. */
 type ConfiguredOptions = ServerOptions & { config?: string };
 
 /**
- * `durable`: false switches fsync and its like off, for data that nobody misses after a power cut; default true.
- * `change` changes how it is started.
+ * `durable: false` turns off fsync and similar settings, for data that may be lost in a power cut; default true.
+ * `adjustLaunch` changes how the server is launched.
  */
 type PostgresOptions = ServerOptions & { durable?: boolean; adjustLaunch?: (launch: ServerLaunch) => ServerLaunch };
 
 export type StartedServer = RunningServer & { url: string; port: number };
 
-/** Starts a private NATS with JetStream on file storage. */
+/** Starts a private NATS server with JetStream on file storage. */
 export function startNats(options: ConfiguredOptions): Promise<StartedServer> {
   return startWithConfigFile("nats", options, (host, port, data) => [
     `listen: "${host}:${port}"`,
@@ -88,7 +87,7 @@ export function startNats(options: ConfiguredOptions): Promise<StartedServer> {
   ]);
 }
 
-/** Starts a private Redis that keeps an append-only file and no snapshots. */
+/** Starts a private Redis server with an append-only file and without snapshots. */
 export function startRedis(options: ConfiguredOptions): Promise<StartedServer> {
   return startWithConfigFile("redis", options, (host, port, data) => [
     `bind ${host}`,
@@ -98,7 +97,7 @@ export function startRedis(options: ConfiguredOptions): Promise<StartedServer> {
     'save ""',
     "appendonly yes",
     "appendfsync everysec",
-    // As in production: writes are refused when memory is full, and nothing that queues need is evicted.
+    // As in production: when memory is full, writes fail, and no queue data is evicted.
     "maxmemory 256mb",
     "maxmemory-policy noeviction",
   ]);
@@ -114,7 +113,7 @@ function startWithConfigFile(
     const file = join(folder, `${kind}.conf`);
     const data = join(folder, "data");
     mkdirSync(data, { recursive: true });
-    // In a container, what reaches its port is what Docker lets through.
+    // In a container it listens on all interfaces, because Docker publishes the port on loopback only.
     const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
     const { program, image } = serverSoftware[kind];
@@ -136,15 +135,15 @@ const postgresSettings = {
   log_timezone: "UTC",
 };
 const nonDurableSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
-/** What the workers of a killed server hold until they notice. */
+/** The error while worker processes of a killed server still hold its shared memory. */
 const sharedMemoryInUse = /pre-existing shared memory block/;
 const sharedMemoryTimeoutMs = 10_000;
 
-/** Starts a private PostgreSQL with the database `pragma` (UTF-8), never as root. */
+/** Starts a private PostgreSQL server with a UTF-8 database `pragma`. It never runs as root. */
 export async function startPostgres(options: PostgresOptions): Promise<StartedServer> {
   const { durable = true, adjustLaunch = (launch) => launch } = options;
   const parameters = Object.entries({ ...postgresSettings, ...(durable ? {} : nonDurableSettings) });
-  const shared = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const parameterArgs = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const start = () =>
     startServer("postgres", options, async (folder, port, binaries) => {
       const password = readOrCreateFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
@@ -159,7 +158,7 @@ export async function startPostgres(options: PostgresOptions): Promise<StartedSe
             };
       return {
         url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
-        ...adjustLaunch({ ...launch, args: [...launch.args, "-p", String(port), ...shared] }),
+        ...adjustLaunch({ ...launch, args: [...launch.args, "-p", String(port), ...parameterArgs] }),
         stopSignal: "SIGINT",
       };
     });
@@ -175,11 +174,11 @@ export async function startPostgres(options: PostgresOptions): Promise<StartedSe
 
 type ServerLaunchWithUrl = ServerLaunch & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
 
-/** Starts a private server as `launchOn` says. It is given the programs that can run it; none: it runs in a container. */
+/** Starts a private server. `createLaunch` gets the installed programs; without any, it must return a container. */
 async function startServer(
   kind: ServerKind,
-  { dataFolder, port: wantedPort, log = () => {} }: ServerOptions,
-  launchOn: (
+  { dataFolder, port: requestedPort, log = () => {} }: ServerOptions,
+  createLaunch: (
     folder: string,
     port: number,
     binaries: ServerBinary[],
@@ -188,8 +187,8 @@ async function startServer(
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { [kind]: binaries } = await findServerBinaries([kind]);
-  const port = wantedPort ?? (await findFreePort());
-  const { url, ...launch } = await launchOn(folder, port, binaries);
+  const port = requestedPort ?? (await findFreePort());
+  const { url, ...launch } = await createLaunch(folder, port, binaries);
   const logFile = join(folder, "server.log");
   const isReady = () => isServerResponding(kind, url);
   const server = await launchServer({ name: serverSoftware[kind].name, logFile, port, log, isReady, ...launch });
@@ -198,7 +197,7 @@ async function startServer(
 
 const probeTimeoutMs = 5_000;
 
-/** By kind: whether the server at a URL is of use. Rejects when it cannot be reached, or refuses. */
+/** By kind: returns whether the server at a URL is usable. Rejects when it cannot be reached or refuses the login. */
 const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
     const sql = postgres(url, { max: 1, connect_timeout: probeTimeoutMs / 1000, fetch_types: false });
@@ -214,7 +213,7 @@ const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
   async redis(url) {
     const client = new Redis(url, { lazyConnect: true, connectTimeout: probeTimeoutMs, retryStrategy: () => null });
     try {
-      // The command fails for lack of a connection; why there is none is an event.
+      // The failed command does not contain the cause of the missing connection; the error event does.
       await new Promise((resolve, reject) => client.on("error", reject).ping().then(resolve, reject));
       return true;
     } finally {
@@ -224,14 +223,14 @@ const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
 };
 
 /**
- * Whether a server of this kind answers at a URL. It does, too, when it refuses the log-in, or when its certificate is
- * for others to check; NATS needs JetStream.
+ * Whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A NATS
+ * server must have JetStream.
  */
 export function isServerResponding(kind: ServerKind, url: string): Promise<boolean> {
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 
-/** Whether a server has said that it would not: something listens, and it is of the right kind. */
+/** Whether an error shows that a server of the right kind is listening, but refused the connection. */
 function isServerRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";
   if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;

@@ -6,42 +6,42 @@ import { fileURLToPath } from "node:url";
 import { lastLinesOf, runCommand } from "./run-command.mjs";
 import { UserFacingError, withProgress } from "./terminal.mjs";
 
-/** The folder of the checkout, absolute, without a slash at its end. */
-export const checkoutFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+/** The absolute path of the repository, without a trailing slash. */
+export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** Where the build of the documentation keeps what it has built of packages. */
+/** Where the documentation build caches compiled packages. */
 const buildCacheFolders = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
-/** What the packages were installed from; npm removes it with the packages. */
+/** Records the lockfile and patches of the installation. npm removes it together with the packages. */
 const installRecordFile = "node_modules/.installed-from.json";
 
 /**
- * Installs the packages that package-lock.json lists, with the patches of `patches/`, unless those that are there were
- * installed from the same. Patching is all that runs: `.npmrc` refuses the install scripts of packages.
+ * Installs the packages in package-lock.json with the patches in `patches/`, unless they are installed already. Only
+ * the patches are run: `.npmrc` disables the install scripts of packages.
  * @param {string} [folder] the checkout
- * @throws {UserFacingError} with the end of npm's output
+ * @throws {UserFacingError} with the errors in the output of npm
  */
-export async function ensurePackagesInstalled(folder = checkoutFolder) {
+export async function ensurePackagesInstalled(folder = repositoryFolder) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const wanted = { lockfile: sha256(lockfile), patches: sha256(readPatches(join(folder, "patches"))) };
-  /** @type {Partial<typeof wanted>} */
-  const found = existsSync(join(folder, installRecordFile))
+  const expected = { lockfile: sha256(lockfile), patches: sha256(readPatches(join(folder, "patches"))) };
+  /** @type {Partial<typeof expected>} */
+  const installed = existsSync(join(folder, installRecordFile))
     ? JSON.parse(readFileSync(join(folder, installRecordFile), "utf8"))
     : {};
-  if (found.lockfile === wanted.lockfile && found.patches === wanted.patches) return;
+  if (installed.lockfile === expected.lockfile && installed.patches === expected.patches) return;
 
-  const arePatchesNew = found.patches !== undefined && found.patches !== wanted.patches;
+  const arePatchesNew = installed.patches !== undefined && installed.patches !== expected.patches;
   if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
     await withProgress("Installing packages with npm ci", () => runNpm(folder, "ci", "--no-audit", "--no-fund"));
   await runNpm(folder, "run", "patch");
-  // What was built of a package of this version is taken for what it is, patched or not.
+  // The caches are keyed by package version, which a patch does not change.
   if (arePatchesNew)
     for (const cache of buildCacheFolders) rmSync(join(folder, cache), { recursive: true, force: true });
-  writeFileSync(join(folder, installRecordFile), JSON.stringify(wanted));
+  writeFileSync(join(folder, installRecordFile), JSON.stringify(expected));
 }
 
-/** What vitest calls before tests: a bare `npm ci` leaves packages without their patches. */
+/** Called by vitest before tests, because a plain `npm ci` does not apply the patches. */
 export async function setup() {
-  if (!existsSync(join(checkoutFolder, installRecordFile))) await ensurePackagesInstalled();
+  if (!existsSync(join(repositoryFolder, installRecordFile))) await ensurePackagesInstalled();
 }
 
 /**
@@ -51,7 +51,7 @@ export async function setup() {
 async function runNpm(folder, ...args) {
   const { code, output } = await runCommand("npm", args, { cwd: folder });
   if (code === 0) return;
-  // npm names the cause first, and ends with advice on how to use it.
+  // npm prints the cause first and general advice last.
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
   const shown = errorLines.length === 0 ? lastLinesOf(output) : lastLinesOf(errorLines.slice(0, 15).join("\n"));
   throw new UserFacingError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
@@ -69,8 +69,8 @@ function readPatches(folder) {
 /** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
 
 /**
- * Whether npm's own record of what it installed agrees with the lockfile: somebody ran `npm install`. Packages for
- * other systems are listed and not installed.
+ * Whether npm's record of installed packages matches the lockfile, as after a manual `npm install`. Optional packages
+ * for other systems may be missing.
  * @param {Lockfile} lockfile
  * @param {string} recordFile
  */
@@ -78,10 +78,10 @@ function isInstalled(lockfile, recordFile) {
   if (!existsSync(recordFile)) return false;
   /** @type {Lockfile} */
   const record = JSON.parse(readFileSync(recordFile, "utf8"));
-  return Object.entries(lockfile.packages).every(([path, wanted]) => {
+  return Object.entries(lockfile.packages).every(([path, locked]) => {
     const installed = record.packages[path];
-    if (installed === undefined) return path === "" || wanted.optional === true || wanted.devOptional === true;
-    return installed.version === wanted.version;
+    if (installed === undefined) return path === "" || locked.optional === true || locked.devOptional === true;
+    return installed.version === locked.version;
   });
 }
 

@@ -26,7 +26,7 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs();
 });
 
-it("installs once for one lockfile, and again when it or a patch has changed", async () => {
+it("installs once, and again when the lockfile or a patch has changed", async () => {
   await ensurePackagesInstalled(folder);
   await ensurePackagesInstalled(folder);
   expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch"]);
@@ -40,7 +40,7 @@ it("installs once for one lockfile, and again when it or a patch has changed", a
   expect(installs()).toHaveLength(3);
 });
 
-it("patches and does not install what npm has installed, packages for other systems aside", async () => {
+it("only applies patches when npm has already installed the packages for this system", async () => {
   const record = join(folder, "node_modules", ".package-lock.json");
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "0.9.0" } } }));
   await ensurePackagesInstalled(folder);
@@ -51,7 +51,7 @@ it("patches and does not install what npm has installed, packages for other syst
   expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch", "run patch"]);
 });
 
-it("says what npm said when it fails, and tries again the next time", async () => {
+it("throws with the output of npm when it fails, and retries the next time", async () => {
   fakeNpm("echo no such registry >&2; exit 1");
   await expect(ensurePackagesInstalled(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
   fakeNpm("");
@@ -59,7 +59,7 @@ it("says what npm said when it fails, and tries again the next time", async () =
   expect(installs()).toHaveLength(2);
 });
 
-it("fails when a patch cannot be applied, and tries again the next time", async () => {
+it("fails when a patch cannot be applied, and retries the next time", async () => {
   fakeNpm('[ "$1" != run ] || exit 1');
   for (let attempt = 0; attempt < 2; attempt++)
     await expect(ensurePackagesInstalled(folder)).rejects.toThrow("npm run patch failed");

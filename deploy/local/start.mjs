@@ -1,9 +1,9 @@
-/** `npm start`: everything that a checkout needs to run, until Ctrl-C. */
+/** `npm start`: starts everything that a checkout needs, and runs until Ctrl-C. */
 import "./node-version.mjs";
 
-// Only now, because an older Node.js could not even link the rest.
+// Imported dynamically, because an older Node.js cannot load these modules.
 const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async (fail) => {
-  const { startCheckout } = await import("./start.ts");
-  return startCheckout(fail);
+  const { startLocalProduct } = await import("./start.ts");
+  return startLocalProduct(fail);
 });

@@ -7,14 +7,14 @@ import { identifyProcess, isProcessRunning } from "./process-cleanup.mjs";
 import { lockLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
-it("makes a folder that the next start accepts", () => {
+it("creates a folder that the next start accepts", () => {
   const folder = join(createScratchFolder(), ".pragma");
   prepareLocalStateFolder(folder);
   prepareLocalStateFolder(folder);
   expect(readFileSync(join(folder, "version"), "utf8")).toMatch(/^\d+\n$/);
 });
 
-it("lets no other user into the folder, also not into one that an earlier version made", () => {
+it("closes the folder to other users, even one from an earlier version", () => {
   const folder = join(createScratchFolder(), ".pragma");
   const mode = () => statSync(folder).mode & 0o777;
   prepareLocalStateFolder(folder);
@@ -25,44 +25,44 @@ it("lets no other user into the folder, also not into one that an earlier versio
 });
 
 it.each([
-  ["an older layout", "0", /older version of this code \(layout 0, wanted \d+\).*rm -rf/],
-  ["a newer layout", "999", /newer version of this code \(layout 999, wanted \d+\).*rm -rf/],
-  ["no layout that can be read", "x\0", /is broken.*rm -rf/],
-])("refuses a folder of %s", (_, version, message) => {
+  ["an older layout", "0", /older version of this code \(layout 0, expected \d+\).*rm -rf/],
+  ["a newer layout", "999", /newer version of this code \(layout 999, expected \d+\).*rm -rf/],
+  ["an unreadable layout", "x\0", /is broken.*rm -rf/],
+])("rejects a folder with %s", (_, version, message) => {
   const folder = createScratchFolder();
   writeFileSync(join(folder, "version"), version);
   expect(() => prepareLocalStateFolder(folder)).toThrow(message);
 });
 
-it("refuses a folder that holds things and tells no layout", () => {
+it("rejects a folder that has contents but no layout version", () => {
   const folder = createScratchFolder();
   mkdirSync(join(folder, "postgres"));
   expect(() => prepareLocalStateFolder(folder)).toThrow(/is broken.*rm -rf/);
 });
 
-it("refuses a file in the folder's place", () => {
+it("rejects a file in place of the folder", () => {
   const file = join(createScratchFolder(), ".pragma");
   writeFileSync(file, "");
   expect(() => prepareLocalStateFolder(file)).toThrow("is not a folder");
 });
 
-/** What an earlier start has left on file: by whom, and what it left running. */
-function writeRunningRecord(folder: string, owner: object, known = { pid: 1, startedAt: "before" }) {
-  const guarded = [{ kind: "process", id: known.pid, known, signal: "SIGTERM", timeoutMs: 1_000 }];
-  writeFileSync(join(folder, "running.json"), JSON.stringify({ owner, guarded }));
+/** Writes the record of an earlier start: its owner and the process that it left running. */
+function writeRunningRecord(folder: string, owner: object, identity = { pid: 1, startedAt: "before" }) {
+  const resources = [{ kind: "process", id: identity.pid, identity, signal: "SIGTERM", timeoutMs: 1_000 }];
+  writeFileSync(join(folder, "running.json"), JSON.stringify({ owner, resources }));
 }
 const endedOwner = { pid: process.pid, startedAt: "before" };
 
-it("refuses a folder from which another start still runs", async () => {
+it("rejects a folder that another running process uses", async () => {
   const folder = createScratchFolder();
   writeRunningRecord(folder, identifyProcess(process.pid));
-  await expect(lockLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid} `);
+  await expect(lockLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
 });
 
-it("ends what an earlier start left running, and nothing that has its number by now", async () => {
+it("ends what an earlier start left running, but no other process with the same process id", async () => {
   const leftOver = spawn("sleep", ["60"], { stdio: "ignore" });
-  const stranger = spawn("sleep", ["60"], { stdio: "ignore", detached: true });
-  onTestFinished(() => void stranger.kill());
+  const unrelated = spawn("sleep", ["60"], { stdio: "ignore", detached: true });
+  onTestFinished(() => void unrelated.kill());
   const ended = once(leftOver, "exit");
   const folder = createScratchFolder();
   writeRunningRecord(folder, endedOwner, identifyProcess(leftOver.pid ?? 0));
@@ -70,13 +70,13 @@ it("ends what an earlier start left running, and nothing that has its number by 
   await ended;
 
   const other = createScratchFolder();
-  writeRunningRecord(other, endedOwner, { pid: stranger.pid ?? 0, startedAt: "before" });
+  writeRunningRecord(other, endedOwner, { pid: unrelated.pid ?? 0, startedAt: "before" });
   await lockLocalStateFolder(other);
-  expect(isProcessRunning(identifyProcess(stranger.pid ?? 0))).toBe(true);
+  expect(isProcessRunning(identifyProcess(unrelated.pid ?? 0))).toBe(true);
 });
 
-it("starts over a record that was cut short", async () => {
+it("ignores a truncated record", async () => {
   const folder = createScratchFolder();
-  writeFileSync(join(folder, "running.json"), '{"guarded":[{"ki');
+  writeFileSync(join(folder, "running.json"), '{"resources":[{"ki');
   await lockLocalStateFolder(folder);
 });

@@ -18,20 +18,20 @@ import {
   type ProcessIdentity,
   persistCleanupList,
 } from "./process-cleanup.mjs";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { UserFacingError } from "./terminal.mjs";
 
-/** Where a checkout keeps everything that `npm start` makes. */
-export const localStateFolder = join(checkoutFolder, ".pragma");
+/** The folder in the checkout for all data of `npm start`. */
+export const localStateFolder = join(repositoryFolder, ".pragma");
 
-/** Raised when what the folder holds changes so that an older one cannot be used as it is. */
+/** Increased when an existing folder cannot be used any more without changes. */
 const layoutVersion = 3;
 const minFreeBytes = 256 * 2 ** 20;
 
 /**
- * Makes the folder, which is for this user only, or checks that this code can use the one that is there.
+ * Creates the folder, for this user only, or checks that the existing one can be used.
  *
- * @throws Failure when it has another layout, is broken, or its disk is nearly full.
+ * @throws `UserFacingError` when the folder has another layout version or is broken, or its disk is nearly full.
  */
 export function prepareLocalStateFolder(folder = localStateFolder): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
@@ -41,38 +41,38 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < minFreeBytes)
     throw new UserFacingError(
-      `The disk of ${folder} has ${megabytes(bavail * bsize)} left, and ${megabytes(minFreeBytes)} are needed.`,
+      `The disk of ${folder} has ${megabytes(bavail * bsize)} left, but ${megabytes(minFreeBytes)} are needed.`,
     );
 
   const versionFile = join(folder, "version");
   if (readdirSync(folder).length === 0) readOrCreateFile(versionFile, () => `${layoutVersion}\n`);
-  const found = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : "none";
-  if (found === String(layoutVersion)) return;
+  const version = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : "none";
+  if (version === String(layoutVersion)) return;
   const advice = `Remove it to start with fresh demo data (rm -rf ${folder})`;
-  if (!/^\d+$/.test(found)) throw new UserFacingError(`${folder} is broken: it does not tell its layout. ${advice}.`);
-  const age = Number(found) < layoutVersion ? "an older" : "a newer";
+  if (!/^\d+$/.test(version)) throw new UserFacingError(`${folder} is broken: it has no layout version. ${advice}.`);
+  const age = Number(version) < layoutVersion ? "an older" : "a newer";
   throw new UserFacingError(
-    `${folder} was made by ${age} version of this code (layout ${found}, wanted ${layoutVersion}). ${advice}, or go back to that version.`,
+    `${folder} was created by ${age} version of this code (layout ${version}, expected ${layoutVersion}). ${advice}, or use that version.`,
   );
 }
 
 /**
- * Takes the folder for this process, and ends what an ended one has left running on it, where its guard was killed, too.
+ * Locks the folder for this process. Cleans up what an earlier process left running if its cleanup process was killed.
  *
- * @throws Failure when another process that uses it still runs.
+ * @throws `UserFacingError` when another running process uses the folder.
  */
 export async function lockLocalStateFolder(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
-  const { owner, guarded = [] } = readRunningRecord(file);
+  const { owner, resources = [] } = readRunningRecord(file);
   if (owner !== undefined && isProcessRunning(owner))
-    throw new UserFacingError(`${folder} is in use: process ${owner.pid} started from it. Stop that one first.`);
-  // The number of a process that has ended may be a stranger's by now.
-  await cleanUpResources(guarded.filter((each) => each.kind !== "process" || isProcessRunning(each.known)));
+    throw new UserFacingError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
+  // The process id of an ended process may belong to another process now.
+  await cleanUpResources(resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)));
   persistCleanupList(file);
 }
 
-/** Empty, too, when a full disk or a power cut cut the record short. */
-function readRunningRecord(file: string): { owner?: ProcessIdentity; guarded?: CleanupResource[] } {
+/** Returns an empty record when there is none, or when a full disk or a power cut has truncated it. */
+function readRunningRecord(file: string): { owner?: ProcessIdentity; resources?: CleanupResource[] } {
   try {
     return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
   } catch {
@@ -82,7 +82,7 @@ function readRunningRecord(file: string): { owner?: ProcessIdentity; guarded?: C
 
 const megabytes = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB`;
 
-/** The text of a file that is made once and kept, readable by its owner only. It appears whole or not at all. */
+/** Returns the text of a file, which is created atomically if necessary, readable by its owner only. */
 export function readOrCreateFile(file: string, createContent: () => string): string {
   if (!existsSync(file)) {
     const unfinished = `${file}.unfinished`;

@@ -1,11 +1,11 @@
 /**
- * A problem that the person at the keyboard can solve: an occupied port, a missing program, a full disk.
- * It is shown as its message alone, without a stack.
+ * A problem that the user can solve: a port in use, a missing program, a full disk. Only its message is shown, without
+ * the stack.
  */
 export class UserFacingError extends Error {}
 
 /**
- * What to show for an error: the message of a Failure, one sentence for a full disk, the stack of a bug.
+ * Returns the text to show for an error: the message of a UserFacingError, advice for file errors, else the stack.
  * @param {unknown} error
  */
 export function describeError(error) {
@@ -15,9 +15,8 @@ export function describeError(error) {
     return `The disk is full (${error.message.split("\n")[0]?.replace(/:$/, "")}). Free some space and start again.`;
   if (error instanceof UserFacingError) return error.message;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-    return `Not allowed to use ${path ?? "a file"}: it may belong to another user who started here before.`;
-  if (path !== undefined)
-    return `${error.message}. Where a file in .pragma/ is broken: remove .pragma/ and start again.`;
+    return `Not allowed to use ${path ?? "a file"}: it may belong to another user who started the product before.`;
+  if (path !== undefined) return `${error.message}. If a file in .pragma/ is broken, remove .pragma/ and start again.`;
   return error.stack ?? error.message;
 }
 
@@ -32,11 +31,11 @@ let redrawTimer;
 let lastPlainLine = 0;
 
 /**
- * Runs a task and, once it has taken two seconds, shows that it runs: on a terminal as one line that is updated in
- * place, elsewhere as a line at the beginning, one every 15 seconds, and one at the end. Several tasks may run at once.
+ * Runs a task and shows its progress once it has taken two seconds. On a terminal this is one line that is updated in
+ * place; elsewhere it is a first line, one every 15 seconds, and one at the end. Several tasks may run concurrently.
  * @template T
- * @param {string} label what is being done: "Installing packages"
- * @param {(show: (detail: string) => void) => Promise<T>} task shows what it does just now
+ * @param {string} label the name of the task: "Installing packages"
+ * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step
  */
 export async function withProgress(label, task) {
   const entry = { label, detail: "", since: Date.now(), shown: false };
@@ -57,7 +56,7 @@ export async function withProgress(label, task) {
 }
 
 /**
- * Prints a line without tearing the line of progress.
+ * Prints a line without breaking the progress line.
  * @param {string} line
  */
 export function printLine(line) {
@@ -68,14 +67,14 @@ export function printLine(line) {
 function drawProgress() {
   const slow = [...runningTasks].filter(({ since }) => Date.now() - since >= showProgressAfterMs);
   if (slow.length === 0) return;
-  const isNew = slow.some(({ shown }) => !shown);
+  const hasNewTask = slow.some(({ shown }) => !shown);
   const line = slow
     .map(({ label, detail, since }) => `${label}… ${secondsSince(since)} s${detail && ` (${detail})`}`)
     .join("; ");
   for (const entry of slow) entry.shown = true;
   if (process.stdout.isTTY) {
     process.stdout.write(`\r\x1b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`);
-  } else if (isNew || Date.now() - lastPlainLine >= plainLineIntervalMs) {
+  } else if (hasNewTask || Date.now() - lastPlainLine >= plainLineIntervalMs) {
     lastPlainLine = Date.now();
     process.stdout.write(`${line}\n`);
   }

@@ -1,5 +1,5 @@
 /**
- * Lets pages show a file as it is: `import text from "!!@site/snippets/example.ts?raw"`.
+ * Lets pages import the text of a file: `import text from "!!@site/snippets/example.ts?raw"`.
  * @returns {import("@docusaurus/types").Plugin}
  */
 export default function rawImportsPlugin() {

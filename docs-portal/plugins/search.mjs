@@ -3,7 +3,7 @@ import searchLocal from "@easyops-cn/docusaurus-search-local";
 export const { validateOptions } = searchLocal;
 
 /**
- * The search of the navbar over guides and reference, without a page of its own: the site has no other routes.
+ * The search of the navigation bar across guides and reference, without the plugin's search page.
  * @param {import("@docusaurus/types").LoadContext} context
  * @param {unknown} options
  * @returns {import("@docusaurus/types").Plugin}

@@ -1,15 +1,15 @@
 <?php
 
 /**
- * Throws unless the message is one that was signed with the recipient's secret, within the last five minutes.
- * $headers have lower-case names; $body is the request's body as it came: file_get_contents('php://input').
+ * Throws unless the message was signed with the recipient's secret within the last five minutes.
+ * $headers has lower-case names; $body is the raw request body: file_get_contents('php://input').
  */
 function verify_webhook(array $headers, string $body, string $secret): void
 {
     $id = $headers['webhook-id'] ?? '';
     $timestamp = $headers['webhook-timestamp'] ?? '';
     if (!preg_match('/^\d+$/D', $timestamp) || abs(time() - (int) $timestamp) > 300) {
-        throw new InvalidArgumentException('The message is too old, or from the future.');
+        throw new InvalidArgumentException('The timestamp of the message is not within five minutes.');
     }
 
     $expected = base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $secret, true));

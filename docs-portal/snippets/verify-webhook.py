@@ -5,12 +5,12 @@ import time
 
 
 def verify_webhook(headers: dict[str, str], body: bytes, secret: str) -> None:
-    """Raises ValueError unless the message is one that was signed with the recipient's secret, within the last
-    five minutes. `headers` have lower-case names; `body` is the request's body as it came, not yet parsed."""
+    """Raises ValueError unless the message was signed with the recipient's secret within the last five minutes.
+    `headers` has lower-case names; `body` is the raw request body, before parsing."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
-        raise ValueError("The message is too old, or from the future.")
+        raise ValueError("The timestamp of the message is not within five minutes.")
 
     signed = f"{message_id}.{timestamp}.".encode() + body
     expected = base64.b64encode(hmac.new(secret.encode(), signed, hashlib.sha256).digest()).decode()

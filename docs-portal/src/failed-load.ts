@@ -1,22 +1,22 @@
 /*
- * A part of the first page that does not load leaves the page as the server made it: readable, but dead, and nobody is
- * told. This tells, and offers to try again.
+ * If a script of the first page fails to load, the page stays readable but is not interactive, and the framework shows
+ * no error. This module shows a notice with a retry button.
  */
 
 if (typeof window !== "undefined") {
   window.addEventListener("unhandledrejection", ({ reason }) => {
-    const isPartOfPage = reason instanceof Error && reason.name === "ChunkLoadError";
-    // Once the page is alive the framework deals with what fails.
-    if (isPartOfPage && !("docusaurusRoot" in window)) showNotice(reason.message);
+    const isChunkLoadError = reason instanceof Error && reason.name === "ChunkLoadError";
+    // After hydration, the framework handles load errors.
+    if (isChunkLoadError && !("docusaurusRoot" in window)) showNotice(reason.message);
   });
 }
 
-function showNotice(story: string): void {
+function showNotice(message: string): void {
   const notice = document.createElement("div");
   notice.className = "failed-load";
   notice.setAttribute("role", "alert");
   const text = document.createElement("p");
-  text.textContent = `This page did not load as a whole. ${story}`;
+  text.textContent = `This page did not load completely. ${message}`;
   const retry = document.createElement("button");
   retry.type = "button";
   retry.className = "button button--primary";

@@ -16,7 +16,7 @@ beforeAll(async () => {
   gateway = await startTestGateway(environment, {
     inProcessServices: {
       reporting: async ({ url, method }, { caller } = {}) => {
-        if (!caller) throw new Error("The gateway says who asks.");
+        if (!caller) throw new Error("The gateway must pass the identity of the request.");
         const { requestId, traceparent, origin, principal } = caller;
         return Response.json({ url, method, requestId, traceparent, origin, consumer: principal.consumer });
       },
@@ -30,44 +30,44 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** What the service says that it was asked. */
+/** Returns the request as the service received it. */
 async function forwardedRequestIn(
-  reply: Response,
+  response: Response,
 ): Promise<Record<"url" | "method" | "requestId" | "traceparent" | "origin" | "consumer", string>> {
-  return (await reply.json()) as Awaited<ReturnType<typeof forwardedRequestIn>>;
+  return (await response.json()) as Awaited<ReturnType<typeof forwardedRequestIn>>;
 }
 
-async function parseProblem(reply: Response): Promise<Problem> {
-  expect(reply.headers.get("content-type")).toBe("application/problem+json");
-  const problem = problemSchema.parse(await reply.json());
-  expect(problem.status).toBe(reply.status);
-  expect(problem.requestId).toBe(reply.headers.get("x-request-id"));
+async function parseProblem(response: Response): Promise<Problem> {
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  const problem = problemSchema.parse(await response.json());
+  expect(problem.status).toBe(response.status);
+  expect(problem.requestId).toBe(response.headers.get("x-request-id"));
   return problem;
 }
 
-describe("what the gateway answers itself", () => {
-  it.each(["/health/", "/health"])("tells at %s that it is up, without a key", async (path) => {
-    const reply = await gateway.request(path);
-    expect(reply.status).toBe(200);
-    expect(Health.parse(await reply.json())).toMatchObject({ status: "ok", apiVersions: ["v1", "v2"] });
+describe("the gateway's own routes", () => {
+  it.each(["/health/", "/health"])("%s reports health without a key", async (path) => {
+    const response = await gateway.request(path);
+    expect(response.status).toBe(200);
+    expect(Health.parse(await response.json())).toMatchObject({ status: "ok", apiVersions: ["v1", "v2"] });
   });
 
-  it("serves the public document to anybody, and not again to who has it", async () => {
-    const reply = await gateway.request("/openapi.json");
-    expect(await reply.json()).not.toHaveProperty(["paths", "/v1/consumers"]);
-    const etag = reply.headers.get("etag") ?? "";
-    const again = await gateway.request("/openapi.json", { headers: { "if-none-match": etag } });
-    expect(again.status).toBe(304);
-    expect(await again.text()).toBe("");
+  it("serve the public OpenAPI document without a key, and 304 when the ETag matches", async () => {
+    const response = await gateway.request("/openapi.json");
+    expect(await response.json()).not.toHaveProperty(["paths", "/v1/consumers"]);
+    const etag = response.headers.get("etag") ?? "";
+    const notModified = await gateway.request("/openapi.json", { headers: { "if-none-match": etag } });
+    expect(notModified.status).toBe(304);
+    expect(await notModified.text()).toBe("");
   });
 
-  it("serves the whole document to admins only", async () => {
+  it("serve the full OpenAPI document to admins only", async () => {
     expect((await parseProblem(await gateway.request("/openapi.full.json"))).code).toBe("key_missing");
     expect((await parseProblem(await gateway.request("/openapi.full.json", { key }))).code).toBe("scope_missing");
     const admin = gateway.accounts.addKey({ scopes: ["admin"], location: null });
-    const reply = await gateway.request("/openapi.full.json", { key: admin.key });
-    expect(await reply.json()).toHaveProperty(["paths", "/v1/consumers"]);
-    expect(reply.headers.get("ratelimit-limit")).toBe("2000");
+    const response = await gateway.request("/openapi.full.json", { key: admin.key });
+    expect(await response.json()).toHaveProperty(["paths", "/v1/consumers"]);
+    expect(response.headers.get("ratelimit-limit")).toBe("2000");
   });
 
   it.each([
@@ -79,45 +79,45 @@ describe("what the gateway answers itself", () => {
     "/v1/tills/../../internal/keys/x",
     "/v1/tills/%2e%2e/%2e%2e/internal/keys/x",
     "//v1/tills",
-  ])("answers 404 at %s, without a key", async (path) => {
+  ])("return 404 at %s without a key", async (path) => {
     expect((await parseProblem(await sendRawRequest("GET", path))).code).toBe("route_not_found");
   });
 
-  it("answers 405 with the methods there are", async () => {
-    const reply = await gateway.request("/health/", { method: "POST", body: "{}" });
-    expect(reply.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
-    expect((await parseProblem(reply)).code).toBe("method_not_allowed");
+  it("return 405 with the supported methods in Allow", async () => {
+    const response = await gateway.request("/health/", { method: "POST", body: "{}" });
+    expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect((await parseProblem(response)).code).toBe("method_not_allowed");
     expect((await parseProblem(await sendRawRequest("TRACE", "/v2/reports/"))).code).toBe("method_not_allowed");
   });
 
-  it("answers HEAD without a body", async () => {
+  it("respond to HEAD without a body", async () => {
     for (const path of ["/health/", "/v2/reports/"]) {
-      const reply = await gateway.request(path, { method: "HEAD", key });
-      expect(reply.status).toBe(200);
-      expect(reply.headers.get("content-type")).toContain("application/json");
-      expect(await reply.text()).toBe("");
+      const response = await gateway.request(path, { method: "HEAD", key });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toContain("application/json");
+      expect(await response.text()).toBe("");
     }
-    const refused = await gateway.request("/v2/reports/", { method: "HEAD" });
-    expect(refused.status).toBe(401);
-    expect(await refused.text()).toBe("");
+    const rejected = await gateway.request("/v2/reports/", { method: "HEAD" });
+    expect(rejected.status).toBe(401);
+    expect(await rejected.text()).toBe("");
   });
 
-  it("answers 400 to a target or a host that is none", async () => {
+  it("return 400 when the request target or the host is invalid", async () => {
     expect((await parseProblem(await sendRawRequest("GET", "http://[/v2/reports/"))).code).toBe("invalid_request");
     expect(
       (await parseProblem(await sendRawRequest("GET", "/v2/reports/", { host: "a b", authorization: key }))).code,
     ).toBe("invalid_request");
   });
 
-  it("refuses what is no HTTP", async () => {
+  it("return 400 to bytes that are not HTTP", async () => {
     expect(await sendBytes("this is not HTTP\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   });
 
-  it("answers 501 to a transfer encoding other than chunked, and closes the connection", async () => {
-    const next = "GET /health/ HTTP/1.1\r\nhost: x\r\n\r\n";
+  it("return 501 to a transfer encoding other than chunked and close the connection", async () => {
+    const nextRequest = "GET /health/ HTTP/1.1\r\nhost: x\r\n\r\n";
     for (const encoding of ["gzip, chunked", "gzip\r\ntransfer-encoding: chunked", "Identity,chunked"]) {
       const head = `POST /v2/reports/ HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\ntransfer-encoding: ${encoding}`;
-      const text = await sendBytes(`${head}\r\n\r\n3\r\nabc\r\n0\r\n\r\n${next}`);
+      const text = await sendBytes(`${head}\r\n\r\n3\r\nabc\r\n0\r\n\r\n${nextRequest}`);
       expect(text).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
       expect(text).toMatch(/\r\nconnection: close\r\n/i);
       expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
@@ -132,63 +132,63 @@ describe("what the gateway answers itself", () => {
     }
   });
 
-  it("refuses more headers than any client has, and larger ones, with a problem", async () => {
-    const many = Object.fromEntries(Array.from({ length: 1_980 }, (_, at) => [`x${at}`, "1"]));
-    for (const headers of [many, { x: "x".repeat(20_000) }]) {
-      const refused = await sendRawRequest("GET", "/v2/reports/", { authorization: key, ...headers });
-      expect(refused.status).toBe(431);
-      expect((await parseProblem(refused)).code).toBe("headers_too_large");
+  it("return 431 to too many or too large headers", async () => {
+    const manyHeaders = Object.fromEntries(Array.from({ length: 1_980 }, (_, index) => [`x${index}`, "1"]));
+    for (const headers of [manyHeaders, { x: "x".repeat(20_000) }]) {
+      const rejected = await sendRawRequest("GET", "/v2/reports/", { authorization: key, ...headers });
+      expect(rejected.status).toBe(431);
+      expect((await parseProblem(rejected)).code).toBe("headers_too_large");
     }
   });
 });
 
-describe("a key's limit", () => {
-  it("is told in every reply, and kept", async () => {
-    const limited = gateway.accounts.addKey({ rateLimit: { perSecond: 1, burst: 2 } }).key;
-    const first = await gateway.request("/v2/reports/", { key: limited });
+describe("the rate limit of a key", () => {
+  it("is enforced and stated in the headers of every response", async () => {
+    const limitedKey = gateway.accounts.addKey({ rateLimit: { perSecond: 1, burst: 2 } }).key;
+    const first = await gateway.request("/v2/reports/", { key: limitedKey });
     expect(first.status).toBe(200);
     expect(first.headers.get("ratelimit-limit")).toBe("2");
     expect(first.headers.get("ratelimit-policy")).toBe("2;w=2");
     expect(first.headers.get("ratelimit-remaining")).toBe("1");
-    await gateway.request("/v2/reports/", { key: limited });
-    const refused = await gateway.request("/v2/reports/", { key: limited });
-    expect((await parseProblem(refused)).code).toBe("rate_limited");
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(refused.headers.get("ratelimit-remaining")).toBe("0");
+    await gateway.request("/v2/reports/", { key: limitedKey });
+    const rejected = await gateway.request("/v2/reports/", { key: limitedKey });
+    expect((await parseProblem(rejected)).code).toBe("rate_limited");
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers.get("retry-after")).toBe("1");
+    expect(rejected.headers.get("ratelimit-remaining")).toBe("0");
   });
 
-  it("is not told to who has no key", async () => {
+  it("is not stated in responses to requests without a key", async () => {
     expect((await gateway.request("/v2/reports/")).headers.get("ratelimit-limit")).toBeNull();
   });
 });
 
 describe("request ids", () => {
-  it("are the client's own", async () => {
-    const reply = await gateway.request("/v2/reports/", { key, headers: { "x-request-id": "till-42/a" } });
-    expect(reply.headers.get("x-request-id")).toBe("till-42/a");
-    expect((await forwardedRequestIn(reply)).requestId).toBe("till-42/a");
+  it("are taken from the client", async () => {
+    const response = await gateway.request("/v2/reports/", { key, headers: { "x-request-id": "till-42/a" } });
+    expect(response.headers.get("x-request-id")).toBe("till-42/a");
+    expect((await forwardedRequestIn(response)).requestId).toBe("till-42/a");
   });
 
-  it.each(["has space", "é", "x".repeat(129)])("are new when the client's is %j", async (id) => {
-    const reply = await gateway.request("/health/", { headers: { "x-request-id": id } });
-    expect(reply.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  it.each(["has space", "é", "x".repeat(129)])("are generated when the client sends %j", async (id) => {
+    const response = await gateway.request("/health/", { headers: { "x-request-id": id } });
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
-describe("what services hear of a client", () => {
-  it("is what the gateway says, not what the client makes up", async () => {
-    const reply = await gateway.request("/v2/reports/?size=2", {
+describe("a service", () => {
+  it("receives the gateway's headers in place of forged ones", async () => {
+    const response = await gateway.request("/v2/reports/?size=2", {
       key,
       headers: {
-        "x-pragma-principal": "made-up",
+        "x-pragma-principal": "forged",
         "x-forwarded-host": "evil.example",
         "x-forwarded-proto": "https",
         forwarded: "host=evil.example",
         traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       },
     });
-    const { url, origin, traceparent, consumer } = await forwardedRequestIn(reply);
+    const { url, origin, traceparent, consumer } = await forwardedRequestIn(response);
     expect(url).toMatch(/\/v2\/reports\/\?size=2$/);
     expect(origin).toBe(`http://127.0.0.1:${gateway.port}`);
     expect(traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/);
@@ -197,21 +197,21 @@ describe("what services hear of a client", () => {
 });
 
 describe("pages of other origins", () => {
-  it("may ask before they send, without a key", async () => {
-    const reply = await gateway.request("/v2/reports/", {
+  it("may send preflight requests without a key", async () => {
+    const response = await gateway.request("/v2/reports/", {
       method: "OPTIONS",
       headers: { origin: "https://portal.example", "access-control-request-method": "GET" },
     });
-    expect(reply.status).toBe(204);
-    expect(reply.headers.get("access-control-allow-origin")).toBe("https://portal.example");
-    expect(reply.headers.get("access-control-allow-methods")).toContain("GET");
-    expect(reply.headers.get("access-control-allow-headers")).toContain("authorization");
+    expect(response.status).toBe(204);
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://portal.example");
+    expect(response.headers.get("access-control-allow-methods")).toContain("GET");
+    expect(response.headers.get("access-control-allow-headers")).toContain("authorization");
   });
 
-  it("may read replies and errors, and their headers", async () => {
-    for (const given of [{ key }, {}]) {
+  it("may read responses, errors and their headers", async () => {
+    for (const options of [{ key }, {}]) {
       const { headers } = await gateway.request("/v2/reports/", {
-        ...given,
+        ...options,
         headers: { origin: "https://portal.example" },
       });
       expect(headers.get("access-control-allow-origin")).toBe("https://portal.example");
@@ -222,11 +222,11 @@ describe("pages of other origins", () => {
     }
   });
 
-  it("may not when their origin is not one of those", async () => {
+  it("are blocked when their origin is not configured", async () => {
     const headers = { origin: "https://elsewhere.example", "access-control-request-method": "GET" };
-    const reply = await gateway.request("/v2/reports/", { method: "OPTIONS", headers });
-    expect(reply.headers.get("access-control-allow-origin")).toBeNull();
-    expect(reply.headers.get("access-control-allow-methods")).toBeNull();
+    const response = await gateway.request("/v2/reports/", { method: "OPTIONS", headers });
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    expect(response.headers.get("access-control-allow-methods")).toBeNull();
   });
 });
 
@@ -234,25 +234,27 @@ describe("OPTIONS", () => {
   it.each([
     ["/v2/reports/", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
     ["/health/", "GET, HEAD, OPTIONS"],
-  ])("tells the methods of %s", async (path, allow) => {
-    const reply = await sendRawRequest("OPTIONS", path);
-    expect([reply.status, reply.headers.get("allow")]).toEqual([204, allow]);
+  ])("lists the methods of %s", async (path, allow) => {
+    const response = await sendRawRequest("OPTIONS", path);
+    expect([response.status, response.headers.get("allow")]).toEqual([204, allow]);
   });
 
-  it("answers 404 where there is nothing", async () => {
+  it("returns 404 for an unknown path", async () => {
     expect((await sendRawRequest("OPTIONS", "/nothing")).status).toBe(404);
   });
 });
 
 describe("the log", () => {
-  it("has one line for a request, with all there is to know, and never the key", async () => {
-    const made = gateway.accounts.addKey({ consumer: "Logged" });
-    const reply = await gateway.request("/v2/reports/x?size=1", {
-      key: made.key,
+  it("has one line for each request, which never contains the key", async () => {
+    const created = gateway.accounts.addKey({ consumer: "Logged" });
+    const response = await gateway.request("/v2/reports/x?size=1", {
+      key: created.key,
       headers: { "x-request-id": "logged-1" },
     });
-    const { length } = await reply.text();
-    const line = await eventually("its line", () => gateway.logLines.find(({ requestId }) => requestId === "logged-1"));
+    const { length } = await response.text();
+    const line = await eventually("the log line", () =>
+      gateway.logLines.find(({ requestId }) => requestId === "logged-1"),
+    );
     expect(line).toMatchObject({
       msg: "request",
       method: "GET",
@@ -261,25 +263,27 @@ describe("the log", () => {
       path: "/v2/reports/x",
       status: 200,
       bytes: expect.any(Number),
-      keyId: made.facts.keyId,
+      keyId: created.resolvedKey.keyId,
       consumer: "Logged",
-      locationId: made.facts.location?.id,
+      locationId: created.resolvedKey.location?.id,
     });
     expect(line.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(line.bytes).toBeGreaterThan(length);
     expect(line.milliseconds).toBeGreaterThan(0);
     expect(gateway.logLines.filter(({ requestId }) => requestId === "logged-1")).toHaveLength(1);
-    expect(JSON.stringify(gateway.logLines)).not.toContain(made.key.slice(7));
+    expect(JSON.stringify(gateway.logLines)).not.toContain(created.key.slice(7));
   });
 
-  it("has the code of a problem", async () => {
+  it("has the code of an error", async () => {
     await gateway.request("/v2/reports/", { headers: { "x-request-id": "logged-2" } });
-    const line = await eventually("its line", () => gateway.logLines.find(({ requestId }) => requestId === "logged-2"));
+    const line = await eventually("the log line", () =>
+      gateway.logLines.find(({ requestId }) => requestId === "logged-2"),
+    );
     expect(line).toMatchObject({ status: 401, code: "key_missing" });
   });
 });
 
-/** Asks with a target and headers that `fetch` would not send. */
+/** Sends a request with a target and headers that `fetch` does not allow. */
 function sendRawRequest(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sent = rawRequest({ port: gateway.port, method, path, headers }, async (incoming) => {

@@ -22,9 +22,9 @@ interface GatewayAppOptions {
   cors: GatewayMiddleware;
   authenticate: GatewayMiddleware;
   rateLimit: GatewayMiddleware;
-  /** Marks a response that goes on for as long as the client likes. */
+  /** Marks a response that stays open until the client closes it. */
   trackStream: GatewayMiddleware;
-  /** Returns the last step: the response of a service. */
+  /** Returns the last middleware, which responds with a service's response. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
   documents: OpenApiDocuments;
   docsUrl: string;
@@ -35,7 +35,7 @@ const forwardedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const apiVersions = ["v1", "v2"];
 const ownMethods = "GET, HEAD, OPTIONS";
 
-/** The way of every request through the gateway: each step is one middleware. */
+/** Returns the Hono app of the gateway. The order of the middleware here is the order in which requests pass them. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv> {
   const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = middleware;
   const { documents, docsUrl, log } = middleware;
@@ -55,12 +55,12 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
     app.get(path, ...handlers);
     app.all(path, () => {
       throw new ApiError("method_not_allowed", {
-        detail: `This address answers ${ownMethods}.`,
+        detail: `This path supports only ${ownMethods}.`,
         headers: { allow: ownMethods },
       });
     });
   };
-  // This instance takes requests. Whether what stands behind it is well is for operators.
+  // Reports only that this instance accepts requests. The state of its dependencies is on the ops port.
   registerOwnRoute("/health", (context) => {
     const uptime = (performance.now() - startedAt) / 1000;
     const health: Health = { status: "ok", uptime, docURL: docsUrl, apiVersions };
@@ -69,7 +69,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
   registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
-    throw new ApiError("scope_missing", { detail: "This document needs a key with the scope admin." });
+    throw new ApiError("scope_missing", { detail: "This document requires an API key with the scope admin." });
   });
 
   for (const [path, prefix] of Object.entries(streamRoutes)) {
@@ -82,7 +82,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
   }
 
   app.notFound(() => {
-    throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
+    throw new ApiError("route_not_found", { detail: "No route matches this path." });
   });
   app.onError((error, context) => {
     const request = context.get("request");
@@ -90,8 +90,8 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
     if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
     request.errorCode = toApiError(error).code;
     if (outgoing.headersSent) {
-      // What has begun cannot become an error: it is broken off where the client sees it.
-      log.error({ err: error, requestId }, "response broken off");
+      // The status has been sent, so closing the connection is the only way left to signal the error.
+      log.error({ err: error, requestId }, "response aborted after an error");
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
@@ -104,8 +104,8 @@ function allowResponse(methods: string): Response {
   return new Response(null, { status: 204, headers: { allow: methods } });
 }
 
-function sendResponse(context: GatewayContext, reply: RouteResponse): Promise<Response> {
-  return toFetchResponse(reply, context.req.method);
+function sendResponse(context: GatewayContext, response: RouteResponse): Promise<Response> {
+  return toFetchResponse(response, context.req.method);
 }
 
 function sendDocument(context: GatewayContext, { body, etag }: ServedDocument): Promise<Response> {

@@ -13,40 +13,40 @@ const originListSchema = z
     ),
   );
 
-/** What the gateway needs to run. */
+/** The configuration of the gateway. */
 export const gatewayConfig = runtimeConfig
   .pick({ NATS_URL: true, NAMESPACE: true, STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
     ...redisConfig.shape,
     PORT: numberFromEnv(0, 65_535).default(4000),
-    /** Where clients reach this API, for absolute links; what the request says when it is not given. */
+    /** Where clients reach this API, for absolute links. Default: the host of the request. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** Where the documentation is. */
+    /** The address of the documentation. */
     DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
-    /** Origins whose pages may call this API. Keys are sent in a header, never in cookies, so any may. */
+    /** Origins whose pages may call this API. Any by default: keys are sent in a header, never in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
-    /** How many proxies stand before the gateway: that many entries of X-Forwarded-For are believed. */
+    /** Number of trusted proxies in front of the gateway: that many entries of X-Forwarded-For are trusted. */
     TRUST_PROXY: numberFromEnv(0, 10).default(0),
-    /** Seconds for a service to begin its response, and without any more of it from one of another process. */
+    /** Seconds until a service must begin its response. For remote services also the limit between two chunks. */
     UPSTREAM_TIMEOUT: numberFromEnv(1, 3600).default(30),
-    /** Seconds after which a stream is given up on that says nothing, or whose client takes nothing of what it says. */
+    /** Seconds after which a stream is closed when nothing is sent, or when its client does not read. */
     STREAM_TIMEOUT: numberFromEnv(1, 3600).default(120),
-    /** The limit of a key whose consumer has none of its own. */
+    /** The rate limit of keys whose consumer has no individual limit. */
     ...defaultRateLimitConfig.shape,
-    /** Seconds for which a key that was looked up is good, should nothing be heard of its revocation. */
+    /** Seconds for which a key is cached. A missed revocation takes effect after this time. */
     KEY_LIFETIME: numberFromEnv(1, 60).default(60),
-    /** How often one address may present a wrong key. */
+    /** How often one address may send a wrong key. */
     AUTH_FAILURES_PER_SECOND: numberFromEnv(1, 1_000_000).default(5),
     AUTH_FAILURES_BURST: numberFromEnv(1, 10_000_000).default(50),
-    /** How often one address may present a key that has to be looked up and turns out to be wrong. */
+    /** How often one address may send an uncached key that turns out to be wrong. */
     KEY_LOOKUPS_PER_SECOND: numberFromEnv(1, 1_000_000).default(50),
     KEY_LOOKUPS_BURST: numberFromEnv(1, 10_000_000).default(1_000),
-    /** How often one address may ask without a key: health, documents, preflights. */
+    /** How often one address may send requests without a key: health, documents, preflights. */
     KEYLESS_REQUESTS_PER_SECOND: numberFromEnv(1, 1_000_000).default(100),
     KEYLESS_REQUESTS_BURST: numberFromEnv(1, 10_000_000).default(1_000),
-    /** Connections that the gateway holds at once, and those of one address where no proxy stands before it. */
+    /** Concurrent connections of the gateway, and of one address when there is no proxy in front of it. */
     MAX_CONNECTIONS: numberFromEnv(1, 1_000_000).default(20_000),
     MAX_CONNECTIONS_PER_ADDRESS: numberFromEnv(1, 1_000_000).default(1_000),
-    /** Seconds after which a connection is closed on which nothing is sent or taken while a request is under way. */
+    /** Seconds without traffic after which a connection with a request in progress is closed. */
     IDLE_TIMEOUT: numberFromEnv(1, 3600).default(60),
   });

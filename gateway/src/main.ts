@@ -6,30 +6,33 @@ import type { ProcessComponent, ProcessDependencies } from "@pragma/runtime/proc
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
-import { authenticationMiddleware, createAuthenticator, requireApiKey } from "./auth/authenticate.ts";
-import { createApiKeyCache, createApiKeyLookup } from "./auth/key-cache.ts";
+import { createApiKeyCache } from "./auth/api-key-cache.ts";
+import { requireApiKey } from "./auth/api-key-header.ts";
+import { createApiKeyLookup } from "./auth/api-key-lookup.ts";
+import { authenticationMiddleware, createAuthenticator } from "./auth/authenticate.ts";
 import { subscribeToKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfig } from "./config.ts";
 import { readOpenApiDocuments } from "./documents/openapi-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
-import { keylessRequestLimitMiddleware, limitServerConnections } from "./limits/address-limits.ts";
+import { limitServerConnections } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
 import { createKeyRateLimiter, keyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
+import { keylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
 import { createTokenLeaseStore } from "./limits/token-lease-store.ts";
 import { corsMiddleware } from "./server/cors.ts";
 import { gatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { createStreamTracker, streamTrackingMiddleware } from "./streams/stream-tracker.ts";
 
-/** How long a gateway that stops leaves streams to their services, which end them in their own words. */
+/** On shutdown, services get this time to end their streams with a final event before the gateway closes them. */
 const streamGraceMs = 250;
 
-/** A key that does not exist: accounts can be asked for it to see whether it answers. */
+/** The hash of no key. Looking it up shows whether accounts responds. */
 const unknownKeyHash = "0".repeat(64);
 
 /**
- * Starts the gateway as a part of a process: it listens once it can limit, authenticate and forward. Rejects when its
- * configuration or documents are faulty, or its port is taken.
+ * Starts the gateway as a component of a process. It listens once limits, authentication and forwarding are ready.
+ * Rejects when its configuration or its documents are invalid, or its port is in use.
  */
 export async function startGateway({
   environment,
@@ -88,14 +91,14 @@ export async function startGateway({
     log,
   });
   subscribeToKeyChanges(bus, { cache: keys, streams }, log).catch((error) =>
-    log.error({ err: error }, "no longer hears of changes to keys"),
+    log.error({ err: error }, "the subscription to key changes ended"),
   );
-  metrics.observeGauge("gateway_keys_known", "API keys that need not be looked up", () => keys.size);
-  metrics.observeGauge("gateway_streams_open", "Streams that are passed on", () => streams.size);
-  metrics.observeGauge("gateway_redis_up", "1 while limits are kept over all gateways", () =>
+  metrics.observeGauge("gateway_keys_known", "API keys in the cache", () => keys.size);
+  metrics.observeGauge("gateway_streams_open", "Open streams", () => streams.size);
+  metrics.observeGauge("gateway_redis_up", "1 while rate limits are shared through Redis", () =>
     Number(tokenLeases.isUp()),
   );
-  metrics.observeGauge("gateway_bus_up", "1 while changes to keys are heard of", () =>
+  metrics.observeGauge("gateway_bus_up", "1 while connected to NATS, where key changes are published", () =>
     Number(bus.currentConnection() !== undefined),
   );
 
@@ -108,7 +111,7 @@ export async function startGateway({
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
     configure(server) {
-      // A response that its client does not take ends, and so does a request of which nothing more comes.
+      // Closes connections whose client neither reads its response nor sends the rest of its request.
       server.setTimeout(1000 * config.IDLE_TIMEOUT);
       limitServerConnections(server, {
         maxConnections: config.MAX_CONNECTIONS,

@@ -6,7 +6,7 @@ import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/se
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ensureAdminKey } from "./keys.ts";
+import { ensureAdminKey } from "./admin-key.ts";
 import accounts from "./service.ts";
 import { gatewayTestPrincipal, operatorPrincipal } from "./testing/start-test-accounts.ts";
 
@@ -32,7 +32,7 @@ async function startAccountsService(adminKey?: string): Promise<TestService> {
   return service;
 }
 
-/** What a key stands for: `admin`, `revoked`, or `unknown`. */
+/** Returns the status of an API key: `admin`, `revoked` or `unknown`. */
 async function keyStatus(service: TestService, key: string): Promise<string> {
   const response = await service.request("GET", `/internal/keys/${hashApiKey(key)}`, {
     principal: gatewayTestPrincipal,
@@ -51,10 +51,10 @@ async function listKeys(service: TestService): Promise<ApiKey[]> {
 const printedKeys = () => stderrOutput.join("").match(/pragma_\w+/g) ?? [];
 
 describe("the first start without PRAGMA_ADMIN_KEY", () => {
-  it("makes an admin key and shows it once", async () => {
+  it("creates an admin key and prints it once", async () => {
     const service = await startAccountsService();
     const [key = ""] = printedKeys();
-    expect(stderrOutput).toEqual([`The admin key, shown this once: ${key}\n`]);
+    expect(stderrOutput).toEqual([`Admin key (shown only once): ${key}\n`]);
     expect(isWellFormedApiKey(key)).toBe(true);
     expect(await keyStatus(service, key)).toBe("admin");
     await startAccountsService();
@@ -62,14 +62,14 @@ describe("the first start without PRAGMA_ADMIN_KEY", () => {
     expect(await listKeys(service)).toHaveLength(1);
   });
 
-  it("makes one key when five instances start at once", async () => {
+  it("creates one key when five instances start concurrently", async () => {
     const services = await Promise.all(Array.from({ length: 5 }, () => startAccountsService()));
     const [key = "", ...others] = printedKeys();
     expect(others).toEqual([]);
     expect(await Promise.all(services.map((service) => keyStatus(service, key)))).toEqual(Array(5).fill("admin"));
   });
 
-  it("makes no other once the key was revoked", async () => {
+  it("creates no other key after the first one was revoked", async () => {
     const service = await startAccountsService();
     const [key] = await listKeys(service);
     await service.request("DELETE", `/v1/auth/keys/${key?.id}`, { principal: operatorPrincipal });
@@ -79,27 +79,27 @@ describe("the first start without PRAGMA_ADMIN_KEY", () => {
 });
 
 describe("PRAGMA_ADMIN_KEY", () => {
-  it("is the admin key, of which little is shown, and nothing on the way", async () => {
+  it("becomes the admin key, is never printed, and is listed by its first characters", async () => {
     const service = await startAccountsService("sixteen-chars-or");
     expect(await keyStatus(service, "sixteen-chars-or")).toBe("admin");
     expect((await listKeys(service)).map(({ prefix }) => prefix)).toEqual(["sixt"]);
     expect(stderrOutput).toEqual([]);
   });
 
-  it("is shown as other keys are when it has their form", async () => {
+  it("is listed with the usual prefix if it has the form of other keys", async () => {
     const { key, prefix } = createApiKey();
     expect((await listKeys(await startAccountsService(key))).map((each) => each.prefix)).toEqual([prefix]);
   });
 
-  it("is one key when five instances start at once, and again", async () => {
+  it("creates one key when five instances start concurrently, and again later", async () => {
     const services = await Promise.all(Array.from({ length: 5 }, () => startAccountsService("the-same-for-all")));
     await startAccountsService("the-same-for-all");
     for (const service of services) expect(await listKeys(service)).toHaveLength(1);
   });
 
-  it("takes the place of the one before when five instances see to it at once", async () => {
+  it("replaces the previous key when five instances start concurrently", async () => {
     const service = await startAccountsService("the-first-admin-key");
-    // Every connection is open beforehand, so that none of the five is ahead of the others.
+    // All connections are open before the five calls start, so that none has a head start.
     await Promise.all(Array.from({ length: 3 }, () => service.db.sql`select pg_sleep(0.1)`));
     const instance = { db: service.db, log: createLogger({ name: "accounts", level: "silent" }) };
     await Promise.all(Array.from({ length: 5 }, () => ensureAdminKey(instance, "the-second-admin-key")));
@@ -108,7 +108,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
     expect(await keyStatus(service, "the-second-admin-key")).toBe("admin");
   });
 
-  it("takes the place of the one before, which stays revoked when it is given again", async () => {
+  it("replaces the previous key, which stays revoked when it is configured again", async () => {
     await startAccountsService("the-first-admin-key");
     const service = await startAccountsService("the-second-admin-key");
     expect(await keyStatus(service, "the-first-admin-key")).toBe("revoked");
@@ -117,20 +117,20 @@ describe("PRAGMA_ADMIN_KEY", () => {
     expect(await keyStatus(service, "the-second-admin-key")).toBe("admin");
   });
 
-  it("tells gateways of the key that it replaces", async () => {
+  it("publishes key.changed for the key that it replaces", async () => {
     const first = await startAccountsService("the-first-admin-key");
-    await first.db.sql.unsafe(`create table written (like outbox);
-      create function keep() returns trigger language plpgsql as 'begin insert into written select new.*; return null; end';
-      create trigger keep after insert on outbox for each row execute function keep();`);
+    await first.db.sql.unsafe(`create table published_events (like outbox);
+      create function record_event() returns trigger language plpgsql as 'begin insert into published_events select new.*; return null; end';
+      create trigger record_event after insert on outbox for each row execute function record_event();`);
     await startAccountsService("the-second-admin-key");
-    const rows = await first.db.sql<{ body: string }[]>`select body from written order by position`;
+    const rows = await first.db.sql<{ body: string }[]>`select body from published_events order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data)).toMatchObject([
       { keyHash: hashApiKey("the-first-admin-key"), revoked: true, locationId: null },
       { keyHash: hashApiKey("the-second-admin-key"), revoked: false, locationId: null },
     ]);
   });
 
-  it("leaves the key of the first start good, and that key makes no other", async () => {
+  it("keeps the key of the first start valid", async () => {
     await startAccountsService();
     const [first = ""] = printedKeys();
     const service = await startAccountsService("given-at-the-second");
@@ -140,24 +140,24 @@ describe("PRAGMA_ADMIN_KEY", () => {
     expect(printedKeys()).toHaveLength(1);
   });
 
-  it("may be a key that was made for another consumer: then the service does not start", async () => {
+  it("stops the service at start if it is the key of another consumer", async () => {
     const service = await startAccountsService("the-operators-own-key");
-    const ask = (path: string, body: unknown) => service.request("POST", path, { principal: operatorPrincipal, body });
-    const imported = await ask("/v1/locations/import", {
+    const post = (path: string, body: unknown) => service.request("POST", path, { principal: operatorPrincipal, body });
+    const imported = await post("/v1/locations/import", {
       application: "POPINA",
       legacyId: 1,
       organizationId: "1",
       agencyId: "1",
     });
     const { id: locationId } = (await imported.json()) as { id: string };
-    await ask("/v1/consumers/", { name: "Acme" });
-    const made = await ask("/v1/auth/keys/", { locationId, consumerName: "Acme" });
-    const { apiKey } = (await made.json()) as { apiKey: string };
+    await post("/v1/consumers/", { name: "Acme" });
+    const createdKey = await post("/v1/auth/keys/", { locationId, consumerName: "Acme" });
+    const { apiKey } = (await createdKey.json()) as { apiKey: string };
     await expect(startAccountsService(apiKey)).rejects.toThrow("PRAGMA_ADMIN_KEY is the API key of another consumer.");
   });
 
   it.each(["too-short", "has spaces in the middle", "x".repeat(256), "pragma_admin_key_that_gateways_refuse"])(
-    "is refused at start: %.20s",
+    "stops the service at start if it is invalid: %.20s",
     async (key) => {
       await expect(startAccountsService(key)).rejects.toThrow("PRAGMA_ADMIN_KEY: must");
     },

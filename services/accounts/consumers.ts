@@ -6,22 +6,25 @@ import { defaultConsumerScopes, hasScope } from "@pragma/contracts/scopes";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { adminConsumerName } from "./admin-key.ts";
+import { publishKeyChanged } from "./api-keys.ts";
 import type { AccountsContext, EntityRow } from "./context.ts";
-import { adminConsumerName, publishKeyChanged } from "./keys.ts";
 import {
+  findMaxGrantableRateLimit,
   isHigherRateLimit,
-  maxGrantableRateLimit,
   requireAllScopes,
   requireGrantableRateLimits,
 } from "./permissions.ts";
-import { insertConsumer, listActiveApiKeys, lockConsumer, updateConsumer } from "./queries/consumers.ts";
+import { listActiveApiKeys } from "./queries/api-keys.ts";
+import { insertConsumer, lockConsumer, updateConsumer } from "./queries/consumers.ts";
 
 /**
- * Creates a consumer of the key's location, or an operator's when the key has `locations:any`. It gets the default
- * scopes, as far as the key has them, and the default rate limit, or the key's own where that is lower.
+ * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
+ * principal has `locations:any`. It gets the default scopes that the principal has, and the default rate limit or that
+ * of the principal, whichever is lower.
  *
- * @throws `ApiError` consumer_exists when another consumer of the location, or of the operators, has the name;
- * location_forbidden when the key has neither a location nor `locations:any`.
+ * @throws `ApiError` consumer_exists if the location, or the operators, already have a consumer with this name;
+ * location_forbidden if the principal has neither a location nor `locations:any`.
  */
 export async function createConsumer(
   { db, defaultRateLimit }: AccountsContext,
@@ -30,11 +33,11 @@ export async function createConsumer(
   const locationId = getReadableLocationId(principal);
   const scopes = defaultConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
-    const maximum = await maxGrantableRateLimit(tx, { principal, defaultRateLimit });
+    const maximum = await findMaxGrantableRateLimit(tx, { principal, defaultRateLimit });
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
     return insertConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
   });
-  if (!created) throw new ApiError("consumer_exists", { detail: `There is a consumer named ${name} already.` });
+  if (!created) throw new ApiError("consumer_exists", { detail: `A consumer named ${name} already exists.` });
   return created;
 }
 
@@ -46,12 +49,12 @@ interface ConsumerChange {
 }
 
 /**
- * Changes what a consumer may do and how often, with a `key.changed` event for each of its keys, so that whoever
- * remembers them asks again. The caller needs every scope that the consumer has before and after, and a rate limit
- * that is as high; without `locations:any` it finds the consumers of its own location only.
+ * Changes the scopes and rate limit of a consumer and returns it. Publishes `key.changed` for each of its keys, so that
+ * gateways refresh their caches. The principal must have every scope of the consumer, old and new, and at least its
+ * rate limit. Without `locations:any` it finds only consumers of its own location.
  *
- * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden when the key has
- * neither a location nor `locations:any`; invalid_request when it would take the scope admin from the operator's own
+ * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden if the principal has
+ * neither a location nor `locations:any`; invalid_request if the change removes the scope admin from the operator's own
  * consumer.
  */
 export async function changeConsumer(
@@ -67,7 +70,7 @@ export async function changeConsumer(
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
     const keys = await listActiveApiKeys(tx, id);
     if (consumer.locationId === null && consumer.name === adminConsumerName && !scopes.includes("admin")) {
-      const message = `must include admin: ${adminConsumerName} is the operator's own consumer, which nobody could set right again`;
+      const message = `must include admin: removing it from ${adminConsumerName}, the operator's own consumer, could not be undone`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
     const changed = await updateConsumer(tx, { id, scopes, rateLimit });

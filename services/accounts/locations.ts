@@ -16,7 +16,7 @@ import {
   updateLocation,
 } from "./queries/locations.ts";
 
-/** Tells those who keep a copy of a location that it was made or changed. */
+/** Publishes `location.updated`, so that other services refresh their copies of the location. */
 async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow, traceparent: string): Promise<void> {
   const { id, application, legacyId, settings } = location;
   await publishEvent(tx, "location.updated", {
@@ -26,7 +26,7 @@ async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow,
   });
 }
 
-/** A location with every option and setting; those that it was made without, being older than they are, at their default. */
+/** Returns a location with all options and settings. Those added after it was stored have their defaults. */
 export function toLocationDetails({ settingsId, settings, options, ...location }: LocationRow) {
   return {
     ...location,
@@ -36,7 +36,7 @@ export function toLocationDetails({ settingsId, settings, options, ...location }
   };
 }
 
-/** The header of a location's tickets. Where the establishment has no name of its own, it is the location's. */
+/** Returns the header of a location's tickets. Its name is that of the establishment, or else that of the location. */
 export function toLocationHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
   return {
     id,
@@ -54,7 +54,11 @@ export function toLocationHeader({ id, settings }: Pick<LocationRow, "id" | "set
   };
 }
 
-/** Refuses with location_not_found the location that is another's: to this key it is not there. */
+/**
+ * Checks that a principal may read a location.
+ *
+ * @throws `ApiError` location_not_found, so that the principal does not learn which locations exist.
+ */
 export function requireReadableLocation(principal: Principal, id: string): void {
   const readableId = getReadableLocationId(principal);
   if (readableId !== null && readableId !== id.toLowerCase()) throw locationNotFoundError(id);
@@ -64,7 +68,7 @@ export function locationNotFoundError(id: string): ApiError {
   return new ApiError("location_not_found", { detail: `There is no location ${id}.` });
 }
 
-/** Makes a location with its options and settings, and its `location.updated` event; gives its id. */
+/** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
 export async function createLocation(
   { db }: Pick<AccountsContext, "db">,
   { location, context }: { location: CreateLocation; context: RequestContext },
@@ -81,17 +85,17 @@ export async function createLocation(
       settingsId: randomUUID(),
       settings,
     });
-    if (!created) throw new Error("A location without a legacyId cannot be in another's place.");
+    if (!created) throw new Error("A location without a legacyId cannot conflict with another.");
     await publishLocationUpdated(tx, created, context.traceparent);
     return created.id;
   });
 }
 
 /**
- * Takes over a location of a legacy backoffice, with every option and setting at its default and no name yet. The same
- * location again is the one that is there.
+ * Imports a location of a legacy backoffice, with default options and settings and without a name. Returns its id, or
+ * that of the existing location if it was imported before.
  *
- * @throws `ApiError` location_exists when the legacyId is there already, of another organization or agency.
+ * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */
 export async function importLocation(
   { db }: Pick<AccountsContext, "db">,
@@ -114,13 +118,13 @@ export async function importLocation(
     if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
       return { id: existing.id, isNew: false };
     throw new ApiError("location_exists", {
-      detail: `${location.application} ${location.legacyId} is there already, of another organization or agency.`,
+      detail: `The location of ${location.application} with the legacyId ${location.legacyId} already exists and belongs to another organization or agency.`,
     });
   });
 }
 
 /**
- * Changes what is told of a location and leaves the rest, with its `location.updated` event.
+ * Changes the given fields of a location, publishes `location.updated`, and returns the location.
  *
  * @throws `ApiError` location_not_found.
  */
@@ -144,7 +148,7 @@ export async function changeLocation(
   });
 }
 
-/** The fields that were given: those that are undefined are left out. */
+/** An object type without undefined fields. */
 type DefinedFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function definedFields<Fields extends object>(fields: Fields): DefinedFields<Fields> {

@@ -7,10 +7,10 @@ import { type Scope, scopeNames } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { importTestLocation, legacyLocationBody } from "./testing/location-fixtures.ts";
+import { createLegacyLocationBody, importTestLocation } from "./testing/location-fixtures.ts";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -22,8 +22,8 @@ let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startTestAccounts();
-  ownLocationId = await importTestLocation(accounts, legacyLocationBody());
-  otherLocationId = await importTestLocation(accounts, legacyLocationBody());
+  ownLocationId = await importTestLocation(accounts, createLegacyLocationBody());
+  otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
 });
 afterAll(() => accounts.remove());
 
@@ -33,10 +33,10 @@ beforeEach(async () => {
   consumer = await createConsumer();
 });
 
-/** A consumer that a key of this location created and the operator gave more scopes; without a location, the operators' own. */
+/** Creates a consumer of this location, or of the operators, to which the operator then grants more scopes. */
 async function createConsumerAt(locationId: string | null, ...scopes: Scope[]): Promise<ApiConsumer> {
   const principal =
-    locationId === null ? operatorPrincipal : locationPrincipal(locationId, "consumers:write", ...readScopes);
+    locationId === null ? operatorPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
   const create = {
     method: "POST",
     path: "/v1/consumers/",
@@ -54,7 +54,7 @@ async function createConsumerAt(locationId: string | null, ...scopes: Scope[]): 
 
 const createConsumer = (...scopes: Scope[]) => createConsumerAt(ownLocationId, ...scopes);
 
-/** Makes a key as the operator and gives its id. */
+/** Creates a key as the operator and returns its id. */
 async function createKey(locationId: string, { name }: ApiConsumer): Promise<string> {
   const request = { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName: name } };
   const { apiKey } = await accounts.sendJson(request, { status: 201, schema: CreatedApiKey });
@@ -77,13 +77,13 @@ const findScopes = async (id: string) => {
 };
 
 describe("a key that may manage keys", () => {
-  const manager = () => locationPrincipal(ownLocationId, "keys:write", ...readScopes);
+  const manager = () => createLocationPrincipal(ownLocationId, "keys:write", ...readScopes);
 
-  it("makes keys for its own location and consumers that may do no more than itself", async () => {
+  it("creates keys at its own location for consumers without more permissions than itself", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, consumer.name)).toBe("done");
   });
 
-  it("makes none for another location, whether or not there is one", async () => {
+  it("creates no keys at another location, whether or not that location exists", async () => {
     expect(await tryCreateKey(manager(), otherLocationId, consumer.name)).toBe("location_forbidden");
     expect(await tryCreateKey(manager(), "11111111-1111-4111-8111-111111111111", consumer.name)).toBe(
       "location_forbidden",
@@ -91,26 +91,26 @@ describe("a key that may manage keys", () => {
   });
 
   it.each(["tills:write", "consumers:write", "locations:any", "admin"] as const)(
-    "makes none for a consumer that has %s, which it lacks",
+    "creates no keys for a consumer with the scope %s, which it lacks",
     async (scope) => {
-      const stronger = await createConsumer(scope);
-      expect(await tryCreateKey(manager(), ownLocationId, stronger.name)).toBe("scope_missing");
+      const privileged = await createConsumer(scope);
+      expect(await tryCreateKey(manager(), ownLocationId, privileged.name)).toBe("scope_missing");
       expect((await accounts.getJson("/v1/auth/keys/?size=100", paginatedSchema(ApiKey))).data).not.toContainEqual(
-        expect.objectContaining({ consumerName: stronger.name }),
+        expect.objectContaining({ consumerName: privileged.name }),
       );
     },
   );
 
-  it("makes none for the operator's own consumer", async () => {
+  it("creates no keys for the operator's own consumer", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, "admin")).toBe("consumer_not_found");
     const everythingElse = scopeNames.filter((scope) => scope !== "admin");
-    expect(await tryCreateKey(locationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin")).toBe(
+    expect(await tryCreateKey(createLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin")).toBe(
       "scope_missing",
     );
   });
 
-  it("makes none for a consumer that its location did not create, as if there were none", async () => {
-    const refusalOf = async (consumerName: string) => {
+  it("returns the same error for a consumer of another location as for an unknown one", async () => {
+    const requestKeyProblem = async (consumerName: string) => {
       const request = { method: "POST", path: "/v1/auth/keys/", principal: manager() };
       const { requestId, detail, ...problem } = await accounts.requestProblem({
         ...request,
@@ -118,13 +118,13 @@ describe("a key that may manage keys", () => {
       });
       return { ...problem, detail: detail.replace(consumerName, "X") };
     };
-    const none = await refusalOf("There is none");
-    expect(none.code).toBe("consumer_not_found");
-    expect(await refusalOf((await createConsumerAt(otherLocationId)).name)).toEqual(none);
-    expect(await refusalOf((await createConsumerAt(null)).name)).toEqual(none);
+    const unknownConsumerProblem = await requestKeyProblem("Unknown");
+    expect(unknownConsumerProblem.code).toBe("consumer_not_found");
+    expect(await requestKeyProblem((await createConsumerAt(otherLocationId)).name)).toEqual(unknownConsumerProblem);
+    expect(await requestKeyProblem((await createConsumerAt(null)).name)).toEqual(unknownConsumerProblem);
   });
 
-  it("makes none for a consumer with a higher rate limit than its own", async () => {
+  it("creates no keys for a consumer with a higher rate limit than its own", async () => {
     const path = `/v1/consumers/${consumer.id}`;
     expect(await requestOutcome("PATCH", path, operatorPrincipal, { rateLimit: { perSecond: 101, burst: 1 } })).toBe(
       "done",
@@ -133,21 +133,21 @@ describe("a key that may manage keys", () => {
     expect(await tryCreateKey(operatorPrincipal, ownLocationId, consumer.name)).toBe("done");
   });
 
-  it("makes them for any location with locations:any, still for no stronger consumer", async () => {
-    const anywhere = locationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
-    expect(await tryCreateKey(anywhere, otherLocationId, (await createConsumerAt(null)).name)).toBe("done");
-    expect(await tryCreateKey(anywhere, ownLocationId, consumer.name)).toBe("done");
-    expect(await tryCreateKey(anywhere, otherLocationId, consumer.name)).toBe("consumer_not_found");
-    const stronger = await createConsumerAt(null, "tills:read");
-    expect(await tryCreateKey(anywhere, otherLocationId, stronger.name)).toBe("scope_missing");
+  it("creates keys at any location with locations:any, but for no consumer with more scopes", async () => {
+    const anyLocationManager = createLocationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
+    expect(await tryCreateKey(anyLocationManager, otherLocationId, (await createConsumerAt(null)).name)).toBe("done");
+    expect(await tryCreateKey(anyLocationManager, ownLocationId, consumer.name)).toBe("done");
+    expect(await tryCreateKey(anyLocationManager, otherLocationId, consumer.name)).toBe("consumer_not_found");
+    const privileged = await createConsumerAt(null, "tills:read");
+    expect(await tryCreateKey(anyLocationManager, otherLocationId, privileged.name)).toBe("scope_missing");
   });
 
-  it("makes none for a consumer that is being made stronger at the moment", async () => {
-    const stronger = ["reports:read", "tills:write"];
-    let made: Promise<string> | undefined;
+  it("creates no key for a consumer that concurrently gets more scopes", async () => {
+    const moreScopes = ["reports:read", "tills:write"];
+    let keyOutcome: Promise<string> | undefined;
     await accounts.db.transaction(async (tx) => {
-      await tx`update consumers set scopes = ${stronger} where id = ${consumer.id}`;
-      made = tryCreateKey(manager(), ownLocationId, consumer.name);
+      await tx`update consumers set scopes = ${moreScopes} where id = ${consumer.id}`;
+      keyOutcome = tryCreateKey(manager(), ownLocationId, consumer.name);
       await eventually("the key to wait for the consumer", async () => {
         const [waiting] = await tx`
           select 1 from pg_locks where not granted and locktype = 'transactionid'
@@ -155,16 +155,16 @@ describe("a key that may manage keys", () => {
         return waiting !== undefined;
       });
     });
-    expect(await made).toBe("scope_missing");
+    expect(await keyOutcome).toBe("scope_missing");
   });
 
-  it("revokes keys of its own location only; those of others are not there", async () => {
+  it("revokes keys of its own location, and finds no others", async () => {
     const own = await createKey(ownLocationId, consumer);
     const others = await createKey(otherLocationId, await createConsumerAt(otherLocationId));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, manager())).toBe("key_not_found");
-    const anywhere = locationPrincipal(ownLocationId, "keys:write", "locations:any");
-    expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, anywhere)).toBe("done");
+    const anyLocationManager = createLocationPrincipal(ownLocationId, "keys:write", "locations:any");
+    expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, anyLocationManager)).toBe("done");
   });
 
   it("does not revoke the operator's key", async () => {
@@ -175,9 +175,9 @@ describe("a key that may manage keys", () => {
     );
     const path = `/v1/auth/keys/${keyId}`;
     expect(await requestOutcome("DELETE", path, manager())).toBe("key_not_found");
-    expect(await requestOutcome("DELETE", path, locationPrincipal(ownLocationId, "keys:write", "locations:any"))).toBe(
-      "scope_missing",
-    );
+    expect(
+      await requestOutcome("DELETE", path, createLocationPrincipal(ownLocationId, "keys:write", "locations:any")),
+    ).toBe("scope_missing");
     const { revokedAt } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
       ResolvedKey,
@@ -186,24 +186,24 @@ describe("a key that may manage keys", () => {
     expect(revokedAt).toBeNull();
   });
 
-  it("does not revoke a key of its own location that is an admin's", async () => {
+  it("does not revoke a key of its own location with the scope admin", async () => {
     const id = await createKey(ownLocationId, await createConsumer("admin"));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${id}`, manager())).toBe("scope_missing");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${id}`, operatorPrincipal)).toBe("done");
   });
 
-  it("does nothing when it has neither a location nor locations:any", async () => {
-    const adrift = { ...manager(), location: null };
-    expect(await tryCreateKey(adrift, ownLocationId, consumer.name)).toBe("location_forbidden");
-    expect(await requestOutcome("GET", "/v1/auth/keys/", adrift)).toBe("location_forbidden");
-    expect(await requestOutcome("DELETE", `/v1/auth/keys/${await createKey(ownLocationId, consumer)}`, adrift)).toBe(
-      "location_forbidden",
-    );
+  it("returns 403 when it has neither a location nor locations:any", async () => {
+    const withoutLocation = { ...manager(), location: null };
+    expect(await tryCreateKey(withoutLocation, ownLocationId, consumer.name)).toBe("location_forbidden");
+    expect(await requestOutcome("GET", "/v1/auth/keys/", withoutLocation)).toBe("location_forbidden");
+    expect(
+      await requestOutcome("DELETE", `/v1/auth/keys/${await createKey(ownLocationId, consumer)}`, withoutLocation),
+    ).toBe("location_forbidden");
   });
 });
 
 describe("a key that may manage consumers", () => {
-  const manager = () => locationPrincipal(ownLocationId, "consumers:write", ...readScopes);
+  const manager = () => createLocationPrincipal(ownLocationId, "consumers:write", ...readScopes);
 
   it("grants scopes that it has", async () => {
     expect(await trySetScopes(manager(), consumer.id, ["consumers:write", "reports:read"])).toBe("done");
@@ -220,77 +220,90 @@ describe("a key that may manage consumers", () => {
 
   it("does not grant admin with every other scope", async () => {
     const everythingElse = scopeNames.filter((scope) => scope !== "admin");
-    expect(await trySetScopes(locationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"])).toBe(
+    expect(await trySetScopes(createLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"])).toBe(
       "scope_missing",
     );
     expect(await trySetScopes(operatorPrincipal, consumer.id, ["admin"])).toBe("done");
   });
 
-  it("neither weakens nor throttles a consumer that may do more than itself", async () => {
-    const stronger = await createConsumer("tills:write");
-    expect(await trySetScopes(manager(), stronger.id, [])).toBe("scope_missing");
-    const path = `/v1/consumers/${stronger.id}`;
+  it("cannot reduce the scopes or the rate limit of a consumer with more scopes than itself", async () => {
+    const privileged = await createConsumer("tills:write");
+    expect(await trySetScopes(manager(), privileged.id, [])).toBe("scope_missing");
+    const path = `/v1/consumers/${privileged.id}`;
     expect(await requestOutcome("PATCH", path, manager(), { rateLimit: { perSecond: 1, burst: 1 } })).toBe(
       "scope_missing",
     );
-    expect(await findScopes(stronger.id)).toEqual(stronger.scopes);
+    expect(await findScopes(privileged.id)).toEqual(privileged.scopes);
   });
 
-  it("leaves the operator's own consumer alone", async () => {
+  it("cannot change the operator's own consumer", async () => {
     const { data } = await accounts.getJson("/v1/consumers/?size=100", paginatedSchema(ApiConsumer));
     const admin = data.find(({ name }) => name === "admin")?.id ?? "";
     expect(await trySetScopes(manager(), admin, ["reports:read"])).toBe("consumer_not_found");
-    expect(await trySetScopes(locationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, [])).toBe(
-      "scope_missing",
-    );
+    expect(
+      await trySetScopes(createLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, []),
+    ).toBe("scope_missing");
   });
 
-  it("leaves a consumer alone that another location has keys of, as earlier versions allowed", async () => {
+  it("cannot change a consumer with keys of another location, which earlier versions allowed", async () => {
     const others = await createKey(otherLocationId, await createConsumerAt(null));
     await accounts.db.sql`update api_keys set consumer_id = ${consumer.id} where id = ${others}`;
     expect(await trySetScopes(manager(), consumer.id, [])).toBe("consumer_not_found");
     expect(
-      await tryCreateKey(locationPrincipal(ownLocationId, "keys:write", ...readScopes), ownLocationId, consumer.name),
+      await tryCreateKey(
+        createLocationPrincipal(ownLocationId, "keys:write", ...readScopes),
+        ownLocationId,
+        consumer.name,
+      ),
     ).toBe("consumer_not_found");
-    const anywhere = locationPrincipal(ownLocationId, "consumers:write", "locations:any", ...readScopes);
-    expect(await trySetScopes(anywhere, consumer.id, ["reports:read", "orders:read"])).toBe("done");
+    const anyLocationManager = createLocationPrincipal(
+      ownLocationId,
+      "consumers:write",
+      "locations:any",
+      ...readScopes,
+    );
+    expect(await trySetScopes(anyLocationManager, consumer.id, ["reports:read", "orders:read"])).toBe("done");
   });
 
-  it("sees and changes those that its location created only, even if the location has keys of others", async () => {
+  it("lists and changes only consumers that its location created, even if the location has keys of others", async () => {
     const theirs = await createConsumerAt(otherLocationId);
     const operators = await createConsumerAt(null);
     await createKey(ownLocationId, operators);
-    const listed = async (principal: Principal) => {
+    const listConsumers = async (principal: Principal) => {
       const { data, meta } = await accounts.getJson("/v1/consumers/?size=100", paginatedSchema(ApiConsumer), principal);
       expect(meta.totalCount).toBe(data.length);
       return data;
     };
-    const all = (await listed(operatorPrincipal)).map(({ name }) => name);
+    const all = (await listConsumers(operatorPrincipal)).map(({ name }) => name);
     expect(all).toEqual(expect.arrayContaining(["admin", theirs.name, operators.name, consumer.name]));
-    const seen = await listed(manager());
-    expect(seen).toContainEqual(expect.objectContaining({ id: consumer.id, name: consumer.name }));
-    expect(new Set(seen.map(({ locationId }) => locationId))).toEqual(new Set([ownLocationId]));
+    const visible = await listConsumers(manager());
+    expect(visible).toContainEqual(expect.objectContaining({ id: consumer.id, name: consumer.name }));
+    expect(new Set(visible.map(({ locationId }) => locationId))).toEqual(new Set([ownLocationId]));
 
-    const none = "11111111-1111-4111-8111-111111111111";
-    for (const id of [theirs.id, operators.id, none]) {
+    const unknownId = "11111111-1111-4111-8111-111111111111";
+    for (const id of [theirs.id, operators.id, unknownId]) {
       const request = { method: "PATCH", path: `/v1/consumers/${id}`, body: { rateLimit: null }, principal: manager() };
       const { code, detail } = await accounts.requestProblem(request);
       expect({ code, detail }).toEqual({ code: "consumer_not_found", detail: `There is no consumer ${id}.` });
     }
-    const adrift = { ...manager(), location: null };
-    expect(await requestOutcome("GET", "/v1/consumers/", adrift)).toBe("location_forbidden");
-    expect(await requestOutcome("POST", "/v1/consumers/", adrift, { name: "Adrift" })).toBe("location_forbidden");
-    expect(await requestOutcome("PATCH", `/v1/consumers/${consumer.id}`, adrift, {})).toBe("location_forbidden");
+    const withoutLocation = { ...manager(), location: null };
+    expect(await requestOutcome("GET", "/v1/consumers/", withoutLocation)).toBe("location_forbidden");
+    expect(await requestOutcome("POST", "/v1/consumers/", withoutLocation, { name: "Without location" })).toBe(
+      "location_forbidden",
+    );
+    expect(await requestOutcome("PATCH", `/v1/consumers/${consumer.id}`, withoutLocation, {})).toBe(
+      "location_forbidden",
+    );
   });
 
-  it("takes names that another location's or the operators' consumers have", async () => {
+  it("can create a consumer with a name that another location or the operators use", async () => {
     const create = (principal: Principal, name: string) =>
       requestOutcome("POST", "/v1/consumers/", principal, { name });
     expect(await create(operatorPrincipal, "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("done");
-    expect(await create(locationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
+    expect(await create(createLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("consumer_exists");
-    expect(await create(locationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular")).toBe(
+    expect(await create(createLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular")).toBe(
       "consumer_exists",
     );
     expect(await create(manager(), "admin")).toBe("done");
@@ -306,31 +319,31 @@ describe("a key that may manage consumers", () => {
         .consumer;
     };
     expect(await keyFor(operatorPrincipal)).toBe("Popular");
-    // Kept replies and jobs go by this name, so it differs from that of the operators' consumer.
-    expect(await keyFor(locationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
+    // Stored responses and jobs are keyed by this name, so it differs from that of the operators' consumer.
+    expect(await keyFor(createLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
     );
   });
 
-  it("refuses the name of a consumer that its location created before names were kept by location", async () => {
+  it("rejects the name of a consumer that its location created before names were scoped by location", async () => {
     const id = randomUUID();
     await accounts.db.sql`
-      insert into consumers (id, name, scopes, location_id) values (${id}, 'From before', ${["reports:read"]}, ${ownLocationId})`;
-    expect(await requestOutcome("POST", "/v1/consumers/", manager(), { name: "From before" })).toBe("consumer_exists");
+      insert into consumers (id, name, scopes, location_id) values (${id}, 'Unscoped', ${["reports:read"]}, ${ownLocationId})`;
+    expect(await requestOutcome("POST", "/v1/consumers/", manager(), { name: "Unscoped" })).toBe("consumer_exists");
     expect(
-      await requestOutcome("POST", "/v1/consumers/", locationPrincipal(otherLocationId, "consumers:write"), {
-        name: "From before",
+      await requestOutcome("POST", "/v1/consumers/", createLocationPrincipal(otherLocationId, "consumers:write"), {
+        name: "Unscoped",
       }),
     ).toBe("done");
     expect(await trySetScopes(manager(), id, [])).toBe("done");
-    expect(await tryCreateKey(locationPrincipal(ownLocationId, "keys:write"), ownLocationId, "From before")).toBe(
+    expect(await tryCreateKey(createLocationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped")).toBe(
       "done",
     );
   });
 
-  it("creates consumers with no more than its own scopes and rate limit", async () => {
+  it("creates consumers with at most its own scopes and rate limit", async () => {
     const principal = {
-      ...locationPrincipal(ownLocationId, "consumers:write", "reports:read"),
+      ...createLocationPrincipal(ownLocationId, "consumers:write", "reports:read"),
       keyId: await createKeyWithRateLimit({ perSecond: 5, burst: 9 }),
     };
     const request = {
@@ -350,12 +363,12 @@ describe("a key that may manage consumers", () => {
         { perSecond: 10, burst: 20 },
         { perSecond: 1, burst: 1 },
       ],
-      refused: [{ perSecond: 11, burst: 1 }, { perSecond: 1, burst: 21 }, null],
+      rejected: [{ perSecond: 11, burst: 1 }, { perSecond: 1, burst: 21 }, null],
     },
     {
       own: null,
       allowed: [null, { perSecond: 100, burst: 2_000 }],
-      refused: [
+      rejected: [
         { perSecond: 101, burst: 1 },
         { perSecond: 1, burst: 2_001 },
       ],
@@ -363,11 +376,11 @@ describe("a key that may manage consumers", () => {
     {
       own: { perSecond: 500, burst: 5_000 },
       allowed: [{ perSecond: 500, burst: 5_000 }, null],
-      refused: [{ perSecond: 501, burst: 1 }],
+      rejected: [{ perSecond: 501, burst: 1 }],
     },
   ])(
-    "with the rate limit $own gives no higher one, not to its own consumer either",
-    async ({ own, allowed, refused }) => {
+    "with the rate limit $own grants no higher one, not even to its own consumer",
+    async ({ own, allowed, rejected }) => {
       const keyId = await createKeyWithRateLimit(own);
       const principal = { ...manager(), keyId };
       const [{ id = "" } = {}] = await accounts.db.sql<{ id: string }[]>`
@@ -376,21 +389,21 @@ describe("a key that may manage consumers", () => {
       await requestOutcome("PATCH", `/v1/consumers/${other.id}`, operatorPrincipal, {
         rateLimit: { perSecond: 1, burst: 1 },
       });
-      const limit = (of: string, rateLimit: unknown) =>
-        requestOutcome("PATCH", `/v1/consumers/${of}`, principal, { rateLimit });
-      for (const rateLimit of refused) {
-        expect(await limit(other.id, rateLimit)).toBe("rate_limit_forbidden");
-        expect(await limit(id, rateLimit)).toBe("rate_limit_forbidden");
+      const setRateLimit = (consumerId: string, rateLimit: unknown) =>
+        requestOutcome("PATCH", `/v1/consumers/${consumerId}`, principal, { rateLimit });
+      for (const rateLimit of rejected) {
+        expect(await setRateLimit(other.id, rateLimit)).toBe("rate_limit_forbidden");
+        expect(await setRateLimit(id, rateLimit)).toBe("rate_limit_forbidden");
       }
-      for (const rateLimit of allowed) expect(await limit(other.id, rateLimit)).toBe("done");
-      // Lower from now on, the limit of one's own consumer cannot be raised again.
-      expect(await limit(id, { perSecond: 2, burst: 2 })).toBe("done");
-      expect(await limit(id, own)).toBe("rate_limit_forbidden");
-      expect(await limit(id, { perSecond: 3, burst: 2 })).toBe("rate_limit_forbidden");
+      for (const rateLimit of allowed) expect(await setRateLimit(other.id, rateLimit)).toBe("done");
+      // A key that lowers the limit of its own consumer cannot raise the limit again.
+      expect(await setRateLimit(id, { perSecond: 2, burst: 2 })).toBe("done");
+      expect(await setRateLimit(id, own)).toBe("rate_limit_forbidden");
+      expect(await setRateLimit(id, { perSecond: 3, burst: 2 })).toBe("rate_limit_forbidden");
     },
   );
 
-  it("throttles no consumer whose rate limit is higher than its own", async () => {
+  it("cannot change a consumer whose rate limit is higher than its own", async () => {
     await requestOutcome("PATCH", `/v1/consumers/${consumer.id}`, operatorPrincipal, {
       rateLimit: { perSecond: 500, burst: 500 },
     });
@@ -401,7 +414,7 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(manager(), consumer.id, [])).toBe("rate_limit_forbidden");
   });
 
-  it("does not change its own consumer when that is the operators'", async () => {
+  it("cannot change its own consumer if it belongs to the operators", async () => {
     const own = await createConsumerAt(null, "consumers:write");
     const principal = { ...manager(), keyId: await createKey(ownLocationId, own), consumer: own.name };
     const path = `/v1/consumers/${own.id}`;
@@ -411,14 +424,14 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(principal, own.id, readScopes)).toBe("consumer_not_found");
   });
 
-  /** The id of a key whose consumer this location created and has this rate limit. */
+  /** Creates a key whose consumer belongs to this location and has this rate limit. Returns its id. */
   async function createKeyWithRateLimit(rateLimit: RateLimit | null): Promise<string> {
     const own = await createConsumer();
     await requestOutcome("PATCH", `/v1/consumers/${own.id}`, operatorPrincipal, { rateLimit });
     return createKey(ownLocationId, own);
   }
 
-  it("cannot have the scope of the product's own parts granted", async () => {
+  it("cannot grant scopes of internal services", async () => {
     expect(await trySetScopes(operatorPrincipal, consumer.id, ["internal" as Scope])).toBe("invalid_request");
   });
 });

@@ -4,19 +4,19 @@ import type { Principal } from "@pragma/contracts/principal";
 import { hasScope, type Scope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { AccountsContext } from "./context.ts";
-import { findRateLimitOfKey } from "./queries/consumers.ts";
+import { findRateLimitOfKey } from "./queries/api-keys.ts";
 
 /**
- * A key hands on no more than it has: it makes keys only for consumers, and changes only consumers, whose scopes are
- * all its own. Else a key that may manage keys could make itself one that may do anything.
+ * Checks that a principal has all these scopes, which it grants to a consumer or key. Otherwise a key that may manage
+ * keys could create a more powerful key for itself.
  *
- * @throws `ApiError` scope_missing that names the scopes it lacks.
+ * @throws `ApiError` scope_missing, which names the missing scopes.
  */
 export function requireAllScopes(principal: Principal, scopes: readonly Scope[]): void {
   const missing = [...new Set(scopes)].filter((scope) => !hasScope(principal.scopes, scope));
   if (missing.length === 0) return;
   throw new ApiError("scope_missing", {
-    detail: `A key manages only consumers that may do no more than itself; this one lacks: ${missing.join(", ")}.`,
+    detail: `A key can manage only consumers whose scopes it has itself. This key lacks: ${missing.join(", ")}.`,
   });
 }
 
@@ -25,8 +25,8 @@ interface Grantor {
   defaultRateLimit: AccountsContext["defaultRateLimit"];
 }
 
-/** The rate limit beyond which a key may give none: its own, or null for `admin`, which may give any. */
-export async function maxGrantableRateLimit(
+/** Returns the highest rate limit that a principal may grant: its own, or null for `admin`, which has no maximum. */
+export async function findMaxGrantableRateLimit(
   tx: SqlTransaction,
   { principal, defaultRateLimit }: Grantor,
 ): Promise<RateLimit | null> {
@@ -35,7 +35,7 @@ export async function maxGrantableRateLimit(
 }
 
 /**
- * Refuses when one of these rate limits, null being the default, is higher than the caller's own.
+ * Checks that none of these rate limits (null means the default) exceeds that of the principal.
  *
  * @throws `ApiError` rate_limit_forbidden.
  */
@@ -44,19 +44,23 @@ export async function requireGrantableRateLimits(
   grantor: Grantor,
   limits: readonly (RateLimit | null)[],
 ): Promise<void> {
-  const maximum = await maxGrantableRateLimit(tx, grantor);
+  const maximum = await findMaxGrantableRateLimit(tx, grantor);
   if (!maximum || !limits.some((limit) => isHigherRateLimit(limit ?? grantor.defaultRateLimit, maximum))) return;
   throw new ApiError("rate_limit_forbidden", {
-    detail: `A key manages only consumers whose rate limit is no higher than its own, which is ${maximum.perSecond} requests a second and ${maximum.burst} at once.`,
+    detail: `A key can manage only consumers whose rate limit does not exceed its own: ${maximum.perSecond} requests a second, with bursts of ${maximum.burst}.`,
   });
 }
 
-/** Whether a rate limit allows more requests than another, in either number. */
+/** Returns whether a rate limit exceeds another in its rate or its burst. */
 export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
   return limit.perSecond > other.perSecond || limit.burst > other.burst;
 }
 
-/** Refuses with location_forbidden what only a key for any location may do. */
+/**
+ * Checks that a principal has the scope `locations:any`.
+ *
+ * @throws `ApiError` location_forbidden with this detail.
+ */
 export function requireAnyLocationScope(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
 }

@@ -1,16 +1,11 @@
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { type AccountsContext, accountsConfig } from "./context.ts";
-import { ensureAdminKey } from "./keys.ts";
+import { ensureAdminKey } from "./admin-key.ts";
+import { accountsConfig } from "./config.ts";
+import type { AccountsContext } from "./context.ts";
 import { upsertDevice } from "./queries/locations.ts";
-import {
-  changeConsumerRoute,
-  createApiKeyRoute,
-  createConsumerRoute,
-  listApiKeysRoute,
-  listConsumersRoute,
-  revokeApiKeyRoute,
-} from "./routes/consumers.ts";
+import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
+import { changeConsumerRoute, createConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
 import { findApiKeyRoute, findLegacyLocationRoute, findLocationRoute } from "./routes/internal-lookups.ts";
 import {
   changeLocationRoute,
@@ -21,7 +16,7 @@ import {
   listLocationsRoute,
 } from "./routes/locations.ts";
 
-/** Knows the locations with their settings, the consumers with what they may do, and their keys. */
+/** Manages locations with their settings, consumers with their permissions, and API keys. */
 export default defineService<typeof accountsConfig, AccountsContext>({
   name: "accounts",
   module: import.meta.url,
@@ -30,14 +25,14 @@ export default defineService<typeof accountsConfig, AccountsContext>({
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
     const services = { db, log, defaultRateLimit };
     const createdAdminKey = await ensureAdminKey(services, config.PRAGMA_ADMIN_KEY);
-    if (createdAdminKey) process.stderr.write(`The admin key, shown this once: ${createdAdminKey}\n`);
+    if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };
   },
   routes: [
     createLocationRoute,
     importLocationRoute,
     listLocationsRoute,
-    // Before {id}, which it would be taken for.
+    // Before {id}, which would also match its path.
     getOwnLocationRoute,
     getLocationRoute,
     changeLocationRoute,
@@ -52,7 +47,7 @@ export default defineService<typeof accountsConfig, AccountsContext>({
     findLegacyLocationRoute,
   ],
   subscriptions: [
-    // A device was at work at a location: it is shown with the location from now on.
+    // Lists a device with its location once one of its tills or live orders arrives.
     onEvent<AccountsContext, "device.seen">("device.seen", ({ data, once }) => once((tx) => upsertDevice(tx, data))),
   ],
 });

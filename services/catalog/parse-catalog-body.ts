@@ -5,11 +5,11 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { type SerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
-/** What a body may hold: the most products, with ten prices and seven sub-categories each. */
+/** Limits of a body: the maximum number of products fits, with ten prices and seven sub-categories each. */
 const catalogJsonLimits: JsonLimits = { values: 1_000_000, containers: 400_000 };
 
 /**
- * Parses and checks the body of a catalogue, and writes it down as it will be sent.
+ * Parses and validates a catalog body. Returns the catalog in its serialized form, or the issues of the body.
  *
  * @throws `ApiError` malformed_json.
  */
@@ -22,12 +22,12 @@ export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | BodyIss
 
 export default createBodyParserWorker(parseCatalogBody);
 
-/** Below this size, in bytes, reading takes less than handing over to a thread is worth: two milliseconds. */
+/** Smaller bodies are parsed in at most 2 ms: handing them to a thread would cost more. */
 const maxInlineBytes = 64 * 1024;
 
-/** Reads the bodies of catalogues: one of 20,000 products would hold up requests for a second. */
+/** Creates the reader of catalog bodies. It uses a thread, because 20,000 products take a second to parse. */
 export function createCatalogBodyReader(options: { threads: number; heapMegabytes: number }) {
-  // Catalogues come rarely: no thread waits for them.
+  // Catalogs are rarely sent, so no thread is kept waiting for them.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseCatalogBody, {
     ...options,
     maxInlineBytes,

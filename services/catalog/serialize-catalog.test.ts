@@ -5,20 +5,20 @@ import { emptyCatalog, serializeCatalog } from "./serialize-catalog.ts";
 import { createTestCatalog } from "./testing/catalog-fixture.ts";
 
 const parseCatalog = (body: unknown, indent?: number) => {
-  const texts = parseCatalogBody(new TextEncoder().encode(JSON.stringify(body, undefined, indent)));
-  if ("issues" in texts) throw new Error("It has faults.");
-  return texts;
+  const parsed = parseCatalogBody(new TextEncoder().encode(JSON.stringify(body, undefined, indent)));
+  if ("issues" in parsed) throw new Error("The catalog has issues");
+  return parsed;
 };
 const reversed = (object: object) => Object.fromEntries(Object.entries(object).reverse());
 
-describe("the entity tags of a catalogue", () => {
-  it("are the same however its JSON is written", () => {
+describe("the entity tags of a catalog", () => {
+  it("do not depend on the formatting and field order of its JSON", () => {
     const catalog = createTestCatalog();
     const other = { ...reversed(catalog), products: catalog.products.map(reversed), extra: 1 };
     expect(parseCatalog(other, 2)).toEqual(serializeCatalog(catalog));
   });
 
-  it("change with their list, and the catalogue's with any of them", () => {
+  it("change with their list, and that of the catalog with any list", () => {
     const one = parseCatalog(createTestCatalog());
     for (const list of catalogListNames) {
       const items = createTestCatalog()[list];
@@ -38,7 +38,7 @@ describe("the entity tags of a catalogue", () => {
   });
 });
 
-describe("an empty catalogue", () => {
+describe("an empty catalog", () => {
   it("has five empty lists", () => {
     expect(Object.values(emptyCatalog.lists).map(({ body }) => body)).toEqual(["[]", "[]", "[]", "[]", "[]"]);
     expect(emptyCatalog.counts).toEqual({ products: 0, payments: 0, taxes: 0, modifiers: 0, categories: 0 });

@@ -1,28 +1,28 @@
 import { type Catalog, type CatalogCounts, type CatalogListName, catalogListNames } from "@pragma/contracts/catalog";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 
-/** A list as it is stored and sent: its JSON, and the entity tag that stands for it. */
+/** A list of a catalog as it is stored and returned: its JSON with its entity tag. */
 export interface SerializedCatalogList {
   body: string;
   etag: string;
 }
 
-/** A catalogue as it is stored and sent. */
+/** A catalog as it is stored and returned. */
 export interface SerializedCatalog {
-  /** Stands for all five lists: the same for the same content, whenever and wherever it is sent. */
+  /** Hash of all five lists. Equal content has an equal tag, in any location and at any time. */
   etag: string;
   lists: Record<CatalogListName, SerializedCatalogList>;
   counts: CatalogCounts;
 }
 
-/** Writes a catalogue down: fields in the order of the schemas, items in the order that they came in. */
+/** Serializes a catalog. Fields have the order of the schemas, and items that of the request. */
 export function serializeCatalog(catalog: Catalog): SerializedCatalog {
   const lists = mapCatalogLists((name) => serializeList(catalog[name]));
   const etag = computeEntityTag(catalogListNames.map((name) => lists[name].etag).join());
   return { etag, lists, counts: mapCatalogLists((name) => catalog[name].length) };
 }
 
-/** What a location has that was never sent a catalogue. */
+/** The catalog of a location that has never sent one. */
 export const emptyCatalog = serializeCatalog({ products: [], payments: [], taxes: [], modifiers: [], categories: [] });
 
 function serializeList(items: unknown[]): SerializedCatalogList {

@@ -1,7 +1,7 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { catalogConfig } from "./config.ts";
 import type { CatalogContext } from "./context.ts";
-import { catalogConfig } from "./context.ts";
 import { createCatalogBodyReader } from "./parse-catalog-body.ts";
 import {
   listCatalogCategories,
@@ -12,7 +12,7 @@ import {
   replaceCatalogRoute,
 } from "./routes/catalog.ts";
 
-/** Keeps what each location sells and how it is paid, as its point of sale says. */
+/** Stores the catalog of each location: products, payment methods, taxes, modifiers and categories. */
 export default defineService<typeof catalogConfig, CatalogContext>({
   name: "catalog",
   module: import.meta.url,

@@ -4,35 +4,35 @@ import { describe, expect, it } from "vitest";
 import { createTestCatalog } from "./testing/catalog-fixture.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
-/** The faults of a body, as `path code`. */
+/** Returns the issues of a body, as `path code`. */
 function findIssues(body: unknown): string[] {
-  const checked = validateCatalog(body);
-  return "issues" in checked ? checked.issues.map(({ path, code }) => `${path} ${code}`) : [];
+  const validated = validateCatalog(body);
+  return "issues" in validated ? validated.issues.map(({ path, code }) => `${path} ${code}`) : [];
 }
 
 const [product] = createTestCatalog().products;
 const withProduct = (changes: object) => ({ ...createTestCatalog(), products: [{ ...product, ...changes }] });
 
-describe("a catalogue without faults", () => {
+describe("a valid catalog", () => {
   it.each([
     ["of the documentation", catalogExample],
     ["of a few products", createTestCatalog()],
     ["of nothing", { products: [], payments: [], taxes: [], modifiers: [], categories: [] }],
-  ])("%s comes back as its schema reads it", (_, body) => {
+  ])("%s is returned as its schema parses it", (_, body) => {
     expect(validateCatalog(body)).toEqual({ catalog: Catalog.parse(body) });
   });
 
-  it("loses the fields that are not known", () => {
+  it("loses unknown fields", () => {
     const { id, name, enabled } = { id: "1", name: "Cash", enabled: true };
-    const checked = validateCatalog({
+    const validated = validateCatalog({
       ...createTestCatalog(),
       payments: [{ enabled, colour: "red", id, name }],
       extra: [],
     });
-    expect(checked).toEqual({ catalog: { ...createTestCatalog(), payments: [{ id, name, enabled }] } });
+    expect(validated).toEqual({ catalog: { ...createTestCatalog(), payments: [{ id, name, enabled }] } });
   });
 
-  it("has null for a sku that is left out", () => {
+  it("has null for a missing sku", () => {
     const { sku, ...rest } = product ?? {};
     expect(validateCatalog({ ...createTestCatalog(), products: [rest] })).toMatchObject({
       catalog: { products: [{ sku: null }] },
@@ -41,10 +41,10 @@ describe("a catalogue without faults", () => {
 });
 
 describe("references", () => {
-  it("to a category that is not there are faults", () => {
+  it("to an unknown category are issues", () => {
     expect(validateCatalog(withProduct({ categoryId: "elsewhere" }))).toMatchObject({
       count: 1,
-      faults: [
+      issues: [
         {
           in: "body",
           path: "products[0].categoryId",
@@ -55,7 +55,7 @@ describe("references", () => {
     });
   });
 
-  it("to a tax that is not there are faults, for each price", () => {
+  it("to an unknown tax are issues, for each price", () => {
     const priceList = [1000, 1100, 0, 550, 700].map((taxRate, index) => ({
       priceTypeId: `price-${index}`,
       priceTypeName: "Normal",
@@ -68,35 +68,37 @@ describe("references", () => {
     ]);
   });
 
-  it("of archived products have to lead somewhere, too", () => {
+  it("of archived products are validated, too", () => {
     expect(findIssues(withProduct({ subCategories: [], categoryId: "gone" }))).toEqual([
       "products[0].categoryId unknown_reference",
     ]);
   });
 
-  it("to sub-categories and price lists are none", () => {
-    const subCategories = [{ name: "Anything", id: "known-to-nobody" }];
+  it("to sub-categories and price lists are not validated", () => {
+    const subCategories = [{ name: "Anything", id: "unknown" }];
     expect(findIssues(withProduct({ subCategories }))).toEqual([]);
   });
 
-  it("to a list that is missing are not named one by one", () => {
+  it("to a missing list are not reported one by one", () => {
     const { categories, ...rest } = createTestCatalog();
     expect(findIssues(rest)).toEqual(["categories required"]);
   });
 });
 
 describe("ids", () => {
-  it("that come twice are faults in every list, and inside an item", () => {
-    const twice = <Item>(items: Item[]) => [...items, ...items.slice(0, 1)];
+  it("that are duplicate are issues in every list, and inside an item", () => {
+    const withDuplicate = <Item>(items: Item[]) => [...items, ...items.slice(0, 1)];
     const { products, payments, taxes, modifiers, categories } = createTestCatalog();
-    const faulty = {
-      products: twice(products),
-      payments: twice(payments),
-      taxes: twice(taxes),
-      modifiers: twice(modifiers.map((modifier) => ({ ...modifier, options: twice(modifier.options) }))),
-      categories: twice(categories),
+    const invalidCatalog = {
+      products: withDuplicate(products),
+      payments: withDuplicate(payments),
+      taxes: withDuplicate(taxes),
+      modifiers: withDuplicate(
+        modifiers.map((modifier) => ({ ...modifier, options: withDuplicate(modifier.options) })),
+      ),
+      categories: withDuplicate(categories),
     };
-    expect(findIssues(faulty)).toEqual([
+    expect(findIssues(invalidCatalog)).toEqual([
       "products[4].id duplicate",
       "payments[2].id duplicate",
       "taxes[3].id duplicate",
@@ -106,10 +108,9 @@ describe("ids", () => {
       "categories[3].id duplicate",
     ]);
     const { subCategories = [], priceList = [] } = product ?? {};
-    expect(findIssues(withProduct({ subCategories: twice(subCategories), priceList: twice(priceList) }))).toEqual([
-      "products[0].subCategories[1].id duplicate",
-      "products[0].priceList[2].priceTypeId duplicate",
-    ]);
+    expect(
+      findIssues(withProduct({ subCategories: withDuplicate(subCategories), priceList: withDuplicate(priceList) })),
+    ).toEqual(["products[0].subCategories[1].id duplicate", "products[0].priceList[2].priceTypeId duplicate"]);
   });
 
   it("may be the same in two lists", () => {
@@ -118,10 +119,10 @@ describe("ids", () => {
   });
 });
 
-describe("faults", () => {
+describe("issues", () => {
   it("of every kind are found at once", () => {
     const catalog = createTestCatalog();
-    const faulty = {
+    const invalidCatalog = {
       products: [
         { ...product, id: "", name: 7, categoryId: "gone" },
         { ...product, priceList: [{ ...product?.priceList[0], unitPrice: 9.5, taxRate: 10 }] },
@@ -131,7 +132,7 @@ describe("faults", () => {
       modifiers: [{ id: "1", name: "Cooking", options: [{ id: "1", name: "Rare", price: "0" }] }],
       categories: [...catalog.categories, { id: "x", name: "X", index: -1 }],
     };
-    expect(findIssues(faulty)).toEqual([
+    expect(findIssues(invalidCatalog)).toEqual([
       "products[0].id too_small",
       "products[0].name invalid_type",
       "products[1].priceList[0].unitPrice invalid_type",
@@ -144,14 +145,14 @@ describe("faults", () => {
   });
 
   it.each([
-    ["no object", [], " invalid_type"],
+    ["an array", [], " invalid_type"],
     ["null", null, " invalid_type"],
-    ["an item that is no object", { ...createTestCatalog(), payments: [null] }, "payments[0] invalid_type"],
+    ["an item that is not an object", { ...createTestCatalog(), payments: [null] }, "payments[0] invalid_type"],
     ["too many taxes", { ...createTestCatalog(), taxes: Array.from({ length: 1_001 }, () => ({})) }, "taxes too_big"],
     ["too many rows in one product", withProduct({ priceList: Array.from({ length: 1_001 }) }), "products[0] too_big"],
     ["too long a name", withProduct({ name: "x".repeat(1_025) }), "products[0].name too_big"],
-  ])("are few for %s", (_, body, fault) => {
-    expect(findIssues(body)[0]).toBe(fault);
+  ])("are few for %s", (_, body, firstIssue) => {
+    expect(findIssues(body)[0]).toBe(firstIssue);
   });
 
   it("are those that the schema finds", () => {
@@ -163,15 +164,15 @@ describe("faults", () => {
       { ...rest, products: [{ ...product, sku: 5 }], payments: [{ id: null, name: null, enabled: null }] },
     ];
     for (const body of bodies) {
-      const found = Catalog.safeParse(body).error?.issues.length;
-      expect(validateCatalog(body)).toMatchObject({ count: found });
+      const issueCount = Catalog.safeParse(body).error?.issues.length;
+      expect(validateCatalog(body)).toMatchObject({ count: issueCount });
     }
   });
 
-  it("are counted no further than a reply tells apart", () => {
+  it("are counted only up to the number that a response can state", () => {
     const products = Array.from({ length: 20_000 }, () => ({}));
-    const checked = validateCatalog({ ...createTestCatalog(), products });
-    expect("count" in checked && checked.count).toBeLessThan(11_000);
-    expect("issues" in checked && checked.issues).toHaveLength(100);
+    const validated = validateCatalog({ ...createTestCatalog(), products });
+    expect("count" in validated && validated.count).toBeLessThan(11_000);
+    expect("issues" in validated && validated.issues).toHaveLength(100);
   });
 });

@@ -10,12 +10,12 @@ import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-iss
 import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
 
-/** The extent of one product or modifier: more than its own limits let through. */
+/** Limits of one product or modifier. They are higher than those of its schema. */
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
- * Checks a parsed body against `Catalog`, item by item, so that what a catalogue full of faults costs is bounded; and
- * that every reference in it leads somewhere. All faults are found, whichever others there are.
+ * Checks a parsed body against `Catalog`, and checks its references. Returns the catalog or its issues. Validation goes
+ * item by item and stops early in a catalog full of errors, which bounds its cost. No issue hides another.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | BodyIssues {
   const issues = new IssueCollector();
@@ -25,26 +25,26 @@ export function validateCatalog(input: unknown): { catalog: Catalog } | BodyIssu
     return issues;
   }
   const validated = catalogListNames.map((name) => [name, validateList(name, body.data[name], issues)]);
-  for (const fault of findDanglingReferences(body.data)) {
+  for (const issue of findDanglingReferences(body.data)) {
     if (issues.hasTooManyIssues) break;
-    issues.addIssue(fault);
+    issues.addIssue(issue);
   }
   return issues.count === 0 ? { catalog: Object.fromEntries(validated) } : issues;
 }
 
 function validateList(name: CatalogListName, list: unknown, issues: IssueCollector): unknown[] {
-  const { item, what, most } = catalogListDefinitions[name];
-  if (Array.isArray(list) && list.length > most) {
-    issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${most} items; got ${list.length}` });
+  const { itemSchema, itemName, max } = catalogListDefinitions[name];
+  if (Array.isArray(list) && list.length > max) {
+    issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
     return [];
   }
-  const items = z.array(z.custom<{ id?: unknown }>()).check(uniqueItemsCheck(what, "id")).safeParse(list);
+  const items = z.array(z.custom<{ id?: unknown }>()).check(uniqueItemsCheck(itemName, "id")).safeParse(list);
   issues.addZodError(items.error, list, name);
   if (!Array.isArray(list)) return [];
   const validated: unknown[] = [];
   for (const [index, element] of list.entries()) {
     if (issues.hasTooManyIssues) break;
-    validated.push(issues.parsePart(item, element, { path: `${name}[${index}]`, limits: catalogItemLimits }));
+    validated.push(issues.parsePart(itemSchema, element, { path: `${name}[${index}]`, limits: catalogItemLimits }));
   }
   return validated;
 }
@@ -52,16 +52,16 @@ function validateList(name: CatalogListName, list: unknown, issues: IssueCollect
 type CatalogBody = Record<string, unknown>;
 type BodyIssue = Omit<RequestIssue, "in">;
 
-/** Longer ids are not repeated to whoever sent them. */
+/** Longer ids are left out of error messages. */
 const maxShownLength = 60;
 
 /**
- * The references of a catalogue that lead nowhere: a product's `categoryId` that no category has, and a price's
- * `taxRate` that is the `percentage` of no tax. A rate of 0 needs no tax. Sub-categories and price lists are no
- * references: the catalogue has no list of them.
+ * Returns the issues of references to missing items: a product's `categoryId` without a category, and a price's
+ * `taxRate` that is not the `percentage` of a tax. A rate of 0 needs no tax. Sub-categories and price lists are not
+ * checked, since a catalog has no list of them.
  *
- * Looks at a body as it was sent, so that what it finds does not depend on other faults. A list that is missing has
- * faults of its own, and what refers to it has none.
+ * Reads the body before validation, so that the result does not depend on other issues. References to a missing list
+ * are ignored, because that list has its own issue.
  */
 function* findDanglingReferences({ products, categories, taxes }: CatalogBody): Generator<BodyIssue> {
   const categoryIds = fieldValues(categories, "id");
@@ -69,8 +69,11 @@ function* findDanglingReferences({ products, categories, taxes }: CatalogBody): 
   for (const [index, product] of entriesOf(products)) {
     const categoryId = getValueAtPath(product, ["categoryId"]);
     if (typeof categoryId === "string" && categoryIds && !categoryIds.has(categoryId)) {
-      const got = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
-      yield unknownReferenceIssue(`products[${index}].categoryId`, `Must be the id of one of the categories${got}`);
+      const receivedText = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
+      yield unknownReferenceIssue(
+        `products[${index}].categoryId`,
+        `Must be the id of one of the categories${receivedText}`,
+      );
     }
     for (const [position, price] of entriesOf(getValueAtPath(product, ["priceList"]))) {
       const taxRate = getValueAtPath(price, ["taxRate"]);
@@ -85,7 +88,7 @@ function unknownReferenceIssue(path: string, message: string): BodyIssue {
   return { path, code: "unknown_reference", message };
 }
 
-/** What the items of a list have in a field; undefined when there is no list. */
+/** Returns the values of a field in all items of a list; undefined if the value is not a list. */
 function fieldValues(list: unknown, field: string): Set<unknown> | undefined {
   return Array.isArray(list) ? new Set(list.map((item) => getValueAtPath(item, [field]))) : undefined;
 }

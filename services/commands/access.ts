@@ -1,6 +1,6 @@
 /**
- * `npm run access`: writes what each service may do on NATS and Redis, for the servers to read (deploy/nats,
- * deploy/redis); for the installation of NAMESPACE, `pragma` unless given.
+ * `npm run access`: generates the access rules of NATS (deploy/nats) and Redis (deploy/redis) for every service. The
+ * rules are for the installation in NAMESPACE, by default `pragma`.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -8,7 +8,7 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
 import { z } from "zod";
 
-/** What a backup is of. */
+/** The configuration of a backup: what it reads, or where it restores to. */
 export const backupConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   OBJECT_STORE: z.string(),
@@ -16,7 +16,7 @@ export const backupConfig = z.object({
 });
 type BackupConfig = z.infer<typeof backupConfig>;
 
-/** What stands beside a backup's contents. */
+/** The description of a backup, in its `manifest.json`. */
 const backupManifest = z.object({
   namespace: z.string(),
   startedAt: z.iso.datetime(),
@@ -25,7 +25,7 @@ const backupManifest = z.object({
 });
 type BackupManifest = z.infer<typeof backupManifest>;
 
-/** Where the parts of a backup are in its folder. */
+/** Returns where the parts of a backup are: two paths and, for the objects, a URL. */
 const backupPathsOf = (folder: string) => ({
   database: join(folder, "database.dump"),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
@@ -35,41 +35,40 @@ const backupPathsOf = (folder: string) => ({
 const maxConcurrentCopies = 16;
 
 /**
- * Writes everything that the product could not make again into a folder: the database as it is at one moment, and then
- * the bodies of tills that it names. Objects are written before the rows that name them, so none is missing. A folder
- * that holds an earlier backup gets the new database and the objects that it lacks.
+ * Writes all data that cannot be recomputed into a folder: a consistent dump of the database, then the till bodies that
+ * it refers to. Services store a body before the row that refers to it, so none is missing. In a folder with an earlier
+ * backup, the dump is replaced and missing objects are added.
  */
 export async function createBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
-  const parts = backupPathsOf(folder);
+  const paths = backupPathsOf(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await runPostgresProgram("pg_dump", DATABASE_URL, [
     "--format=custom",
     "--no-owner",
     "--no-privileges",
     `--schema=${namespace}_*`,
-    `--file=${parts.database}`,
+    `--file=${paths.database}`,
   ]);
-  const objects = await copyObjects(config, { from: OBJECT_STORE, to: parts.objects });
+  const objects = await copyObjects(config, { from: OBJECT_STORE, to: paths.objects });
   const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), objects };
-  await writeFile(parts.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+  await writeFile(paths.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }
 
 /**
- * Brings back what a backup holds, into a database and an object store that have nothing of this installation. NATS and
- * Redis are to be empty: the stream is made anew, what had not been sent is sent, tills without a result are announced
- * again, and queues fill from the database.
+ * Restores a backup into an empty database and an empty object store. NATS and Redis must be empty too: services then
+ * create the event stream, publish unsent events, requeue unfinished tills, and fill the queues from the database.
  *
- * @throws before anything is written when the database holds something of this namespace, or the backup is another's.
+ * @throws before anything is written, when the database has schemas of this namespace or the backup is of another one.
  */
 export async function restoreBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE } = config;
-  const parts = backupPathsOf(folder);
-  const manifest = backupManifest.parse(JSON.parse(await readFile(parts.manifest, "utf8")));
+  const paths = backupPathsOf(folder);
+  const manifest = backupManifest.parse(JSON.parse(await readFile(paths.manifest, "utf8")));
   if (manifest.namespace !== NAMESPACE) {
-    throw new Error(`The backup is of the namespace ${manifest.namespace}, and NAMESPACE is ${NAMESPACE}.`);
+    throw new Error(`The backup is of the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
   }
   await withDatabase(config, requireEmptyDatabase);
   await runPostgresProgram("pg_restore", DATABASE_URL, [
@@ -77,9 +76,9 @@ export async function restoreBackup(config: BackupConfig, folder: string): Promi
     "--no-privileges",
     "--exit-on-error",
     "--single-transaction",
-    parts.database,
+    paths.database,
   ]);
-  await copyObjects(config, { from: parts.objects, to: OBJECT_STORE });
+  await copyObjects(config, { from: paths.objects, to: OBJECT_STORE });
   return manifest;
 }
 
@@ -89,7 +88,7 @@ async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConf
   if (row?.names) throw new Error(`The database is not empty: it has ${row.names}. Restore into another one.`);
 }
 
-/** Copies the bodies that tills of the database refer to from one object store to another, some at a time; gives how many. */
+/** Copies the till bodies that the database refers to from one object store to another. Returns their number. */
 async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
@@ -107,7 +106,7 @@ async function copyObjects(config: BackupConfig, urls: { from: string; to: strin
   }
 }
 
-/** Gives the answer of a query of the database. */
+/** Runs a query on a new connection, and closes the connection. */
 async function withDatabase<Result>(
   config: BackupConfig,
   query: (sql: postgres.Sql, config: BackupConfig) => Promise<Result>,
@@ -127,7 +126,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
   return rows.map(({ key }) => key);
 }
 
-/** What has been removed since the database was read is not copied. An object of a key is the same for ever. */
+/** Copies one object unless it exists already: objects never change. Skips one that was deleted after the dump. */
 async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await objectExists(key, to)) return;
@@ -149,10 +148,10 @@ async function objectExists(key: string, store: ObjectStore): Promise<boolean> {
 }
 
 /**
- * Runs one of PostgreSQL's own programs on the database that a URL names. The password goes by the environment, where
- * other users of the machine do not see it.
+ * Runs a PostgreSQL client program on a database. The password is passed in the environment, because other users of the
+ * machine can see arguments.
  *
- * @throws with what the program said when it fails or is not there.
+ * @throws with the end of the program's error output when it fails, or when it is not installed.
  */
 async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",
@@ -164,10 +163,10 @@ async function runPostgresProgram(
   url.password = "";
   const env = { ...process.env, ...(password && { PGPASSWORD: password }) };
   const args = [`--dbname=${url.href}`, ...options];
-  const running = promisify(execFile)(program, args, { env, maxBuffer: Number.POSITIVE_INFINITY });
-  await running.catch((cause: ExecFileException) => {
+  const execution = promisify(execFile)(program, args, { env, maxBuffer: Number.POSITIVE_INFINITY });
+  await execution.catch((cause: ExecFileException) => {
     if (typeof cause.code === "number")
-      throw new Error(`${program} ended with code ${cause.code}:\n${cause.stderr?.slice(-4_000)}`);
-    throw new Error(`${program} cannot be run: is PostgreSQL's client installed, and in PATH?`, { cause });
+      throw new Error(`${program} exited with code ${cause.code}:\n${cause.stderr?.slice(-4_000)}`);
+    throw new Error(`${program} cannot be run. Is the PostgreSQL client installed and in PATH?`, { cause });
   });
 }

@@ -1,10 +1,10 @@
 import { readConfig } from "@pragma/runtime/config/runtime-config";
 import { backupConfig, createBackup, restoreBackup } from "./backup-and-restore.ts";
 
-const usage = `backup <folder>     writes the database and the bodies of tills into a folder
-restore <folder>    brings them back, into an empty database and object store
+const usage = `backup <folder>     back up the database and the till bodies to a folder
+restore <folder>    restore them into an empty database and object store
 
-Both take DATABASE_URL, OBJECT_STORE and NAMESPACE from the environment, and need PostgreSQL's pg_dump and pg_restore.
+Both read DATABASE_URL, OBJECT_STORE and NAMESPACE from the environment, and need pg_dump and pg_restore in PATH.
 `;
 
 const [command, folder] = process.argv.slice(2);

@@ -4,33 +4,32 @@ import { createDatabasePool, type Database, type SqlTransaction } from "@pragma/
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 interface DatabaseRoleOptions {
-  /** What the service will log in with: `postgres://role:password@host/database`. */
+  /** The URL with which the service will log in: `postgres://role:password@host/database`. */
   url: string;
   tls: ServerTlsConfig;
   log: Logger;
 }
 
 /**
- * Lets the role of a service's URL use a schema as the service does: read and write rows, and nothing else. A role that
- * is not there is made, and one that has another password is given the URL's, which whoever runs this must be allowed to
- * (CREATEROLE); roles that are there already are used as they are.
+ * Grants the role in a service's URL what the service needs in a schema: to read and write rows, and nothing else. A
+ * missing role is created, and a role with another password gets the password of the URL. Both need CREATEROLE.
  */
 export async function grantSchemaToRole(db: Database, { url, tls, log }: DatabaseRoleOptions): Promise<void> {
   const role = decodeURIComponent(new URL(url).username);
   if (role === "") throw new Error(`The URL for schema ${db.schema} names no role.`);
   await db.transaction(async (tx) => {
-    // Several may do this at once, for their own schemas; PostgreSQL's catalogue of roles is one.
+    // Concurrent runs for several schemas would conflict, because roles are shared by all databases of a server.
     await tx`select pg_advisory_xact_lock(hashtext('pragma roles'))`;
-    const [existingRole] = await tx<{ own: boolean }[]>`
-      select rolname = current_user as own from pg_roles where rolname = ${role}`;
-    // Whoever made the schema may everything with it as it is.
-    if (existingRole?.own) return;
+    const [existingRole] = await tx<{ isCurrent: boolean }[]>`
+      select rolname = current_user as "isCurrent" from pg_roles where rolname = ${role}`;
+    // The current role owns the schema, so it has all privileges.
+    if (existingRole?.isCurrent) return;
     if (!existingRole) {
       await setPassword(tx, "create role %I login nosuperuser nocreatedb nocreaterole password %L", role, url);
-      log.info({ role }, "role made");
+      log.info({ role }, "role created");
     } else if (!(await canLogIn(url, tls, log))) {
       await setPassword(tx, "alter role %I password %L", role, url);
-      log.info({ role }, "role has another password");
+      log.info({ role }, "role password changed");
     }
     await grantPrivileges(tx, db.schema, role);
   });
@@ -63,21 +62,21 @@ async function grantPrivileges(tx: SqlTransaction, schema: string, role: string)
   await tx`grant select, insert, update, delete on all tables in schema ${of} to ${to}`;
   await tx`grant usage, select on all sequences in schema ${of} to ${to}`;
   await tx`grant execute on all functions in schema ${of} to ${to}`;
-  // What has run is the business of whoever migrates.
+  // Only the role that migrates records migrations.
   await tx`revoke insert, update, delete on migrations from ${to}`;
 }
 
 const scramIterations = 4096;
 
 /**
- * What PostgreSQL keeps of a password (SCRAM-SHA-256, RFC 5803): with it a role can be given a password that no statement
- * and no log of statements contains. For passwords of ASCII characters.
+ * Returns the verifier that PostgreSQL stores for a password (SCRAM-SHA-256, RFC 5803). Setting a password by its
+ * verifier keeps the password out of statements and their logs. For passwords of ASCII characters.
  */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, scramIterations, 32, "sha256");
-  const keyFor = (purpose: string) => createHmac("sha256", salted).update(purpose).digest();
-  const storedKey = createHash("sha256").update(keyFor("Client Key")).digest("base64");
-  const serverKey = keyFor("Server Key").toString("base64");
+  const deriveKey = (label: string) => createHmac("sha256", salted).update(label).digest();
+  const storedKey = createHash("sha256").update(deriveKey("Client Key")).digest("base64");
+  const serverKey = deriveKey("Server Key").toString("base64");
   return `SCRAM-SHA-256$${scramIterations}:${salt.toString("base64")}$${storedKey}:${serverKey}`;
 }

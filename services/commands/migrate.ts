@@ -1,6 +1,6 @@
 /**
- * Makes everything that services run on which may make nothing themselves, and ends: `node services/dist/migrate.js`, with
- * SERVICE for one of them only.
+ * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off.
+ * SERVICE limits it to one service.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
@@ -37,19 +37,18 @@ const roleUrlConfig = z.object(
 );
 
 /**
- * Makes what services run on that may make nothing themselves (MIGRATE=off): the tables of every service, or of the one
- * given, as the role of DATABASE_URL, which owns them; the role that a service logs in with, where
- * `<SERVICE>_DATABASE_URL` names one; and the event stream. Done again, it does what is new.
+ * Migrates the tables of every service, or of one, as the role of DATABASE_URL, which owns them. Creates the database
+ * role of each service that has a `<SERVICE>_DATABASE_URL`, and the event stream. May be run repeatedly.
  *
- * @throws `ConfigError` naming every fault of the environment.
+ * @throws `ConfigError` that names every invalid variable.
  */
 async function migrateAll(
   environment: EnvironmentVariables,
-  { only, log }: { only: ServiceName | undefined; log: Logger },
+  { onlyService, log }: { onlyService: ServiceName | undefined; log: Logger },
 ): Promise<void> {
   const config = readConfig(migrateConfig, environment);
   const urls = readConfig(roleUrlConfig, environment);
-  for (const name of only === undefined ? serviceNames : [only]) {
+  for (const name of onlyService === undefined ? serviceNames : [onlyService]) {
     const schema = buildServiceSchemaName(config.NAMESPACE, name);
     const db = createDatabasePool({ ...config, DATABASE_POOL: 3 }, { schema, log });
     try {
@@ -59,12 +58,12 @@ async function migrateAll(
     } finally {
       await db.close();
     }
-    log.info({ schema }, "the schema is up to date");
+    log.info({ schema }, "schema is up to date");
   }
   const bus = createEventBus(config, { name: "migrate", log });
   try {
-    await Promise.race([bus.ensureStream(), rejectAfter(60_000, "NATS was not reached within a minute.")]);
-    log.info({ stream: bus.stream }, "the event stream is up to date");
+    await Promise.race([bus.ensureStream(), rejectAfter(60_000, "NATS could not be reached within a minute.")]);
+    log.info({ stream: bus.stream }, "event stream is up to date");
   } finally {
     await bus.close();
   }
@@ -77,10 +76,10 @@ async function rejectAfter(milliseconds: number, message: string): Promise<never
 
 const log = createLogger({ name: "migrate", level: "info" });
 try {
-  const { SERVICE: only } = readConfig(z.object({ SERVICE: z.enum(serviceNames).optional() }), process.env);
-  await migrateAll(process.env, { only, log });
+  const { SERVICE: onlyService } = readConfig(z.object({ SERVICE: z.enum(serviceNames).optional() }), process.env);
+  await migrateAll(process.env, { onlyService, log });
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
-  else log.fatal({ err: error }, "could not migrate");
+  else log.fatal({ err: error }, "migration failed");
   process.exitCode = 1;
 }

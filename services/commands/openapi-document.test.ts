@@ -20,13 +20,13 @@ const options = { info: { title: "Test", version: "1", description: "" }, server
 const createTestDocument = (...operations: OperationDefinition[]) =>
   createOpenApiDocument(operations, { ...options, audiences: ["public"] });
 
-it("says of a route that is to go when it goes, and what takes its place", () => {
+it("states when a deprecated operation may be removed, and its successor", () => {
   const operation = createTestDocument(deprecatedOperation).paths?.["/v1/things"]?.get;
   expect(operation?.deprecated).toBe(true);
-  expect(operation?.description).toContain("may be gone from 2027-01-01 on. Use `/v2/things/` instead.");
+  expect(operation?.description).toContain("may be removed on or after 2027-01-01. Use `/v2/things/` instead.");
 });
 
-it("refuses two operations of one path and method, or of one name", () => {
+it("rejects two operations with the same method and path, or the same id", () => {
   expect(() => createTestDocument(deprecatedOperation, { ...deprecatedOperation, operationId: "other" })).toThrow(
     "collide on get /v1/things",
   );

@@ -11,25 +11,25 @@ interface OpenApiDocumentOptions {
   info: { title: string; version: string; description: string };
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
-  /** Routes of these audiences are in the document. */
+  /** The document contains the operations for these audiences. */
   audiences: RouteAudience[];
   webhooks?: WebhookDocumentation[];
 }
 
-/** A message that this product posts to whoever asked for it. */
+/** The documentation of a message that webhooks send. */
 interface WebhookDocumentation {
   name: string;
   tag: string;
   summary: string;
   description: string;
   headers: z.ZodObject;
-  /** Carries an example. */
+  /** Contains an example. */
   body: z.ZodType;
-  /** What a receiver may answer, and what follows from it. */
+  /** The responses of an endpoint and their effects, by status. */
   responses: Record<string, { description: string }>;
 }
 
-/** What any operation may answer besides its own errors. */
+/** Errors of every operation that needs an API key, in addition to its own. */
 const commonErrors: ErrorCode[] = [
   "key_missing",
   "key_invalid",
@@ -53,20 +53,19 @@ const bodyErrors: ErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Any text of your own, such as a uuid: the same request under the same key has its effect once in 24 hours. Repeated, it gets the first reply; a reply of more than 64 KB is not kept, and the answer is 204 without a body",
+      "Any text that you choose, such as a UUID. Within 24 hours, repeated requests with the same key take effect once and get the first response. A response over 64 KB is not stored; repeated requests then get 204 without a body",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });
 
 const conditionalRequestHeaders = z.object({
   "If-None-Match": z.string().optional().meta({
-    description:
-      "The ETag of the reply that you have: when nothing has changed since, the answer is 304 without a body",
+    description: "The ETag of a response that you have. If it is still current, the response is 304 without a body",
     example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
   }),
 });
 
-/** Describes operations as OpenAPI 3.1. Throws when two of them have one path and method, or one operation id. */
+/** Returns the OpenAPI 3.1 document of the operations. Throws when two have the same method and path, or the same id. */
 export function createOpenApiDocument(
   operations: OperationDefinition[],
   options: OpenApiDocumentOptions,
@@ -77,13 +76,13 @@ export function createOpenApiDocument(
   registry.registerComponent("securitySchemes", "apiKey", {
     type: "http",
     scheme: "bearer",
-    description: "An API key of your location, as `Authorization: Bearer <key>` or the key alone.",
+    description: "The API key of your location, as `Authorization: Bearer <key>` or as the key alone.",
   });
   for (const route of operations.filter(({ audience }) => options.audiences.includes(audience))) {
     const { params, query, body } = route.request ?? {};
     registry.registerPath({
       method: route.method,
-      // Both forms are served; the usual rules for OpenAPI documents want the one without the trailing slash.
+      // The gateway serves both forms. OpenAPI linters require the one without a trailing slash.
       path: route.path.replace(/(?<=.)\/$/, ""),
       operationId: route.operationId,
       tags: [route.tag],
@@ -127,10 +126,10 @@ export function createOpenApiDocument(
 function descriptionOf({ description: text, scope, deprecation }: OperationDefinition): string {
   const successorNotice = deprecation?.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
   const deprecationNotice = deprecation
-    ? `\n\nDeprecated: may be gone from ${deprecation.sunset} on.${successorNotice}`
+    ? `\n\nDeprecated: may be removed on or after ${deprecation.sunset}.${successorNotice}`
     : "";
   const description = `${text}${deprecationNotice}`;
-  if (scope === null) return `${description}\n\nNo key is needed.`;
+  if (scope === null) return `${description}\n\nNo API key is required.`;
   const meaning = !(scope in scopeDescriptions) ? "" : ` (${scopeDescriptions[scope as Scope].toLowerCase()})`;
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;
 }
@@ -155,7 +154,7 @@ function successResponsesOf({ responses }: OperationDefinition) {
   );
 }
 
-/** One response for each status, naming the codes that it may carry. */
+/** Returns one response for each status, with the error codes that it may have. */
 function errorResponsesOf({ errors, request, scope, method }: OperationDefinition) {
   const hasInput = request?.params || request?.query;
   const idempotencyErrors: ErrorCode[] = [
@@ -177,10 +176,10 @@ function errorResponsesOf({ errors, request, scope, method }: OperationDefinitio
     byStatus[status] = [...(byStatus[status] ?? []), code];
   }
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, of]) => [
+    Object.entries(byStatus).map(([status, statusCodes]) => [
       status,
       {
-        description: of.map((code) => `\`${code}\`: ${apiErrorDefinitions[code].title}.`).join("\n\n"),
+        description: statusCodes.map((code) => `\`${code}\`: ${apiErrorDefinitions[code].title}.`).join("\n\n"),
         content: { "application/problem+json": { schema: problemSchema } },
       },
     ]),
@@ -188,13 +187,13 @@ function errorResponsesOf({ errors, request, scope, method }: OperationDefinitio
 }
 
 function throwOnCollisions(operations: OperationDefinition[]): void {
-  const seen = new Map<string, string>();
+  const operationIds = new Map<string, string>();
   for (const { method, path, operationId } of operations) {
-    const address = `${method} ${path.replaceAll(/\{\w+\}/g, "{}").replace(/\/$/, "")}`;
-    for (const name of [address, `operation ${operationId}`]) {
-      const other = seen.get(name);
+    const route = `${method} ${path.replaceAll(/\{\w+\}/g, "{}").replace(/\/$/, "")}`;
+    for (const name of [route, `operation ${operationId}`]) {
+      const other = operationIds.get(name);
       if (other) throw new Error(`${operationId} and ${other} collide on ${name}.`);
-      seen.set(name, operationId);
+      operationIds.set(name, operationId);
     }
   }
 }

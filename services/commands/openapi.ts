@@ -8,41 +8,40 @@ import { loadServiceDefinitions } from "../definitions.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
 
 /*
- * Writes the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps,
- * `contracts/openapi.full.json` with the operators' routes too. `--check` writes nothing, and fails when they differ.
+ * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
+ * `contracts/openapi.full.json` with the operators' routes. `--check` only fails when they are out of date.
  */
 
 const openApiInfo = {
   title: "Pragma API",
   version: "1.0.0",
   description: [
-    "Orders, reports, catalogue and tills of restaurants, bars and hotels, from their points of sale.",
-    "**Key.** Send `Authorization: Bearer <key>`. A key belongs to one location and may do what its scopes allow; what belongs to another location is answered as if it were not there.",
-    "**Values.** Bodies are JSON, and may be sent with `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 is 14.00. Tax rates of reports, of V1 orders and of the catalogue are hundredths of a percent: 1000 is 10 %; those of product rows, in tills, live orders, V2 orders and webhooks, are plain percent: 10. Date-times are RFC 3339, in replies always in UTC; days in filters are days of the location's time zone. Query parameters and body fields that are not known are ignored. Addresses work with and without the slash at their end.",
-    "**Lists** come in pages of 10, or of as many as `size` asks for, 100 at most. `nextPageToken`, given back as `pageToken`, is the fast and exact way through all of them.",
-    "**Again.** With `Idempotency-Key` a POST has its effect once, however often it is sent. After 429 and 503 wait as long as `Retry-After` says. A reply with an `ETag` is answered 304, without its body, to who sends it back as `If-None-Match`.",
-    "**Errors** are RFC 9457 problem details: `code` is a stable name to decide by, `errors` tells every fault of a request, and `x-request-id`, which every reply has, names the request when you ask for help.",
+    "Orders, reports, catalogs and tills of restaurants, bars and hotels, from their point-of-sale (POS) systems.",
+    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. Requests for data of another location get the same response as for data that does not exist.",
+    "**Values.** Bodies are JSON; you may send them with `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 is 14.00. Tax rates in reports, V1 orders and the catalog are hundredths of a percent: 1000 is 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 is 10%. Date-times are RFC 3339, and always UTC in responses. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths work with and without a trailing slash.",
+    "**Lists** are paginated. A page has 10 items by default; set `size` for up to 100. To read a whole list, pass `nextPageToken` of each page as `pageToken` of the next request: this is fast, and it neither skips nor repeats items.",
+    "**Retries.** A POST with an `Idempotency-Key` takes effect once, however often you send it. After 429 and 503, wait for the time in `Retry-After`.",
+    "**Caching.** If a response has an `ETag`, send it back as `If-None-Match`: you get 304 without a body while the resource is unchanged.",
+    "**Errors** are RFC 9457 problem details. `code` is a stable identifier for your code to check, and `errors` lists every issue of an invalid request. Every response has an `x-request-id`; include it when you contact support.",
   ].join("\n\n"),
   contact: { name: "Pragma", email: "developers@pragma.example" },
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
-const openApiServers = [
-  { url: "http://127.0.0.1:4000", description: "The gateway on your machine, after `npm start`" },
-];
+const openApiServers = [{ url: "http://127.0.0.1:4000", description: "The local gateway, started with `npm start`" }];
 const openApiTags = [
-  { name: "Health", description: "Whether the API is up" },
+  { name: "Health", description: "API availability" },
   { name: "Reports", description: "End-of-day reports" },
-  { name: "Catalogue", description: "What a location sells and how it is paid" },
-  { name: "Orders", description: "Orders of shifts that are closed" },
-  { name: "Live orders", description: "Orders that are open, and what becomes of them" },
-  { name: "Webhooks", description: "What happens at a location, posted to whoever asked for it" },
-  { name: "Tills", description: "Shifts pushed by points of sale" },
-  { name: "Accounting", description: "Reports as journal entries, in files for accounting software" },
-  { name: "Jobs", description: "Work for the queue" },
+  { name: "Catalog", description: "Products, categories, modifiers, taxes and payment methods of a location" },
+  { name: "Orders", description: "Orders of closed shifts" },
+  { name: "Live orders", description: "Open orders and their changes" },
+  { name: "Webhooks", description: "Events of a location, sent to subscribed endpoints" },
+  { name: "Tills", description: "Closed shifts, pushed by POS systems" },
+  { name: "Accounting", description: "Accounting exports: reports as journal entries for accounting software" },
+  { name: "Jobs", description: "Background jobs" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
-  { name: "Consumers", description: "Who uses the API, and what they may do" },
+  { name: "Consumers", description: "API consumers, their scopes and rate limits" },
   { name: "Keys", description: "API keys" },
-  { name: "Description", description: "This API, described" },
+  { name: "OpenAPI documents", description: "The OpenAPI documents of this API" },
 ];
 
 const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventName[]).map((name) => ({
@@ -50,13 +49,13 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   tag: "Webhooks",
   summary: webhookEventDescriptions[name],
   description:
-    "Posted to the endpoints that listen to it. Check the signature over the body as it came, before reading it. It may come more than once, under the same id, and in another order.",
+    "Sent to the endpoints that are subscribed to this event. Verify the signature over the raw body before you parse it. A message may arrive more than once, with the same id, and out of order.",
   headers: webhookHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {
-    "200": { description: "Any status of 2xx, within 15 seconds: you have it" },
-    "410": { description: "You want no more: the webhook is disabled" },
-    default: { description: "Anything else, redirects too: it is sent again later" },
+    "200": { description: "Any 2xx status within 15 seconds acknowledges the message" },
+    "410": { description: "Disables the webhook: no more messages are sent" },
+    default: { description: "Any other response, including redirects: the delivery is retried later" },
   },
 }));
 
@@ -72,14 +71,14 @@ const operationWithUnknownTag = operations
   .find(({ tag }) => openApiTags.every(({ name }) => name !== tag));
 if (operationWithUnknownTag)
   throw new Error(
-    `${operationWithUnknownTag.operationId} has a tag that is not described: ${operationWithUnknownTag.tag}.`,
+    `${operationWithUnknownTag.operationId} has a tag without a description: ${operationWithUnknownTag.tag}.`,
   );
 
 function createDocumentFor(audiences: ("public" | "operator")[]): OpenApiDocument {
-  const used = new Set(
+  const usedNames = new Set(
     operations.filter(({ audience }) => audiences.some((each) => each === audience)).map(({ tag }) => tag),
   );
-  const usedTags = openApiTags.filter(({ name }) => used.has(name));
+  const usedTags = openApiTags.filter(({ name }) => usedNames.has(name));
   return createOpenApiDocument(operations, {
     info: openApiInfo,
     servers: openApiServers,
@@ -100,7 +99,7 @@ for (const [file, document] of Object.entries(documents)) {
   if (!isCheck) await writeFile(path, text);
 }
 if (isCheck && outdated.length > 0) {
-  process.stderr.write(`${outdated.join(" and ")} in contracts/ differ from the routes: run \`npm run openapi\`.\n`);
+  process.stderr.write(`${outdated.join(" and ")} in contracts/ differ from the routes. Run \`npm run openapi\`.\n`);
   process.exitCode = 1;
 } else {
   process.stdout.write(

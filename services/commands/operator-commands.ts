@@ -1,17 +1,17 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 
-/** What operators can do, in the words in which they do it. */
-export const opsCommandUsage = `parked list                              messages that could not be handled, with the reason
-parked retry <event id>... | --all       handles them again now
-tills unfinished [--seconds <n>]         tills without a result for so long (300 by default)
-tills retry <till id>... | --all         announces them again now
-erase --location <id> --orders <id,...>  removes who ordered from these orders, wherever they are kept
-erase --location <id> --before <day>     the same for all orders of tills that were pushed before a day
+/** The usage text of `npm run ops`. */
+export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
+dead-letters retry <event id>... | --all process them again now
+tills unfinished [--seconds <n>]         list tills without a result after this time (default 300)
+tills retry <till id>... | --all         requeue them now
+erase --location <id> --orders <id,...>  erase the personal data in these orders, wherever it is stored
+erase --location <id> --before <day>     erase it in all orders of tills that were pushed before a day
 
-Processes are reached at OPS_URLS (with commas between them; http://127.0.0.1:4090 by default), with OPS_TOKEN.`;
+OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is their token.`;
 
-/** Faulty words on the command line. */
+/** An invalid command line. */
 export class OpsUsageError extends Error {}
 
 const deadLetterListSchema = z.array(
@@ -26,10 +26,10 @@ const deadLetterListSchema = z.array(
 );
 const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
 
-/** The processes of an installation, as operators reach them on their ops ports. */
+/** A client of the ops ports of an installation. */
 type OpsClient = ReturnType<typeof createOpsClient>;
 
-/** `urls` are ops ports, e.g. `http://reporting:4090`; the token is what those processes have as OPS_TOKEN. */
+/** `urls` are ops ports, such as `http://reporting:4090`; `token` is the OPS_TOKEN of those processes. */
 export function createOpsClient(urls: string[], token: string | undefined) {
   async function requestProcess(url: string, method: string, path: string, body: unknown): Promise<unknown> {
     const response = await fetch(new URL(path, url), {
@@ -43,27 +43,30 @@ export function createOpsClient(urls: string[], token: string | undefined) {
     });
     if (response.status === 404) return undefined;
     const text = await response.text();
-    if (!response.ok) throw new Error(`${url}${path} answered ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`${url}${path} responded ${response.status}: ${text}`);
     return JSON.parse(text);
   }
 
   return {
-    /** What each process answers that knows the path, those that do not left out. */
+    /** Sends a request to every process. Returns the response bodies, without those of processes that lack the path. */
     async requestEachProcess(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown[]> {
       const responses = await Promise.all(urls.map((url) => requestProcess(url, method, path, body)));
-      return responses.filter((answer) => answer !== undefined);
+      return responses.filter((response) => response !== undefined);
     },
   };
 }
 
-/** Does what the words of a command line say, and gives what there is to show. Throws `UsageError`. */
+/** Runs a command and returns the result to print. Throws `OpsUsageError` when the command line is invalid. */
 export async function runOpsCommand(commandLine: string[], client: OpsClient): Promise<unknown> {
   const { positionals, values } = parseCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {
+    // `parked` is the name of these commands in earlier releases.
     case "parked list":
+    case "dead-letters list":
       return fetchDeadLetters(client);
-    case "parked retry": {
+    case "parked retry":
+    case "dead-letters retry": {
       const eventIds = values.all
         ? (await fetchDeadLetters(client)).map((message) => message.eventId)
         : requireIds(ids);
@@ -80,20 +83,20 @@ export async function runOpsCommand(commandLine: string[], client: OpsClient): P
     case "erase": {
       const { location, orders, before } = values;
       if (!location || (orders === undefined) === (before === undefined)) {
-        throw new OpsUsageError("erase needs --location, and either --orders or --before.");
+        throw new OpsUsageError("erase needs --location and either --orders or --before.");
       }
       const orderSelection = orders === undefined ? { before } : { orderIds: orders.split(",") };
-      // One process does it for all: it tells the others.
-      const [answer] = await client.requestEachProcess("POST", "/reporting/erasures", {
+      // The process that runs reporting publishes the erasure to the other services.
+      const [erasure] = await client.requestEachProcess("POST", "/reporting/erasures", {
         locationId: location,
         ...orderSelection,
       });
-      if (!answer) throw new Error("None of OPS_URLS is a process that runs reporting.");
-      return answer;
+      if (!erasure) throw new Error("None of the processes in OPS_URLS runs reporting.");
+      return erasure;
     }
     default:
       throw new OpsUsageError(
-        positionals.length > 0 ? `There is no command ${positionals.join(" ")}.` : "What is to be done?",
+        positionals.length > 0 ? `Unknown command: ${positionals.join(" ")}.` : "No command given.",
       );
   }
 }
@@ -117,22 +120,22 @@ function parseCommandLine(commandLine: string[]) {
 }
 
 function requireIds(ids: string[]): string[] {
-  if (ids.length === 0) throw new OpsUsageError("Name at least one, or say --all.");
+  if (ids.length === 0) throw new OpsUsageError("Pass at least one id, or --all.");
   return ids;
 }
 
-/** Several instances of a service tell of the same: each is shown once. */
+/** Returns each dead letter once, although every instance of a service lists the same ones. */
 async function fetchDeadLetters(client: OpsClient) {
   const lists = await client.requestEachProcess("GET", "/parked");
-  const all = lists.flatMap((list) => deadLetterListSchema.parse(list));
-  return [...new Map(all.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
+  const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));
+  return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
 }
 
 async function fetchUnfinishedTills(client: OpsClient, seconds: string | undefined) {
   const query = seconds === undefined ? "" : `?seconds=${encodeURIComponent(seconds)}`;
   const lists = await client.requestEachProcess("GET", `/till-ingest/unfinished${query}`);
-  const all = lists.flatMap((list) => unfinishedTillListSchema.parse(list));
-  return [...new Map(all.map((till) => [till.tillId, till])).values()];
+  const tills = lists.flatMap((list) => unfinishedTillListSchema.parse(list));
+  return [...new Map(tills.map((till) => [till.tillId, till])).values()];
 }
 
 async function runForEachId(

@@ -1,24 +1,24 @@
-/** What each user of Redis may do, in the words of Redis' ACL. Every other service has nothing to do with Redis. */
+/** The Redis ACL rules of each user. Other services do not use Redis. */
 const aclRules: Record<string, (namespace: string) => string> = {
   gateway: (namespace) =>
     `~${namespace}:limit:* -@all +@connection +info +eval +evalsha +script|load +time +hmget +hset +pexpire`,
   jobs: (namespace) => `~${namespace}:jobs-* ${bullmqCommands}`,
 };
 
-/** What BullMQ asks of Redis. Nothing that concerns the server or the keys of others, nor tells their names. */
+/** The commands that BullMQ needs: none that administers the server or lists the keys of others. */
 const bullmqCommands = "+@all -@admin -@dangerous -@pubsub -scan -randomkey -dbsize +info";
 
-/** `order-live` would log in with the password in REDIS_PASSWORD_ORDER_LIVE. */
+/** The password of `gateway` is in REDIS_PASSWORD_GATEWAY. */
 const passwordVariable = (user: string) => `REDIS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
 
 /**
- * Redis' ACL file, with `$VARIABLE` where a password belongs: Redis itself reads none from its environment. Nobody comes
- * in without a name.
+ * Renders the Redis ACL file. Passwords are `$VARIABLE` placeholders that deploy/redis/start.sh replaces, because Redis
+ * does not read its environment. Anonymous access is off.
  */
 export function renderRedisAclFile(namespace: string): string {
   const users = Object.entries(aclRules).map(
     ([user, rule]) => `user ${user} on >$${passwordVariable(user)} ${rule(namespace)}`,
   );
-  // Nobody can be it, but as it Redis itself reads its append-only file at the start.
+  // No client can log in as `default`, but Redis itself loads its append-only file as this user.
   return ["user default off ~* &* +@all", ...users, ""].join("\n");
 }

@@ -12,7 +12,7 @@ afterAll(() => jobs?.remove());
 const maxInteger = Number.MAX_SAFE_INTEGER;
 const lastDate = Date.parse("9999-12-31T23:59:59.999Z");
 
-describe("the largest number that an option takes", () => {
+describe("an option at its maximum", () => {
   it.each<[string, JobOptions]>([
     ["removeOnComplete", { removeOnComplete: maxInteger }],
     ["removeOnComplete.age", { removeOnComplete: { age: maxInteger } }],
@@ -24,27 +24,30 @@ describe("the largest number that an option takes", () => {
     ["backoff", { backoff: maxInteger }],
     ["timestamp", { timestamp: maxInteger }],
     ["deduplication.ttl", { deduplication: { id: "once", ttl: maxInteger } }],
-  ])("%s lets the job be done", async (_, jobOptions) => {
-    const shop = jobs.createTestLocation();
-    const { id } = await shop.createJob({ message: "Extreme", jobOptions });
-    expect(await shop.waitForState(id, "completed")).toMatchObject({ failure: null, result: { message: "Extreme" } });
+  ])("%s: the job completes", async (_, jobOptions) => {
+    const location = jobs.createTestLocation();
+    const { id } = await location.createJob({ message: "Extreme", jobOptions });
+    expect(await location.waitForState(id, "completed")).toMatchObject({
+      failure: null,
+      result: { message: "Extreme" },
+    });
   });
 
   it.each<[string, JobOptions]>([
     ["delay", { delay: maxInteger }],
     ["delay from the largest timestamp", { delay: maxInteger, timestamp: maxInteger }],
-    ["delay of a job that goes first", { delay: maxInteger, lifo: true }],
-  ])("%s keeps the job until it is due", async (_, jobOptions) => {
-    const shop = jobs.createTestLocation();
-    const { id } = await shop.createJob({ message: "Late", jobOptions });
-    expect((await shop.getStatus(id)).state).toBe("delayed");
+    ["delay of a lifo job", { delay: maxInteger, lifo: true }],
+  ])("%s: the job stays delayed", async (_, jobOptions) => {
+    const location = jobs.createTestLocation();
+    const { id } = await location.createJob({ message: "Late", jobOptions });
+    expect((await location.getStatus(id)).state).toBe("delayed");
   });
 
-  it("removeOnFail.age says of a job that it failed, and why", async () => {
-    const shop = jobs.createTestLocation();
+  it("removeOnFail.age: the failed job keeps its failure", async () => {
+    const location = jobs.createTestLocation();
     const message = uniqueMessage("fail");
-    const { id } = await shop.createJob({ message, jobOptions: { removeOnFail: { age: maxInteger } } });
-    expect((await shop.waitForState(id, "failed")).failure).toEqual({ message });
+    const { id } = await location.createJob({ message, jobOptions: { removeOnFail: { age: maxInteger } } });
+    expect((await location.waitForState(id, "failed")).failure).toEqual({ message });
   });
 
   it.each<[string, NonNullable<JobOptions["repeat"]>]>([
@@ -54,17 +57,17 @@ describe("the largest number that an option takes", () => {
     ["startDate of a pattern", { pattern: "0 4 * * *", startDate: lastDate }],
     ["endDate", { every: 60_000, endDate: lastDate }],
     ["endDate of a pattern", { pattern: "0 4 * * *", endDate: lastDate }],
-  ])("repeat.%s has the job repeated", async (_, repeat) => {
-    const shop = jobs.createTestLocation();
-    const { id } = await shop.createJob({ message: "Again and again", jobOptions: { repeat } });
-    await eventually("a run to be due", async () => await shop.nextRunAt(id));
-    expect((await shop.getStatus(id)).state).toBe("repeating");
+  ])("repeat.%s: the job repeats", async (_, repeat) => {
+    const location = jobs.createTestLocation();
+    const { id } = await location.createJob({ message: "Repeated", jobOptions: { repeat } });
+    await eventually("a run to be due", async () => await location.nextRunAt(id));
+    expect((await location.getStatus(id)).state).toBe("repeating");
   });
 
   it.each<[string, NonNullable<JobOptions["repeat"]>]>([
     ["startDate", { every: 60_000, startDate: lastDate + 1 }],
     ["endDate", { pattern: "0 4 * * *", endDate: maxInteger }],
-  ])("repeat.%s is refused beyond the last date", async (option, repeat) => {
+  ])("returns 400 for repeat.%s after the year 9999", async (option, repeat) => {
     const problem = await jobs.createTestLocation().postJobProblem({ message: "Too late", jobOptions: { repeat } });
     expect(problem.errors).toMatchObject([{ path: `jobOptions.repeat.${option}`, code: "too_big" }]);
   });

@@ -4,69 +4,68 @@ import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { Queue, Worker } from "bullmq";
-import type { JobsConfig } from "./context.ts";
+import type { JobsConfig } from "./config.ts";
 import { admitDueJobs, type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
 import { type RunJobServices, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof startJobQueue>;
 
 export const bullQueueName = "jobs-public";
-/** The name of every job in the queue. */
+/** The BullMQ name of every job. */
 export const bullJobName = "message";
-/** The id that a job has in the queue: BullMQ takes no colon, which the id of a run has, and no user's id has a `~`. */
+/** Returns a job's BullMQ id. BullMQ rejects the colon in the id of a run; no id from a client contains `~`. */
 export const toBullJobId = ({ locationId, id }: JobKey) => `${locationId}.${id.replace(":", "~")}`;
-/** No one reads the events that BullMQ keeps in Redis. */
+/** Keeps BullMQ's event stream in Redis short, since nothing reads it. */
 export const bullEventStreamOptions = { events: { maxLen: 10 } };
 
-/** For operators to look at; what a job came to is in PostgreSQL. Ages are in seconds. */
+/** How long BullMQ keeps finished jobs for operators; PostgreSQL has the outcomes. Ages are in seconds. */
 const finishedJobRetention = {
   removeOnComplete: { age: 60 * 60, count: 1_000 },
   removeOnFail: { age: 24 * 60 * 60, count: 1_000 },
 };
-/** Lines of a job's log, and traces of its failures, that are kept at most. */
+/** Upper bounds of the options keepLogs and stackTraceLimit. */
 const maxLogLines = 100;
 const maxStackTraces = 10;
-/** How often jobs that are due are looked for, besides when one was created or has ended. */
+/** Interval between searches for due jobs. A search also follows each job that is created or ends. */
 const pollMs = 250;
-/** Jobs that are being added to the queue at a time: while Redis does not answer, no more of them wait for it. */
+/** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */
 const maxConcurrentAdds = 1_000;
 const closeTimeoutMs = 5_000;
-/** How long a worker rests when Redis refuses writes: it would ask again at once, thousands of times a second. */
+/** Pause of the worker when Redis rejects writes: BullMQ would retry immediately, thousands of times a second. */
 const redisFullPauseMs = 2_000;
-/** A worker that has not been heard of for so long is taken for dead, as it is by the lease in PostgreSQL. */
+/** Milliseconds after which BullMQ considers a silent worker dead. Equal to the lease in PostgreSQL. */
 const lockDuration = 15_000;
 const stalledInterval = 5_000;
 /**
- * How often a job may lose its worker before the queue gives it up. Redis that takes no writes looks like that too, and
- * a job that comes up again is not done twice.
+ * How often a job may lose its worker before BullMQ fails it. High, because a Redis that rejects writes looks like a
+ * lost worker, too, and because the lease prevents a job from running twice.
  */
 const maxStalledCount = 100;
 
 /**
- * Opens the queue of all locations, and does its jobs. They wait in PostgreSQL, in their order, and only so many of a
- * location are in the queue at a time. What Redis loses is given to it again.
+ * Starts the queue of all locations and its worker. Jobs wait in PostgreSQL, in order, and only a limited number per
+ * location is in BullMQ at a time. Jobs that Redis loses are added to BullMQ again.
  *
- * PostgreSQL alone could do without a queue on Redis. BullMQ is there because it gives what is due to the workers of all
- * processes at once, while each polls PostgreSQL only so often, and because it is what operators look at: the board of
- * the ops port shows its jobs, how far each is, its log and the traces of its failures, which the options keepLogs and
- * stackTraceLimit are about.
+ * PostgreSQL alone would suffice as a queue. BullMQ is used for two reasons: it hands due jobs to the workers of all
+ * processes immediately, whereas each process polls PostgreSQL only at intervals; and its board on the ops port shows
+ * operators each job with its progress, log and stack traces (the options keepLogs and stackTraceLimit).
  */
 export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
   const { db, log } = runServices;
   const stopping = new AbortController();
-  // Every job that is being done listens.
+  // Every running job adds a listener.
   setMaxListeners(0, stopping.signal);
   const connection = createRedisClient(config, {
     maxRetriesPerRequest: null,
     retryStrategy: (times) => (stopping.signal.aborted ? null : Math.min(times * 100, 2_000)),
   });
-  const redisOutage = createOutageLog(log, "Redis is away or full");
+  const redisOutage = createOutageLog(log, "Redis is unavailable or full");
   connection.on("error", redisOutage.recordFailure).on("ready", redisOutage.recordRecovery);
   const bullOptions = { connection, prefix: config.NAMESPACE, skipVersionCheck: true };
   const queue = new Queue<JobKey, void>(bullQueueName, { ...bullOptions, streams: bullEventStreamOptions });
   queue.on("error", () => {});
 
-  /** Adds a job, or has one tried again that failed, which adds to the traces of its attempts before. */
+  /** Adds a job to BullMQ, or retries it there after a failed attempt, which keeps the traces of earlier attempts. */
   async function enqueueJob(job: JobRow): Promise<void> {
     const { locationId, id, timestamp, options } = job;
     const jobId = toBullJobId(job);
@@ -74,7 +73,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
     const state = await existing?.getState();
     if (state === "failed" && job.attemptsMade > 0) return existing?.retry();
     if (state === "active" && job.attemptsMade > 0) {
-      // The queue has yet to note that the attempt before has failed: the job waits until it is looked for again.
+      // BullMQ has not recorded the failed attempt yet, so that the job waits for the next search.
       await updateJob(db.sql, job, { queuedAt: null });
       return;
     }
@@ -92,7 +91,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
     name: "public jobs",
     log,
     claim: async () => (connection.status === "ready" ? admitDueJobs(db, config.JOBS_CONCURRENCY) : []),
-    // One that does not reach the queue is looked for after a while.
+    // A job that did not reach Redis is found again by a later search.
     processItem: (job) => enqueueJob(job).then(redisOutage.recordRecovery, redisOutage.recordFailure),
     concurrency: maxConcurrentAdds,
     pollMs,
@@ -107,7 +106,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
   );
   worker.on("completed", admissionLoop.poll).on("failed", admissionLoop.poll);
   worker.on("error", (error) => {
-    log.debug({ err: error }, "queue worker");
+    log.debug({ err: error }, "queue worker error");
     if (!error.message.startsWith("OOM ") || worker.isPaused()) return;
     void worker.pause(true);
     setTimeout(() => void worker.resume(), redisFullPauseMs).unref();
@@ -120,7 +119,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
       if (connection.status !== "ready") throw new Error("not connected");
       await connection.ping();
     },
-    /** Gives back what is being done, and closes. While Redis is away what is given back is found by its lease. */
+    /** Requeues the running jobs and closes. While Redis is unavailable, other processes find the jobs by their leases. */
     async close() {
       stopping.abort();
       const timeoutAbort = new AbortController();

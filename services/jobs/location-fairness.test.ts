@@ -8,35 +8,35 @@ beforeAll(async () => {
 });
 afterAll(() => jobs?.remove());
 
-describe("five thousand jobs of one location", () => {
+describe("5,000 jobs of one location", () => {
   it.each([
-    ["that take long", 60_000],
+    ["that are long", 60_000],
     ["that are short", 20],
-  ])("%s do not delay another location's, nor take more than their share", async (_, duration) => {
-    const shop = jobs.createTestLocation();
-    const first = await shop.createJob({ message: "Flood", duration });
+  ])("%s do not delay another location and stay within the concurrency limit", async (_, duration) => {
+    const location = jobs.createTestLocation();
+    const first = await location.createJob({ message: "Flood", duration });
     await jobs.db.sql`
       insert into jobs (location_id, id, key_id, consumer, message, duration, options, timestamp, due_at, position)
       select location_id, 'flood-' || number, key_id, consumer, message, duration, options, timestamp, due_at, position
       from jobs, generate_series(1, 5000) as number where id = ${first.id}`;
-    await eventually("the flood to be under way", async () => (await jobs.queue.getActiveCount()) >= 4);
+    await eventually("the flood to run", async () => (await jobs.queue.getActiveCount()) >= 4);
     expect(await jobs.queue.getActiveCount()).toBeLessThanOrEqual(10);
-    const other = jobs.createTestLocation();
-    const started = Date.now();
-    const { id } = await other.createJob({ message: "Other", duration: 1_000 });
-    await other.waitForState(id, "active");
-    expect(Date.now() - started).toBeLessThan(2_000);
+    const otherLocation = jobs.createTestLocation();
+    const startedAt = Date.now();
+    const { id } = await otherLocation.createJob({ message: "Other", duration: 1_000 });
+    await otherLocation.waitForState(id, "active");
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
   });
 });
 
-describe("the runs of a repeating job that take longer than from one to the next", () => {
-  it("are done beside one another", async () => {
-    const shop = jobs.createTestLocation();
+describe("runs that take longer than the interval of their repeating job", () => {
+  it("overlap", async () => {
+    const location = jobs.createTestLocation();
     const message = uniqueMessage("held");
-    const { id } = await shop.createJob({ message, jobOptions: { repeat: { every: 500, limit: 3 } } });
-    await eventually("all to begin", () => jobs.startedMessages.filter((each) => each === message).length === 3);
-    expect((await shop.getStatus(id)).runs).toBe(0);
+    const { id } = await location.createJob({ message, jobOptions: { repeat: { every: 500, limit: 3 } } });
+    await eventually("all runs to start", () => jobs.startedMessages.filter((each) => each === message).length === 3);
+    expect((await location.getStatus(id)).runs).toBe(0);
     jobs.releasedMessages.add(message);
-    expect((await shop.waitForState(id, "completed")).runs).toBe(3);
+    expect((await location.waitForState(id, "completed")).runs).toBe(3);
   });
 });

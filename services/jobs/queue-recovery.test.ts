@@ -15,207 +15,209 @@ afterAll(() => jobs?.remove());
 
 const countStarts = (message: string) => jobs.startedMessages.filter((each) => each === message).length;
 
-describe("when Redis has lost everything", () => {
-  it("what waits is done, what is being done and what was done is not done again, and a parent waits for its child", async () => {
-    const shop = jobs.createTestLocation();
+describe("after Redis has lost its data", () => {
+  it("every job runs exactly once, and a parent still waits for its child", async () => {
+    const location = jobs.createTestLocation();
     const create = (message: string, jobOptions = {}, duration = 0) =>
-      shop.createJob({ message: uniqueMessage(message), duration, jobOptions });
+      location.createJob({ message: uniqueMessage(message), duration, jobOptions });
     const done = await create("done");
-    const forgotten = await create("forgotten", { removeOnComplete: true });
+    const removed = await create("removed", { removeOnComplete: true });
     const failed = await create("fail");
-    await shop.waitForState(done.id, "completed");
-    await shop.waitForState(failed.id, "failed");
-    await eventually("it to be forgotten", () => shop.isJobRemoved(forgotten.id));
+    await location.waitForState(done.id, "completed");
+    await location.waitForState(failed.id, "failed");
+    await eventually("the job to be removed", () => location.isJobRemoved(removed.id));
     const running = await create("running", {}, 4_000);
-    await shop.waitForState(running.id, "active");
+    await location.waitForState(running.id, "active");
     const delayed = await create("delayed", { delay: 1_500 });
     const parent = await create("parent", { delay: 500 });
-    await shop.waitForState(parent.id, "delayed");
+    await location.waitForState(parent.id, "delayed");
     const child = await create("child", { parent: { id: parent.id }, delay: 2_500 });
     const repeating = await create("repeating", { repeat: { every: 1_000, limit: 4 } });
-    await eventually("a first run", async () => (await shop.getStatus(repeating.id)).runs > 0);
+    await eventually("a first run", async () => (await location.getStatus(repeating.id)).runs > 0);
 
     await jobs.flushRedis();
 
-    const all = [done, forgotten, failed, running, delayed, parent, child];
-    await Promise.all([running, delayed, parent, child, repeating].map(({ id }) => shop.waitForState(id, "completed")));
-    const [parentDone, childDone] = await Promise.all([parent, child].map(({ id }) => shop.getStatus(id)));
+    const all = [done, removed, failed, running, delayed, parent, child];
+    await Promise.all(
+      [running, delayed, parent, child, repeating].map(({ id }) => location.waitForState(id, "completed")),
+    );
+    const [parentDone, childDone] = await Promise.all([parent, child].map(({ id }) => location.getStatus(id)));
     expect(Date.parse(childDone?.finishedAt ?? "")).toBeLessThanOrEqual(Date.parse(parentDone?.finishedAt ?? ""));
     await sleep(3_000);
     expect(all.map(({ payload }) => countStarts(payload.message))).toEqual(all.map(() => 1));
     expect(countStarts(repeating.payload.message)).toBe(4);
-    expect((await shop.getStatus(failed.id)).state).toBe("failed");
+    expect((await location.getStatus(failed.id)).state).toBe("failed");
   });
 
-  it("a duplicate is still one, and an attempt that was made still counts", async () => {
-    const shop = jobs.createTestLocation();
+  it("deduplication and the count of attempts persist", async () => {
+    const location = jobs.createTestLocation();
     const jobOptions = { deduplication: { id: "d", ttl: 60_000 } };
-    const first = await shop.createJob({ message: "First", jobOptions });
-    await shop.waitForState(first.id, "completed");
+    const first = await location.createJob({ message: "First", jobOptions });
+    await location.waitForState(first.id, "completed");
     const message = uniqueMessage("fail");
-    const tried = await shop.createJob({ message, jobOptions: { attempts: 3, backoff: 2_000 } });
-    await shop.waitForState(tried.id, "delayed");
+    const retried = await location.createJob({ message, jobOptions: { attempts: 3, backoff: 2_000 } });
+    await location.waitForState(retried.id, "delayed");
     await jobs.flushRedis();
-    expect((await shop.postJob({ message: "Again", jobOptions })).status).toBe(200);
-    await shop.waitForState(tried.id, "failed");
+    expect((await location.postJob({ message: "Duplicate", jobOptions })).status).toBe(200);
+    await location.waitForState(retried.id, "failed");
     expect(countStarts(message)).toBe(3);
   });
 });
 
-describe.concurrent("a process that stops", () => {
-  it("gives back what it is doing, and another does it", async () => {
-    const one = await startTestJobs();
-    const shop = one.createTestLocation();
-    const message = "held: given back";
-    const { id } = await shop.createJob({ message });
-    await shop.waitForState(id, "active");
-    const other = await one.startAnotherInstance();
+describe.concurrent("a stopping process", () => {
+  it("requeues its running job, which another process completes", async () => {
+    const testJobs = await startTestJobs();
+    const location = testJobs.createTestLocation();
+    const message = "held: requeued";
+    const { id } = await location.createJob({ message });
+    await location.waitForState(id, "active");
+    const otherInstance = await testJobs.startAnotherInstance();
     const stoppedAt = Date.now();
-    await one.stop();
+    await testJobs.stop();
     expect(Date.now() - stoppedAt).toBeLessThan(3_000);
-    one.releasedMessages.add(message);
-    await eventually("the other to do it", async () => {
-      const response = await other.request("GET", `/v1/jobs/${id}`, { principal: shop.principal });
+    testJobs.releasedMessages.add(message);
+    await eventually("the other process to complete the job", async () => {
+      const response = await otherInstance.request("GET", `/v1/jobs/${id}`, { principal: location.principal });
       return ((await response.json()) as { state: string }).state === "completed";
     });
-    expect(one.startedMessages).toEqual([message, message]);
-    await other.stop();
-    await one.remove();
+    expect(testJobs.startedMessages).toEqual([message, message]);
+    await otherInstance.stop();
+    await testJobs.remove();
   });
 });
 
-describe.concurrent("while Redis is away", () => {
+describe.concurrent("while Redis is unavailable", () => {
   let redis: DedicatedServer;
   beforeAll(async () => {
     redis = await startDedicatedServer("redis");
   });
   afterAll(() => redis?.stop());
 
-  it.sequential("jobs are taken, and done when it is back", async () => {
-    const alone = await startTestJobs({ REDIS_URL: redis.url });
+  it.sequential("jobs can be created and run once Redis is back", async () => {
+    const service = await startTestJobs({ REDIS_URL: redis.url });
     await redis.kill();
-    const shop = alone.createTestLocation();
-    const { id } = await shop.createJob({ message: "While away" });
-    expect((await shop.getStatus(id)).state).toBe("waiting");
+    const location = service.createTestLocation();
+    const { id } = await location.createJob({ message: "During the outage" });
+    expect((await location.getStatus(id)).state).toBe("waiting");
     await redis.start();
-    await shop.waitForState(id, "completed");
-    await alone.remove();
+    await location.waitForState(id, "completed");
+    await service.remove();
   });
 
-  it.sequential("a process stops within seconds", async () => {
-    const alone = await startTestJobs({ REDIS_URL: redis.url });
-    const { id } = await alone.createTestLocation().createJob({ message: "While there" });
+  it.sequential("a process stops within 8 seconds", async () => {
+    const service = await startTestJobs({ REDIS_URL: redis.url });
+    const { id } = await service.createTestLocation().createJob({ message: "Before the outage" });
     expect(id).toBeDefined();
     await redis.kill();
     const stoppedAt = Date.now();
-    await alone.stop();
+    await service.stop();
     expect(Date.now() - stoppedAt).toBeLessThan(8_000);
   });
 });
 
-describe.concurrent("a job that the queue does not have", () => {
+describe.concurrent("a job that BullMQ has lost", () => {
   const removeFromQueue = async (job: { remove(): Promise<unknown> } | undefined) => job?.remove();
 
-  it("is given to it again", async () => {
-    const one = await startTestJobs();
-    const shop = one.createTestLocation();
-    const busy = await shop.createJob({ message: "busy", duration: 60_000 });
-    await shop.waitForState(busy.id, "active");
-    const other = one.createTestLocation();
-    await one.queue.pause();
-    const { id } = await other.createJob({ message: "lost alone" });
-    await eventually("it to be queued", async () => Boolean(await other.getQueuedJob(id)));
-    await removeFromQueue(await other.getQueuedJob(id));
-    await one.queue.resume();
-    await other.waitForState(id, "completed");
-    expect(one.startedMessages).toEqual(["busy", "lost alone"]);
-    await one.remove();
+  it("is added to it again", async () => {
+    const testJobs = await startTestJobs();
+    const location = testJobs.createTestLocation();
+    const busy = await location.createJob({ message: "busy", duration: 60_000 });
+    await location.waitForState(busy.id, "active");
+    const otherLocation = testJobs.createTestLocation();
+    await testJobs.queue.pause();
+    const { id } = await otherLocation.createJob({ message: "lost" });
+    await eventually("the job to be queued", async () => Boolean(await otherLocation.getQueuedJob(id)));
+    await removeFromQueue(await otherLocation.getQueuedJob(id));
+    await testJobs.queue.resume();
+    await otherLocation.waitForState(id, "completed");
+    expect(testJobs.startedMessages).toEqual(["busy", "lost"]);
+    await testJobs.remove();
   });
 
-  it("and whose process died, is done by another when the lease has expired, and not before", async () => {
-    const one = await startTestJobs();
-    const shop = one.createTestLocation();
-    const { id } = await shop.createJob({ message: "orphaned" });
-    await shop.waitForState(id, "completed");
-    const dead = { finishedAt: null, outcome: null, result: null, queuedAt: new Date(Date.now() - 60_000) };
-    await one.db.sql`
-      update jobs set ${one.db.sql(dead)}, held_until = now() + interval '6 seconds' where id = ${id}`;
-    await removeFromQueue(await shop.getQueuedJob(id));
+  it("and whose process died runs elsewhere once the lease has expired", async () => {
+    const testJobs = await startTestJobs();
+    const location = testJobs.createTestLocation();
+    const { id } = await location.createJob({ message: "orphaned" });
+    await location.waitForState(id, "completed");
+    const activeState = { finishedAt: null, outcome: null, result: null, queuedAt: new Date(Date.now() - 60_000) };
+    await testJobs.db.sql`
+      update jobs set ${testJobs.db.sql(activeState)}, held_until = now() + interval '6 seconds' where id = ${id}`;
+    await removeFromQueue(await location.getQueuedJob(id));
     await sleep(4_500);
-    expect(one.startedMessages).toHaveLength(1);
-    await shop.waitForState(id, "completed");
-    expect(one.startedMessages).toEqual(["orphaned", "orphaned"]);
-    await one.remove();
+    expect(testJobs.startedMessages).toHaveLength(1);
+    await location.waitForState(id, "completed");
+    expect(testJobs.startedMessages).toEqual(["orphaned", "orphaned"]);
+    await testJobs.remove();
   });
 });
 
-describe.concurrent("a process that stalls until its lease has expired", () => {
-  /** A job whose lease another process has acquired since this one began it. */
+describe.concurrent("a process that has lost its lease", () => {
+  /** Starts a job whose lease another process then acquires. */
   async function startStalledJob(message: string, jobOptions = {}) {
-    const one = await startTestJobs();
-    const shop = one.createTestLocation();
-    const { id } = await shop.createJob({ message, jobOptions, duration: 300 });
-    await shop.waitForState(id, "active");
+    const testJobs = await startTestJobs();
+    const location = testJobs.createTestLocation();
+    const { id } = await location.createJob({ message, jobOptions, duration: 300 });
+    await location.waitForState(id, "active");
     const heldUntil = new Date(Date.now() + 60_000);
-    await one.db.sql`
+    await testJobs.db.sql`
       update jobs set lease_id = gen_random_uuid(), held_until = ${heldUntil}, progress = 40 where id = ${id}`;
-    const { queuedAt } = await row();
+    const { queuedAt } = await findRow();
     const unchanged = { finishedAt: null, attemptsMade: 0, progress: 40, heldUntil, queuedAt };
-    async function row({ db }: TestService = one) {
-      const [found] = await db.sql<[JobRow]>`select * from jobs where id = ${id}`;
-      return found;
+    async function findRow({ db }: TestService = testJobs) {
+      const [job] = await db.sql<[JobRow]>`select * from jobs where id = ${id}`;
+      return job;
     }
-    return { one, id, row, unchanged };
+    return { testJobs, id, findRow, unchanged };
   }
 
   it.each([
-    ["completes", "held", {}],
-    ["fails for the last time", "held, then fail", {}],
-    ["fails", "held, then fail", { attempts: 2, backoff: 60_000 }],
-  ])("and %s, changes nothing of the job that another does", async (_, message, jobOptions) => {
-    const { one, id, row, unchanged } = await startStalledJob(message, jobOptions);
-    one.releasedMessages.add(message);
-    await eventually("it to end", async () => {
-      const [queued] = await one.queue.getJobs(["completed", "failed"]);
+    ["job completes", "held", {}],
+    ["last attempt fails", "held, then fail", {}],
+    ["first attempt fails", "held, then fail", { attempts: 2, backoff: 60_000 }],
+  ])("changes nothing when its %s", async (_, message, jobOptions) => {
+    const { testJobs, id, findRow, unchanged } = await startStalledJob(message, jobOptions);
+    testJobs.releasedMessages.add(message);
+    await eventually("the job to end", async () => {
+      const [queued] = await testJobs.queue.getJobs(["completed", "failed"]);
       return queued?.data.id === id;
     });
-    expect(await row()).toMatchObject(unchanged);
-    await one.remove();
+    expect(await findRow()).toMatchObject(unchanged);
+    await testJobs.remove();
   });
 
-  it("and stops, does not give back the job that another does", async () => {
-    const { one, row, unchanged } = await startStalledJob("held for another");
-    await one.stop();
-    const other = await one.startAnotherInstance();
-    expect(await row(other)).toMatchObject(unchanged);
-    await other.stop();
-    await one.remove();
+  it("does not requeue the job when it stops", async () => {
+    const { testJobs, findRow, unchanged } = await startStalledJob("held by another process");
+    await testJobs.stop();
+    const otherInstance = await testJobs.startAnotherInstance();
+    expect(await findRow(otherInstance)).toMatchObject(unchanged);
+    await otherInstance.stop();
+    await testJobs.remove();
   });
 });
 
-describe.concurrent("jobs of a version that kept them in queues of their locations", () => {
-  it("are done after an upgrade, and a parent after its children", async () => {
-    const shop = jobs.createTestLocation();
-    const later = { delay: 2_000 };
-    const plain = await shop.createJob({ message: uniqueMessage("plain"), jobOptions: later });
-    const parent = await shop.createJob({ message: uniqueMessage("parent"), jobOptions: later });
-    const child = await shop.createJob({
+describe.concurrent("jobs of the version with one BullMQ queue per location", () => {
+  it("run after an upgrade, a parent after its children", async () => {
+    const location = jobs.createTestLocation();
+    const delayed = { delay: 2_000 };
+    const plain = await location.createJob({ message: uniqueMessage("plain"), jobOptions: delayed });
+    const parent = await location.createJob({ message: uniqueMessage("parent"), jobOptions: delayed });
+    const child = await location.createJob({
       message: uniqueMessage("child"),
       jobOptions: { delay: 4_000, parent: { id: parent.id } },
     });
     const repeat = { every: 500, limit: 2, startDate: Date.now() + 2_000 };
-    const repeating = await shop.createJob({ message: uniqueMessage("repeating"), jobOptions: { repeat } });
-    await jobs.db.sql`delete from jobs where location_id = ${shop.locationId} and run_of is not null`;
+    const repeating = await location.createJob({ message: uniqueMessage("repeating"), jobOptions: { repeat } });
+    await jobs.db.sql`delete from jobs where location_id = ${location.locationId} and run_of is not null`;
     await jobs.db.sql`
       update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()
-      where location_id = ${shop.locationId}`;
+      where location_id = ${location.locationId}`;
     for (const name of ["005_prepared", "008_first_runs"]) {
       const migration = new URL(`./migrations/${name}.sql`, import.meta.url);
       await jobs.db.sql.unsafe(await readFile(migration, "utf8"));
     }
-    await shop.waitForState(parent.id, "waiting-children");
-    for (const { id } of [plain, child, parent, repeating]) await shop.waitForState(id, "completed");
-    const all = [plain, child, parent, repeating].map(({ payload }) => countStarts(payload.message));
-    expect(all).toEqual([1, 1, 1, 2]);
+    await location.waitForState(parent.id, "waiting-children");
+    for (const { id } of [plain, child, parent, repeating]) await location.waitForState(id, "completed");
+    const startCounts = [plain, child, parent, repeating].map(({ payload }) => countStarts(payload.message));
+    expect(startCounts).toEqual([1, 1, 1, 2]);
   });
 });

@@ -1,13 +1,13 @@
 import type { JobRepeatOptions } from "@pragma/contracts/job";
 import { describe, expect, it } from "vitest";
-import { computeNextDueMs, validateRepeat } from "./repeat-schedule.ts";
+import { computeNextDueMs, validateRepeatOptions } from "./repeat-schedule.ts";
 
 const minuteMs = 60_000;
-/** The next leap year is 2104, the longest that a pattern of any kind may have to be searched for. */
+/** The next leap year is 2104, so that the search for February 29 takes longest. */
 const now = Date.parse("2096-03-01T00:00:00Z");
-const lastYear = "9999-01-01T00:00:00Z";
+const startOfLastYear = "9999-01-01T00:00:00Z";
 
-/** The milliseconds of processor time that this takes, at the best of five tries. */
+/** Returns the CPU time in milliseconds of the fastest of five calls. */
 function measureCpuMs(work: () => void): number {
   const samplesMs = [1, 2, 3, 4, 5].map(() => {
     const before = process.cpuUsage();
@@ -18,7 +18,7 @@ function measureCpuMs(work: () => void): number {
   return Math.min(...samplesMs);
 }
 
-describe("a pattern that comes true rarely does not hold up other requests", () => {
+describe("a pattern that rarely matches is checked quickly", () => {
   it.each<JobRepeatOptions & { pattern: string }>([
     { pattern: "0 0 29 2 *" },
     { pattern: "0 0 29 2 *", tz: "Europe/Paris" },
@@ -26,41 +26,41 @@ describe("a pattern that comes true rarely does not hold up other requests", () 
     { pattern: "0 0 31 1,3,5,7,8,10,12 *", tz: "Africa/Casablanca" },
     { pattern: "30 2 28 3 *", tz: "Europe/Paris", limit: 1_000_000 },
     { pattern: "0 0 * 2 7L", tz: "America/Santiago" },
-    { pattern: "0 0 31 12 *", endDate: lastYear, tz: "Pacific/Chatham" },
-    { pattern: "0 0 29 2 *", startDate: lastYear, tz: "Europe/Paris" },
-    { pattern: "0 0 * 2 7L", startDate: lastYear },
+    { pattern: "0 0 31 12 *", endDate: startOfLastYear, tz: "Pacific/Chatham" },
+    { pattern: "0 0 29 2 *", startDate: startOfLastYear, tz: "Europe/Paris" },
+    { pattern: "0 0 * 2 7L", startDate: startOfLastYear },
   ])("$pattern, $tz, from $startDate", (repeat) => {
-    const taken = measureCpuMs(() => {
-      expect(validateRepeat({ repeat }, minuteMs, now)).toEqual([]);
-      const begin = repeat.startDate === undefined ? now : Date.parse(lastYear);
+    const cpuMs = measureCpuMs(() => {
+      expect(validateRepeatOptions({ repeat }, minuteMs, now)).toEqual([]);
+      const startMs = repeat.startDate === undefined ? now : Date.parse(startOfLastYear);
       const first = computeNextDueMs(repeat, null, now) ?? 0;
-      expect(first).toBeGreaterThan(begin);
+      expect(first).toBeGreaterThan(startMs);
       expect(computeNextDueMs(repeat, first, first)).toBeGreaterThan(
-        repeat.startDate === undefined ? first + minuteMs : begin,
+        repeat.startDate === undefined ? first + minuteMs : startMs,
       );
     });
-    expect(taken).toBeLessThan(100);
+    expect(cpuMs).toBeLessThan(100);
   });
 
   it.each<[string, string, RegExp]>([
-    ["0 0 31 4,6,9,11 *", "Europe/Paris", /ever comes true/],
-    ["0 0 31 2,4,6,9,11 *", "UTC", /ever comes true/],
-    ["* * * 30-31 2 *", "Australia/Lord_Howe", /ever comes true/],
+    ["0 0 31 4,6,9,11 *", "Europe/Paris", /matches some date/],
+    ["0 0 31 2,4,6,9,11 *", "UTC", /matches some date/],
+    ["* * * 30-31 2 *", "Australia/Lord_Howe", /matches some date/],
     ["0 0 * 2 1#5", "Europe/Paris", /within 10 years/],
     ["59 59 23 30 2 1#5", "Africa/Casablanca", /within 10 years/],
     ["0 0 H(29-31) 4,6,9,11 *", "Europe/Paris", /H/],
-  ])("%s in %s is refused", (pattern, tz, why) => {
-    // Of nine Februaries from 2097 on none has a fifth Monday.
-    const taken = measureCpuMs(() => {
-      expect(validateRepeat({ repeat: { pattern, tz } }, minuteMs, now)).toMatchObject([
-        { path: "jobOptions.repeat.pattern", message: expect.stringMatching(why) },
+  ])("%s in %s is rejected", (pattern, tz, reason) => {
+    // None of the nine Februaries from 2097 on has a fifth Monday.
+    const cpuMs = measureCpuMs(() => {
+      expect(validateRepeatOptions({ repeat: { pattern, tz } }, minuteMs, now)).toMatchObject([
+        { path: "jobOptions.repeat.pattern", message: expect.stringMatching(reason) },
       ]);
     });
-    expect(taken).toBeLessThan(100);
+    expect(cpuMs).toBeLessThan(100);
   });
 });
 
-describe("the shortest time between two runs of a pattern", () => {
+describe("the shortest interval of a pattern", () => {
   it.each([
     ["* * * * *", minuteMs, true],
     ["30 * * * * *", minuteMs, true],
@@ -73,8 +73,8 @@ describe("the shortest time between two runs of a pattern", () => {
     ["0 0 8,20 * * *", 721 * minuteMs, false],
     ["0 0 8 * * *", 1_440 * minuteMs, true],
     ["0 0 8 * * *", 1_441 * minuteMs, false],
-  ])("of %s, where %i ms are required: allowed %s", (pattern, shortest, isAllowed) => {
-    const faults = validateRepeat({ repeat: { pattern } }, shortest, Date.parse("2026-05-29T00:00:00Z"));
-    expect(faults.map(({ code }) => code)).toEqual(isAllowed ? [] : ["too_small"]);
+  ])("%s with a minimum of %i ms: allowed is %s", (pattern, minRepeatMs, isAllowed) => {
+    const issues = validateRepeatOptions({ repeat: { pattern } }, minRepeatMs, Date.parse("2026-05-29T00:00:00Z"));
+    expect(issues.map(({ code }) => code)).toEqual(isAllowed ? [] : ["too_small"]);
   });
 });

@@ -2,47 +2,51 @@ import type { RequestIssue } from "@pragma/contracts/errors";
 import type { JobOptions, JobRepeatOptions } from "@pragma/contracts/job";
 import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 
-/** How far ahead a pattern must come true: looking further would hold up every other request. */
+/** Years within which a pattern must match: a longer search would block every other request. */
 const maxYearsAhead = 10;
 
-/** The last millisecond of the year 9999: no job is due later, since dates end not much later. */
-export const latestDueMs = Date.parse("9999-12-31T23:59:59.999Z");
+/** The last millisecond of the year 9999, the latest due time: PostgreSQL and JavaScript dates end not much later. */
+export const maxDueMs = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** What each run of a repeating job has of its own, so that the job cannot have it. */
-const perRunOptions = {
-  jobId: "Each run of a repeating job is given an id of its own",
-  delay: "When a run is due, repeat says",
-  timestamp: "Each run of a repeating job comes to be when the one before it begins",
-  deduplication: "The runs of a repeating job are not deduplicated",
-  parent: "A repeating job does not finish as its parent's child: it has many runs",
+/** The options that a repeating job cannot have, each with the reason. */
+const optionsExcludedByRepeat = {
+  jobId: "each run of a repeating job gets its own id",
+  delay: "repeat determines when each run is due",
+  timestamp: "each run of a repeating job is created when the run before it starts",
+  deduplication: "the runs of a repeating job are not deduplicated",
+  parent: "a repeating job has many runs and cannot be a child",
 } as const;
 
-/** What a queue cannot do of a repeating job, or its installation does not allow. `shortest` is in milliseconds. */
-export function validateRepeat(options: JobOptions, minRepeatMs: number, now: number): RequestIssue[] {
+/**
+ * Returns the issues of a repeating job's options: conflicts between them, and values that the installation does not
+ * allow. All times are in milliseconds.
+ */
+export function validateRepeatOptions(options: JobOptions, minRepeatMs: number, now: number): RequestIssue[] {
   const { repeat = {} } = options;
   const { every, pattern, startDate, endDate, immediately } = repeat;
   const issues: RequestIssue[] = [];
   const addIssue = (option: string, code: string, message: string) =>
     issues.push({ in: "body", path: `jobOptions.${option}`, code, message });
 
-  for (const [option, reason] of Object.entries(perRunOptions)) {
-    const given = options[option as keyof typeof perRunOptions];
-    if (given !== undefined) addIssue(option, "conflict", `${reason}: not with repeat`);
+  for (const [option, reason] of Object.entries(optionsExcludedByRepeat)) {
+    const value = options[option as keyof typeof optionsExcludedByRepeat];
+    if (value !== undefined) addIssue(option, "conflict", `Cannot be combined with repeat: ${reason}`);
   }
   if ((every === undefined) === (pattern === undefined))
-    addIssue("repeat", "conflict", "Has to have either every or a pattern");
+    addIssue("repeat", "conflict", "Must have either every or pattern");
   if (immediately && startDate !== undefined) {
-    addIssue("repeat.immediately", "conflict", "A first run at once and a startDate contradict each other");
+    addIssue("repeat.immediately", "conflict", "Cannot be combined with startDate");
   }
   for (const [option, date] of Object.entries({ startDate, endDate })) {
-    if (date !== undefined && toTimestampMs(date) > latestDueMs)
-      addIssue(`repeat.${option}`, "too_big", "Is after the year 9999");
+    if (date !== undefined && toTimestampMs(date) > maxDueMs)
+      addIssue(`repeat.${option}`, "too_big", "Must not be after the year 9999");
   }
-  if (endDate !== undefined && toTimestampMs(endDate) <= now) addIssue("repeat.endDate", "too_small", "Is over");
+  if (endDate !== undefined && toTimestampMs(endDate) <= now)
+    addIssue("repeat.endDate", "too_small", "Must be in the future");
   if (endDate !== undefined && startDate !== undefined && toTimestampMs(endDate) <= toTimestampMs(startDate)) {
-    addIssue("repeat.endDate", "conflict", "Is not after startDate");
+    addIssue("repeat.endDate", "conflict", "Must be after startDate");
   }
-  const tooOften = `Between two runs there have to be ${minRepeatMs} milliseconds at least`;
+  const tooOften = `Runs must be at least ${minRepeatMs} milliseconds apart`;
   if (every !== undefined && every < minRepeatMs) addIssue("repeat.every", "too_small", tooOften);
   if (pattern !== undefined) {
     const firstMs = startDate === undefined ? now : Math.max(now, toTimestampMs(startDate));
@@ -54,8 +58,8 @@ export function validateRepeat(options: JobOptions, minRepeatMs: number, now: nu
 }
 
 /**
- * When a repeating job is due after it was due at `lastDue`, in milliseconds since 1970. Times that were missed are left
- * out. Undefined when it is not due any more.
+ * Returns when the next run of a repeating job is due, in milliseconds since 1970; undefined if there is no next run.
+ * `lastDue` is when the latest run was due. Runs that were missed are skipped.
  */
 export function computeNextDueMs(repeat: JobRepeatOptions, lastDue: number | null, now: number): number | undefined {
   const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
@@ -68,41 +72,41 @@ export function computeNextDueMs(repeat: JobRepeatOptions, lastDue: number | nul
       .next()
       .getTime();
   }
-  dueMs = Math.min(dueMs, latestDueMs);
+  dueMs = Math.min(dueMs, maxDueMs);
   return endDate !== undefined && dueMs > toTimestampMs(endDate) ? undefined : dueMs;
 }
 
-/** Milliseconds since 1970. */
-function toTimestampMs(given: string | number): number {
-  return typeof given === "number" ? given : Date.parse(given);
+/** Returns a date in milliseconds since 1970. */
+function toTimestampMs(date: string | number): number {
+  return typeof date === "number" ? date : Date.parse(date);
 }
 
-/** Why a pattern cannot be scheduled from `begin` on; undefined when it can. */
-function findPatternIssue(pattern: string, begin: number): string | undefined {
-  const invalid = "Is not a cron pattern of five or six fields that ever comes true";
+/** Returns why a pattern cannot be scheduled from `startMs` on; undefined if it can. */
+function findPatternIssue(pattern: string, startMs: number): string | undefined {
+  const invalid = "Must be a cron pattern of five or six fields that matches some date";
   if (![5, 6].includes(pattern.trim().split(/\s+/).length)) return invalid;
-  // H stands for another random value each time that the pattern is read: what is checked here would not be what runs.
-  if (/H/.test(pattern.replaceAll(/thu/gi, ""))) return "Has an H, which is not supported";
+  // H is replaced by a random value at each parsing, so that the pattern checked here would not be the one that runs.
+  if (/H/.test(pattern.replaceAll(/thu/gi, ""))) return "Must not contain H, which is not supported";
   try {
-    // Days match or not whatever the time zone, and UTC is several times faster to search.
-    const end = new Date(begin);
+    // Whether a day matches does not depend on the time zone, and searching in UTC is several times faster.
+    const end = new Date(startMs);
     end.setUTCFullYear(end.getUTCFullYear() + maxYearsAhead);
-    const runs = CronExpressionParser.parse(pattern, { tz: "UTC", currentDate: new Date(begin), endDate: end });
+    const runs = CronExpressionParser.parse(pattern, { tz: "UTC", currentDate: new Date(startMs), endDate: end });
     if (!hasMatchingDay(runs.fields)) return invalid;
-    return runs.hasNext() ? undefined : `Does not come true within ${maxYearsAhead} years`;
+    return runs.hasNext() ? undefined : `Must match a date within ${maxYearsAhead} years`;
   } catch {
     return invalid;
   }
 }
 
-/** Whether any month of the pattern has a day of the pattern: a search for one that never comes would take longest. */
+/** Whether some month of the pattern has a day of the pattern. Searching for a day that never exists takes longest. */
 function hasMatchingDay({ dayOfMonth, dayOfWeek, month }: CronFieldCollection): boolean {
   if (!dayOfWeek.isWildcard || dayOfMonth.hasLastChar) return true;
   const firstDay = Math.min(...dayOfMonth.values.map(Number));
   return month.values.some((each) => firstDay <= new Date(Date.UTC(2028, each, 0)).getUTCDate());
 }
 
-/** The shortest time between two runs, in milliseconds, were every day of the year to match. */
+/** Returns the shortest time between two runs, in milliseconds, assuming that every day of the year matches. */
 function computeMinIntervalMs(pattern: string): number {
   const { second, minute, hour } = CronExpressionParser.parse(pattern).fields;
   let minMs = Number.POSITIVE_INFINITY;

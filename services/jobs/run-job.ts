@@ -8,9 +8,7 @@ import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import {
   acquireJobLease,
-  countUnfinishedRuns,
   deleteJob,
-  insertJob,
   type JobKey,
   type JobRow,
   type LeasedJobKey,
@@ -19,15 +17,15 @@ import {
   updateJob,
 } from "./queries/jobs.ts";
 import { applyJobRetention } from "./queries/remove-jobs.ts";
-import { computeNextDueMs, latestDueMs } from "./repeat-schedule.ts";
+import { finishRepeatingJob, insertNextRun } from "./repeat-job.ts";
+import { maxDueMs } from "./repeat-schedule.ts";
 
-/** What a job came to. */
+/** How a job ended: with its result or with the message of its failure. */
 type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
 /**
- * Records what a job came to, once; tells its parent or its repeating job; and removes what its options say to remove
- * then. A job that has children to wait for finishes with the last of them. A process whose lease is another's by now
- * changes nothing.
+ * Records the outcome of a job once, updates its parent or repeating job, and applies its retention options. A job that
+ * still has unfinished children finishes with the last of them. Changes nothing if another process holds the lease.
  */
 async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobOutcome): Promise<void> {
   const job = await lockJob(tx, key);
@@ -53,7 +51,7 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   await applyJobRetention(tx, job, outcome);
 }
 
-/** A child that failed, and says nothing of its parent, leaves it waiting. */
+/** Updates the parent of a finished child. Without an option for the parent, a failed child leaves it waiting. */
 async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOutcome["outcome"]): Promise<void> {
   const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
   if (!parent) return;
@@ -61,41 +59,16 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
   if (outcome === "failed" && failParentOnFailure) {
     await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
   } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
-    const waiting = await updateJob(tx, key, { pendingChildren: tx`greatest(0, pending_children - 1)` });
-    if (!waiting?.isPerformed || waiting.pendingChildren > 0) return;
-    const { message, duration } = waiting;
+    const waitingParent = await updateJob(tx, key, { pendingChildren: tx`greatest(0, pending_children - 1)` });
+    if (!waitingParent?.isPerformed || waitingParent.pendingChildren > 0) return;
+    const { message, duration } = waitingParent;
     await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
   }
 }
 
-/** Ends a repeating job that has no run left: the next is inserted when one begins, until the limit or end. */
-async function finishRepeatingJob(tx: SqlTransaction, key: JobKey): Promise<void> {
-  if ((await countUnfinishedRuns(tx, key)) > 0) return;
-  const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
-  await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
-}
-
 /**
- * Inserts the next run of a repeating job as a job of its own: the first when the job is created, every other when the
- * one before it begins. Nothing when its limit or end is reached.
- */
-export async function insertNextRun(tx: SqlTransaction, job: JobRow): Promise<void> {
-  const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
-  if (!repeat || (repeat.limit !== undefined && job.runs + (await countUnfinishedRuns(tx, job)) >= repeat.limit))
-    return;
-  const dueMs = computeNextDueMs(repeat, job.lastDue, Date.now());
-  if (dueMs === undefined) return;
-  const { locationId, keyId, consumer, duration } = job;
-  const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
-  // The message stays with the repeating job.
-  const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: dueMs };
-  await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, runOf: job.id, options }, new Date(dueMs));
-  await updateJob(tx, job, { lastDue: dueMs });
-}
-
-/**
- * Begins a job that the queue gives out, unless somebody has it. A run has the message of its repeating job, whose next
- * run is inserted.
+ * Acquires the lease of a queued job and returns the job; undefined if another process holds the lease. For a run of a
+ * repeating job, inserts the next run and returns the message of the repeating job.
  */
 async function startJob(tx: SqlTransaction, key: JobKey): Promise<JobRow | undefined> {
   const job = await acquireJobLease(tx, key);
@@ -106,28 +79,28 @@ async function startJob(tx: SqlTransaction, key: JobKey): Promise<JobRow | undef
 }
 
 /**
- * What doing a job is. `report` tells how far it is, in percent, at least every five seconds; the signal is given when
- * the job has to be given back.
+ * Does the work of a job and returns its result. The function must call `reportProgress` with a percentage at least
+ * every five seconds, since that renews the lease. The signal is aborted when the job must return to the queue.
  */
 export type PerformJob = (
   payload: JobPayload,
-  { report, signal }: { report: (percent: number) => Promise<void>; signal: AbortSignal },
+  { reportProgress, signal }: { reportProgress: (percent: number) => Promise<void>; signal: AbortSignal },
 ) => Promise<JobResult>;
 
-/** Waits for as long as the job says, and reports how far that is. */
-export const waitForJobDuration: PerformJob = async ({ message, duration }, { report, signal }) => {
+/** Waits for the job's duration, in milliseconds, and reports the progress. */
+export const waitForJobDuration: PerformJob = async ({ message, duration }, { reportProgress, signal }) => {
   const startedAtMs = performance.now();
   const elapsedMs = () => performance.now() - startedAtMs;
   const stepMs = Math.min(Math.max(duration / 20, 250), 5_000);
   while (elapsedMs() < duration && !signal.aborted) {
     await sleep(Math.min(stepMs, duration - elapsedMs()), signal);
-    await report(Math.min(100, Math.floor((elapsedMs() / duration) * 100)));
+    await reportProgress(Math.min(100, Math.floor((elapsedMs() / duration) * 100)));
   }
   signal.throwIfAborted();
   return { message, waited: Math.round(elapsedMs()) };
 };
 
-/** What doing jobs needs. */
+/** The resources that `runJob` uses. */
 export interface RunJobServices {
   db: Database;
   log: Logger;
@@ -135,10 +108,9 @@ export interface RunJobServices {
 }
 
 /**
- * Does a job that the queue gives out. What it comes to is written in PostgreSQL before the queue learns of it, and the
- * process that does it has its lease there: a job that the queue gives out again, because a process died or Redis lost
- * its data, is not done again once it was done, and not twice at the same time. The signal is given when the process
- * stops.
+ * Runs a job that BullMQ delivers. The outcome is written to PostgreSQL before BullMQ learns of it, and the running
+ * process holds a lease there. BullMQ may deliver a job again because a process died or Redis lost its data; the job
+ * then runs neither after it has finished nor twice at the same time. The signal is aborted when the process stops.
  */
 export async function runJob(
   { db, log, perform }: RunJobServices,
@@ -151,7 +123,7 @@ export async function runJob(
   const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
   const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
   const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
-  /** Renews the lease, too. Operators see it in the queue. */
+  /** Renews the lease, too, and shows the progress to operators in the BullMQ board. */
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
@@ -161,15 +133,15 @@ export async function runJob(
     const startedAtMs = performance.now();
     const logFields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - startedAtMs });
     try {
-      const result = await perform({ message, duration }, { report: reportProgress, signal });
+      const result = await perform({ message, duration }, { reportProgress, signal });
       await inTransaction((tx) => finishJob(tx, job, { outcome: "completed", result }));
-      log.info(logFields(), "job");
+      log.info(logFields(), "job finished");
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error(String(cause));
       if (signal.aborted) {
-        log.info({ ...logFields(), isGivenBack: true }, "job");
+        log.info({ ...logFields(), isRequeued: true }, "job requeued");
         await updateJob(db.sql, job, { heldUntil: null, progress: 0 });
-        // Another process does it at once.
+        // Lets another process start the job immediately.
         await queued.moveToWait(queued.token).catch(() => {});
         throw new WaitingError();
       }
@@ -180,7 +152,7 @@ export async function runJob(
   });
 }
 
-/** Ends the job when this was its last attempt; else it waits for the next one. */
+/** Finishes the job if this was its last attempt; otherwise schedules the next attempt. */
 async function recordJobFailure(
   tx: SqlTransaction,
   job: JobRow,
@@ -192,7 +164,7 @@ async function recordJobFailure(
   if (attemptsMade >= attempts) return finishJob(tx, job, { outcome: "failed", failure });
   const strategy = Backoffs.normalize(backoff as number | BackoffOptions);
   const backoffMs = strategy ? ((await Backoffs.calculate(strategy, attemptsMade, error, queued)) ?? 0) : 0;
-  const dueMs = Math.min(latestDueMs, Date.now() + backoffMs);
+  const dueMs = Math.min(maxDueMs, Date.now() + backoffMs);
   const waitingFields = {
     heldUntil: null,
     queuedAt: null,

@@ -1,23 +1,21 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { jobsConfig } from "./config.ts";
 import type { JobsContext } from "./context.ts";
-import { jobsConfig } from "./context.ts";
 import { startJobQueue } from "./job-queue.ts";
 import { countAllUnfinishedJobs } from "./queries/jobs.ts";
 import { removeOldJobs } from "./queries/remove-jobs.ts";
 import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
 import { type PerformJob, waitForJobDuration } from "./run-job.ts";
 
-/** The jobs service, given what doing a job is. */
+/** Returns the definition of the jobs service, whose jobs run the given function. */
 export function defineJobsService(perform: PerformJob) {
   return defineService<typeof jobsConfig, JobsContext>({
     name: "jobs",
     module: import.meta.url,
     config: jobsConfig,
     createResources({ db, log, metrics, registry }, config) {
-      metrics.observeGauge("jobs_unfinished", "Public jobs that have not finished", () =>
-        countAllUnfinishedJobs(db.sql),
-      );
+      metrics.observeGauge("jobs_unfinished", "Unfinished public jobs", () => countAllUnfinishedJobs(db.sql));
       const jobQueue = startJobQueue(config, { db, log, perform });
       return {
         services: { db, config, jobQueue, locations: createLocationLookup(registry, "jobs") },
@@ -28,10 +26,10 @@ export function defineJobsService(perform: PerformJob) {
     },
     routes: [createJobRoute, getJobRoute],
     periodic: [
-      { name: "forget old jobs", intervalSeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
+      { name: "remove old jobs", intervalSeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
     ],
   });
 }
 
-/** Offers queues of jobs to whoever may use them, and does the jobs. */
+/** The jobs service: queues jobs per location and runs them. */
 export default defineJobsService(waitForJobDuration);

@@ -1,29 +1,31 @@
 import { z } from "zod";
 import type { OrderFilterFields } from "./order-state.ts";
 
-const booleanInQuery = (description: string) =>
+const booleanQueryParam = (description: string) =>
   z
     .enum(["true", "false"])
     .transform((text) => text === "true")
     .optional()
     .meta({ description, type: "boolean" });
 
-/** What lists and streams can be filtered by; each is left out for any. */
+/** The query parameters that filter lists and streams; an omitted one matches any order. */
 export const orderFilterQuery = {
-  isPaid: booleanInQuery("Only orders that are paid, or only those that are not"),
-  isTransferred: booleanInQuery("Only orders that are transferred, or only those that are not"),
-  isCanceled: booleanInQuery("Only orders that are canceled, or only those that are not"),
-  tillId: z.guid().toLowerCase().optional().meta({ description: "Only the orders of this till" }),
+  isPaid: booleanQueryParam("Returns only paid orders (`true`) or only unpaid orders (`false`)"),
+  isTransferred: booleanQueryParam(
+    "Returns only transferred orders (`true`) or only orders that are not transferred (`false`)",
+  ),
+  isCanceled: booleanQueryParam("Returns only canceled orders (`true`) or only orders that are not canceled (`false`)"),
+  tillId: z.guid().toLowerCase().optional().meta({ description: "Returns only the orders of this till" }),
 };
 
 export type OrderFilter = { [Name in keyof OrderFilterFields]?: OrderFilterFields[Name] | undefined };
 
-/** The filter among what was asked. */
+/** Returns the filter fields of a query. */
 export function pickOrderFilter({ tillId, isPaid, isTransferred, isCanceled }: OrderFilter): OrderFilter {
   return { tillId, isPaid, isTransferred, isCanceled };
 }
 
-/** Whether a filter lets an order through that is listed as this; one that is not listed never passes. */
+/** Returns whether an order with these filter fields matches the filter. An unlisted order (null) never matches. */
 export function matchesOrderFilter(filter: OrderFilter, fields: OrderFilterFields | null): boolean {
   const names = Object.keys(filter) as (keyof OrderFilterFields)[];
   return fields !== null && names.every((name) => filter[name] === undefined || filter[name] === fields[name]);

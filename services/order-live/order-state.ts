@@ -3,7 +3,7 @@ import { isUtcBefore } from "@pragma/contracts/date-time";
 import type { EventType } from "@pragma/contracts/events";
 import type { OrderData } from "@pragma/contracts/order-data";
 
-/** What filters of lists and streams go by. */
+/** The fields by which lists and streams can be filtered. */
 export interface OrderFilterFields {
   tillId: string;
   isPaid: boolean;
@@ -11,33 +11,34 @@ export interface OrderFilterFields {
   isCanceled: boolean;
 }
 
-/** Whether and how an order is over. */
+/** Whether and how an order was closed. */
 export interface OrderClosingFlags extends Pick<OrderFilterFields, "isPaid" | "isTransferred" | "isCanceled"> {
   /** Closed with a total of zero or less. */
   isManuallyClosed: boolean;
 }
 
-/** What is known of an order, apart from its content. */
+/** The stored state of an order, without its content. */
 export interface OrderState extends OrderFilterFields, OrderClosingFlags {
   revisionHash: string | null;
-  /** The latest that the point of sale gave; null when it gave none. */
+  /** The latest `modifiedAt` that the point of sale has sent; null if it has sent none. */
   modifiedAt: string | null;
   isTraining: boolean;
-  /** Stands for the order's products and menus. */
+  /** Hash of the order's products and menus. */
   rowsHash: string | null;
-  /** Of its last event; 0 before the first. */
+  /** Sequence number of the last event; 0 before the first. */
   sequence: number;
-  /** Of its last entry in the stream. */
+  /** Position of the last entry in the location's stream. */
   position: number;
   createdAt: string;
+  /** Whether the order has departed: it is no longer live. */
   hasLeft: boolean;
-  /** When the till was closed that holds the order. */
+  /** When the till whose report contains the order was closed. */
   closedAt: string | null;
 }
 
 export type OrderEventType = Extract<EventType, `order.${string}`>;
 
-/** An order as an upsert brings it, reduced to what decides whether it is taken. */
+/** The fields of an upserted order that decide whether it is applied or skipped. */
 export interface IncomingOrderState extends OrderClosingFlags {
   tillId: string;
   revisionHash: string;
@@ -46,9 +47,9 @@ export interface IncomingOrderState extends OrderClosingFlags {
 }
 
 /**
- * Whether an upsert changes nothing: it is of a till whose report is final, it is the revision that is known, or it is
- * older than that. A departed order comes back only under another till, and, when its own till holds it, only by a
- * change later than that till's close.
+ * Returns whether an upsert changes nothing: its till has a final report, its revision is stored already, or it is
+ * older than the stored revision. A departed order becomes live again only under another till. If the report of its till
+ * contains it, the change must also be later than that till's close.
  */
 export function shouldSkipUpsert(
   incoming: IncomingOrderState,
@@ -66,20 +67,21 @@ function wasClosedBeforeChange(closedAt: string | null, modifiedAt: string | nul
   return closedAt !== null && (modifiedAt === null || !isUtcBefore(closedAt, modifiedAt));
 }
 
-function isOlder(modifiedAt: string | null, known: string | null): boolean {
-  return modifiedAt !== null && known !== null && isUtcBefore(modifiedAt, known);
+function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): boolean {
+  return modifiedAt !== null && storedModifiedAt !== null && isUtcBefore(modifiedAt, storedModifiedAt);
 }
 
-/** The later of two times, either of which may be unknown. */
+/** Returns the later of two times, each of which may be null. */
 export function laterTime(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return isUtcBefore(one, other) ? other : one;
 }
 
 /**
- * The one event that a change gives rise to, if any: `order.canceled` when the order becomes canceled, else
- * `order.transferred` when it becomes transferred, else `order.paid` when it becomes paid. An order that is open gives
- * `order.call` when it is new, was closed before, or has other products or menus than before; payments do not count.
+ * Returns the type of the event that a change publishes, if any: `order.canceled` when the order becomes canceled, else
+ * `order.transferred` when it becomes transferred, else `order.paid` when it becomes paid. An open order
+ * publishes `order.call` when it is new, was closed before, or has other products or menus than before. Payments alone
+ * publish nothing.
  */
 export function determineOrderEvent(
   before: (OrderClosingFlags & Pick<OrderState, "rowsHash">) | undefined,
@@ -96,7 +98,7 @@ function isClosed({ isPaid, isCanceled, isTransferred, isManuallyClosed }: Order
   return isPaid || isCanceled || isTransferred || isManuallyClosed;
 }
 
-/** What filters go by of an order that a list shows; null for one that no list shows. */
+/** Returns the filter fields of a listed order; null for an order that lists omit (training or departed). */
 export function listedFilterFields(
   order: (OrderFilterFields & { isTraining: boolean; hasLeft?: boolean }) | undefined,
 ): OrderFilterFields | null {
@@ -105,7 +107,7 @@ export function listedFilterFields(
   return { tillId, isPaid, isTransferred, isCanceled };
 }
 
-/** Stands for an order's products and menus, in whatever order they are listed. */
+/** Returns a hash of an order's products and menus that does not depend on their order. */
 export function computeRowsHash({ productRowList, menuRowList }: OrderData): string {
   const rows = [...productRowList, ...menuRowList].map((row) => JSON.stringify(row)).sort();
   return createHash("sha256").update(rows.join("\n")).digest("base64url");

@@ -7,56 +7,60 @@ import { IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-
 import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
-import type { OrderLiveContext } from "./context.ts";
+import type { OrderLiveConfig } from "./config.ts";
 import { computeRowsHash, type IncomingOrderState } from "./order-state.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** What a body may hold: several times as much as 50 large orders do. */
+/** JSON limits of a body: several times the size of 50 large orders. */
 const ordersBodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
-/** What one order may hold: well beyond any real one. */
+/** JSON limits of one order, well above any real order. */
 const orderValueLimits = { items: 10_000, levels: 50 };
-/** Of all orders as they are kept, which is how they are answered: fields that were left out are in it. */
+/** Maximum bytes of all orders of a body as they are stored and returned, with the defaults of omitted fields. */
 const maxStoredBytes = 8 * mebibyte;
 
-/** An order as an upsert brings it, read and found sound. */
+/** A validated order of an upsert request. */
 export interface IncomingOrder {
   id: string;
   openedAt: string;
   isTraining: boolean;
   device: SeenDevice | undefined;
   state: IncomingOrderState;
-  /** The reply as JSON, but for its id, its times and its location. */
+  /** The response as JSON, without the id, the times and the location. */
   responseContent: string;
-  /** The order as JSON as events have it, but for its location. */
+  /** The order in events as JSON, without the location. */
   eventContent: string;
 }
 
-/** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
-export const upsertOrdersBody: RequestBodyParser<IncomingOrder[], OrderLiveContext> = {
+/** The body of an upsert: a list of orders. Every issue has a path such as `[3].data.total`. */
+export const upsertOrdersBody: RequestBodyParser<IncomingOrder[], OrdersBodyServices> = {
   schema: boundedArray(OrderLiveInput, maxLiveOrdersPerRequest, { min: 1 }),
   maxBytes: 8 * mebibyte,
-  async parse(bytes, { ordersBodyReader, config }, sender) {
-    return (await ordersBodyReader.read(bytes, config.LIVE_ORDER_MAX_BYTES, sender)).result;
+  async parse(bytes, { ordersBodyReader, config }, senderId) {
+    return (await ordersBodyReader.read(bytes, config.LIVE_ORDER_MAX_BYTES, senderId)).result;
   },
 };
+
+type OrdersBodyServices = { ordersBodyReader: OrdersBodyReader; config: OrderLiveConfig };
 
 const upsertOrderIdsSchema = orderIdListSchema("id", maxLiveOrdersPerRequest, { min: 1 });
 
 export default createBodyParserWorker(readOrders);
 
-/** Below this size, in bytes, reading takes less than handing over to a thread is worth: two milliseconds. */
+/** Size in bytes below which a body is read inline: reading it takes less than 2 ms, not worth a thread. */
 const maxInlineBytes = 64 * 1024;
 
-/** Reads the bodies of upserts: one of 8 MB would hold up requests for a second. */
+/** Returns a reader that parses large bodies in a thread: a body of 8 MB would block other requests for a second. */
 export function createOrdersBodyReader() {
-  // Large bodies come rarely: no thread waits for them.
+  // Large bodies are rare, so that no thread is kept waiting for them.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
 
+export type OrdersBodyReader = ReturnType<typeof createOrdersBodyReader>;
+
 /**
- * Parses and checks a list of orders, one by one, so that what a list full of faults costs is bounded.
+ * Parses and validates a list of orders one by one, which bounds the cost of a list with many issues.
  *
  * @throws `ApiError` malformed_json.
  */
@@ -69,20 +73,20 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: Incoming
   const list: unknown[] = Array.isArray(input) ? input.slice(0, maxLiveOrdersPerRequest) : [];
   const orders: IncomingOrder[] = [];
   let storedBytes = 0;
-  for (const [index, each] of list.entries()) {
+  for (const [index, item] of list.entries()) {
     if (issues.hasTooManyIssues) break;
     const path = `[${index}]`;
-    const validOrder = issues.parsePart(OrderLiveInput, each, { path, limits: orderValueLimits });
+    const validOrder = issues.parsePart(OrderLiveInput, item, { path, limits: orderValueLimits });
     if (!validOrder) continue;
     const order = toIncomingOrder(validOrder);
-    const bytes = Buffer.byteLength(order.responseContent);
-    storedBytes += bytes;
-    if (bytes > orderMaxBytes) {
-      const message = `Must be at most ${orderMaxBytes} bytes large as it is kept, with every field`;
+    const orderBytes = Buffer.byteLength(order.responseContent);
+    storedBytes += orderBytes;
+    if (orderBytes > orderMaxBytes) {
+      const message = `Must be at most ${orderMaxBytes} bytes when stored with every field`;
       issues.addIssue({ path, code: "too_big", message });
     }
     if (storedBytes > maxStoredBytes) {
-      const message = `Must be at most ${maxStoredBytes} bytes large as it is kept, with every field: send fewer orders`;
+      const message = `Must be at most ${maxStoredBytes} bytes when stored with every field. Send fewer orders`;
       issues.addIssue({ path: "", code: "too_big", message });
       break;
     }

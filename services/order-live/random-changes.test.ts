@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => orderLive.remove());
 
-const runs = Number(process.env.LIVE_RUNS ?? 15);
+const runCount = Number(process.env.LIVE_RUNS ?? 15);
 
-/** What a point of sale, a slow network or a mistaken client does to an order. */
+/** The changes that a point of sale, a slow network or a faulty client makes to an order. */
 const orderChanges = {
   addRow: (order) =>
     changeLiveOrderInput(order, { productRowList: [...order.data.productRowList, createTestProductRow()] }),
@@ -54,18 +54,18 @@ const withDiscount = (row: OrderLiveInput["data"]["productRowList"][number]) => 
   totalDiscount: row.totalDiscount + 1,
 });
 
-/** One order of a call: which, what became of it, how late it comes, and in which till it is said to be. */
+/** One order of an upsert request: its index, its change, its age and its till. */
 interface OrderChangeInput {
   order: number;
-  turn: keyof typeof orderChanges;
-  /** Seconds before now at which the point of sale says that it changed; null when it says nothing. */
-  age: number | null;
+  change: keyof typeof orderChanges;
+  /** Seconds between `modifiedAt` and now; null for an order without `modifiedAt`. */
+  ageSeconds: number | null;
   till: number;
 }
 
 const baseMs = Date.parse("2026-05-29T10:00:00.000Z");
 
-/** One location: what it should be like, and the way to it. */
+/** One location under test: its model, its streams and its requests. */
 class LocationTrial {
   readonly principal: Principal;
   readonly locationId: string;
@@ -83,24 +83,27 @@ class LocationTrial {
   }
 
   static async start(): Promise<LocationTrial> {
-    const shop = createPosPrincipal();
-    const streams = await Promise.all(instances.map((instance) => openStreamAt(instance, shop.principal)));
+    const pos = createPosPrincipal();
+    const streams = await Promise.all(instances.map((instance) => openStreamAt(instance, pos.principal)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
-    return new LocationTrial(shop, streams);
+    return new LocationTrial(pos, streams);
   }
 
-  /** The orders of a call as the point of sale sends them. */
-  composeOrders(sent: OrderChangeInput[]): OrderLiveInput[] {
+  /** Returns the orders of an upsert request as the point of sale sends them. */
+  composeOrders(inputs: OrderChangeInput[]): OrderLiveInput[] {
     const orders = new Map<string, OrderLiveInput>();
-    for (const { order, turn, age, till } of sent) {
+    for (const { order, change, ageSeconds, till } of inputs) {
       const id = this.ids[order] ?? "";
       if (orders.has(id)) continue;
       this.#seconds += 1;
-      const modifiedAt = age === null ? null : new Date(baseMs + (this.#seconds - age) * 1000).toISOString();
+      const modifiedAt =
+        ageSeconds === null ? null : new Date(baseMs + (this.#seconds - ageSeconds) * 1000).toISOString();
       const before = this.latestOrders.get(id) ?? createLiveOrderInput({}, { id, tillId: this.tillIds[0] ?? "" });
-      const after = orderChanges[turn](before);
+      const after = orderChanges[change](before);
       const next =
-        turn === "repeat" ? after : { ...after, tillId: this.tillIds[till] ?? "", data: { ...after.data, modifiedAt } };
+        change === "repeat"
+          ? after
+          : { ...after, tillId: this.tillIds[till] ?? "", data: { ...after.data, modifiedAt } };
       this.latestOrders.set(id, next);
       orders.set(id, next);
     }
@@ -108,11 +111,11 @@ class LocationTrial {
   }
 
   async sendOrders(instance: number, orders: OrderLiveInput[]): Promise<string[]> {
-    const taken = await upsertOrdersAt(instances[instance] ?? orderLive, this.principal, ...orders);
-    return taken.map(({ id }) => id);
+    const applied = await upsertOrdersAt(instances[instance] ?? orderLive, this.principal, ...orders);
+    return applied.map(({ id }) => id);
   }
 
-  /** Of the last change that a stream has to tell. */
+  /** Returns the last position of the location's stream. */
   async lastPosition(): Promise<number> {
     const [stream] = await orderLive.db.sql<{ position: number }[]>`
       select position from streams where location_id = ${this.locationId}`;
@@ -130,20 +133,20 @@ class LocationTrial {
     return new Date(baseMs + this.#seconds * 1000).toISOString();
   }
 
-  /** Everything that can be seen is as it should be. */
+  /** Expects lists, events and streams to equal the model. */
   async expectModel(): Promise<void> {
     const { data, meta } = await orderLive.listOrders(this.principal, "?size=100");
     expect(data.map(({ id, revisionHash }) => `${id} ${revisionHash}`).sort()).toEqual(this.model.listed);
     expect(meta.totalCount).toBe(this.model.listed.length);
     for (const [id, { events }] of this.model.orders) {
-      const told = await orderLive.publishedEvents(id);
-      expect(told.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
+      const publishedEvents = await orderLive.publishedEvents(id);
+      expect(publishedEvents.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
         events.map((type, index) => `${index + 1} ${type}`),
       );
     }
     for (const stream of this.streams) {
       await eventually(
-        "the stream to have said everything",
+        "the stream to send all messages",
         () => streamedMessages(stream).length >= this.model.expectedMessages.length,
       );
       expect(streamedMessages(stream)).toEqual(this.model.expectedMessages);
@@ -165,106 +168,113 @@ const streamedMessages = (stream: EventStreamReader) =>
 
 type Command = fc.AsyncCommand<LiveOrderModel, LocationTrial>;
 
-/** Commands keep the model in the trial: after two calls at once, it is whichever of two that agrees. */
+/** Commands keep the model in the trial: after two concurrent requests, it is the one of two models that matches. */
 class UpsertCommand implements Command {
   readonly instance: number;
-  readonly changeArbitrary: OrderChangeInput[];
-  constructor(instance: number, sent: OrderChangeInput[]) {
+  readonly inputs: OrderChangeInput[];
+  constructor(instance: number, inputs: OrderChangeInput[]) {
     this.instance = instance;
-    this.changeArbitrary = sent;
+    this.inputs = inputs;
   }
   check = () => true;
   async run(_: LiveOrderModel, trial: LocationTrial) {
-    const orders = trial.composeOrders(this.changeArbitrary);
+    const orders = trial.composeOrders(this.inputs);
     const expected = orders.filter((order) => trial.model.upsert(order)).map(({ id }) => id);
     expect(await trial.sendOrders(this.instance, orders)).toEqual(expected);
   }
-  toString = () => `upsert at ${this.instance}: ${JSON.stringify(this.changeArbitrary)}`;
+  toString = () => `upsert at ${this.instance}: ${JSON.stringify(this.inputs)}`;
 }
 
 class ConcurrentUpsertCommand implements Command {
-  readonly sent: [OrderChangeInput[], OrderChangeInput[]];
-  constructor(...sent: [OrderChangeInput[], OrderChangeInput[]]) {
-    this.sent = sent;
+  readonly requests: [OrderChangeInput[], OrderChangeInput[]];
+  constructor(...requests: [OrderChangeInput[], OrderChangeInput[]]) {
+    this.requests = requests;
   }
   check = () => true;
   async run(_: LiveOrderModel, trial: LocationTrial) {
-    const calls = this.sent.map((sent) => trial.composeOrders(sent));
-    const replies = await Promise.all(calls.map((orders, instance) => trial.sendOrders(instance, orders)));
-    // One came before the other: which, is told by the stream, and of what no stream shows by what is stored.
-    const outcomes = [[0, 1] as const, [1, 0] as const].map((turns) => {
+    const requests = this.requests.map((inputs) => trial.composeOrders(inputs));
+    const responses = await Promise.all(requests.map((orders, instance) => trial.sendOrders(instance, orders)));
+    // Either request may have been applied first. The streamed messages and the stored revisions show which.
+    const outcomes = [[0, 1] as const, [1, 0] as const].map((requestOrder) => {
       const model = trial.model.clone();
       const expected: string[][] = [];
-      for (const turn of turns) {
-        expected[turn] = (calls[turn] ?? []).filter((order) => model.upsert(order)).map(({ id }) => id);
+      for (const index of requestOrder) {
+        expected[index] = (requests[index] ?? []).filter((order) => model.upsert(order)).map(({ id }) => id);
       }
       return { model, expected };
     });
-    const agreeing = outcomes.filter(({ expected }) => JSON.stringify(expected) === JSON.stringify(replies));
-    expect(agreeing, JSON.stringify({ replies, outcomes })).not.toEqual([]);
+    const matching = outcomes.filter(({ expected }) => JSON.stringify(expected) === JSON.stringify(responses));
+    expect(matching, JSON.stringify({ responses, outcomes })).not.toEqual([]);
     const [stream] = trial.streams;
     if (!stream) return;
     const position = await trial.lastPosition();
-    await eventually("the stream to tell", () => streamedMessages(stream).length >= position);
-    const seen = JSON.stringify([streamedMessages(stream), await trial.storedRevisions()]);
-    const found = agreeing.find(({ model }) => JSON.stringify([model.expectedMessages, model.liveRevisions]) === seen);
-    expect(found, JSON.stringify({ seen, agreeing })).toBeDefined();
-    if (found) trial.model = found.model;
+    await eventually("the stream to send the changes", () => streamedMessages(stream).length >= position);
+    const observed = JSON.stringify([streamedMessages(stream), await trial.storedRevisions()]);
+    const outcome = matching.find(
+      ({ model }) => JSON.stringify([model.expectedMessages, model.liveRevisions]) === observed,
+    );
+    expect(outcome, JSON.stringify({ observed, matching })).toBeDefined();
+    if (outcome) trial.model = outcome.model;
   }
-  toString = () => `upsert at both: ${JSON.stringify(this.sent)}`;
+  toString = () => `upsert at both: ${JSON.stringify(this.requests)}`;
 }
 
 class FinishTillCommand implements Command {
   readonly till: number;
-  readonly held: number[];
-  constructor(till: number, held: number[]) {
+  readonly reportedOrders: number[];
+  constructor(till: number, reportedOrders: number[]) {
     this.till = till;
-    this.held = held;
+    this.reportedOrders = reportedOrders;
   }
   check = () => true;
   async run(_: LiveOrderModel, trial: LocationTrial) {
     const tillId = trial.tillIds[this.till] ?? "";
-    const held = this.held.map((order) => trial.ids[order] ?? "").filter((id) => trial.model.orders.has(id));
-    trial.model.finishTill(tillId, held, trial.now);
-    await orderLive.finishTill({ locationId: trial.locationId, tillId, orderIds: held }, trial.now);
+    const orderIds = this.reportedOrders
+      .map((order) => trial.ids[order] ?? "")
+      .filter((id) => trial.model.orders.has(id));
+    trial.model.finishTill(tillId, orderIds, trial.now);
+    await orderLive.finishTill({ locationId: trial.locationId, tillId, orderIds }, trial.now);
   }
-  toString = () => `finish till ${this.till} with ${this.held}`;
+  toString = () => `finish till ${this.till} with ${this.reportedOrders}`;
 }
 
-const sent = fc.record({
+const changeArbitrary = fc.record({
   order: fc.nat({ max: 2 }),
-  turn: fc.constantFrom(...(Object.keys(orderChanges) as (keyof typeof orderChanges)[])),
-  age: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(null, 1, 4, 30) }),
+  change: fc.constantFrom(...(Object.keys(orderChanges) as (keyof typeof orderChanges)[])),
+  ageSeconds: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.constantFrom(null, 1, 4, 30) },
+  ),
   till: fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat({ max: 3 }) }),
 });
-const callArbitrary = fc.array(sent, { minLength: 1, maxLength: 3 });
+const requestArbitrary = fc.array(changeArbitrary, { minLength: 1, maxLength: 3 });
 const commandsArbitrary = fc.commands(
   [
-    fc.tuple(fc.nat({ max: 1 }), callArbitrary).map(([instance, orders]) => new UpsertCommand(instance, orders)),
-    fc.tuple(fc.nat({ max: 1 }), callArbitrary).map(([instance, orders]) => new UpsertCommand(instance, orders)),
-    fc.tuple(callArbitrary, callArbitrary).map((calls) => new ConcurrentUpsertCommand(...calls)),
+    fc.tuple(fc.nat({ max: 1 }), requestArbitrary).map(([instance, orders]) => new UpsertCommand(instance, orders)),
+    fc.tuple(fc.nat({ max: 1 }), requestArbitrary).map(([instance, orders]) => new UpsertCommand(instance, orders)),
+    fc.tuple(requestArbitrary, requestArbitrary).map((requests) => new ConcurrentUpsertCommand(...requests)),
     fc
       .tuple(fc.nat({ max: 3 }), fc.uniqueArray(fc.nat({ max: 2 })))
-      .map(([till, held]) => new FinishTillCommand(till, held)),
+      .map(([till, reportedOrders]) => new FinishTillCommand(till, reportedOrders)),
   ],
   { maxCommands: 16 },
 );
 
 it(
-  "whatever is sent, to two instances and at once: what is stored, told and streamed is as the rules say",
+  "stores, publishes and streams random concurrent changes through two instances as the model expects",
   async () => {
     await fc.assert(
-      fc.asyncProperty(commandsArbitrary, async (steps) => {
+      fc.asyncProperty(commandsArbitrary, async (commands) => {
         const trial = await LocationTrial.start();
         try {
-          await fc.asyncModelRun(() => ({ model: trial.model, real: trial }), steps);
+          await fc.asyncModelRun(() => ({ model: trial.model, real: trial }), commands);
           await trial.expectModel();
         } finally {
           await trial.end();
         }
       }),
-      { numRuns: runs, endOnFailure: true },
+      { numRuns: runCount, endOnFailure: true },
     );
   },
-  60_000 + runs * 4_000,
+  60_000 + runCount * 4_000,
 );

@@ -1,8 +1,7 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { orderLiveConfig } from "./config.ts";
 import type { OrderLiveContext } from "./context.ts";
-import { orderLiveConfig } from "./context.ts";
-import { finishReportedTill } from "./finish-till.ts";
 import { createOrdersBodyReader } from "./orders-body.ts";
 import { removeOldOrders, trimRevisionLog } from "./periodic/remove-old-orders.ts";
 import {
@@ -13,8 +12,9 @@ import {
 } from "./routes/orders.ts";
 import { createOrderBroadcaster } from "./stream/order-broadcaster.ts";
 import { eraseLiveOrderData } from "./subscriptions/orders-erased.ts";
+import { finishReportedTill } from "./subscriptions/report-finalized.ts";
 
-/** Keeps the open orders as their points of sale send them, tells of what becomes of them, and streams every change. */
+/** The order-live service: stores the open orders that points of sale send, and publishes and streams their changes. */
 export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   name: "order-live",
   module: import.meta.url,
@@ -31,7 +31,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
     const locations = createLocationLookup(registry, "order-live");
     metrics.observeGauge(
       "order_streams_open",
-      "Streams of live orders that this process serves",
+      "Open live order streams of this process",
       () => broadcaster.connectionCount,
     );
     return {
@@ -49,7 +49,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   routes: [
     upsertLiveOrdersRoute,
     listLiveOrdersRoute,
-    // Before {id}, which it would be taken for.
+    // Before {id}, which would match "stream", too.
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],

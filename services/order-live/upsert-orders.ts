@@ -25,22 +25,21 @@ interface UpsertOrdersOptions {
   context: RequestContext;
 }
 
-/** What becomes of one order that is taken. */
+/** The effects of one applied order. */
 interface OrderChange {
   incoming: IncomingOrder;
   stored: NewOrderRow;
   event: OrderEventType | undefined;
-  /** None for one that no list showed nor shows: made in school mode. */
+  /** Undefined for a training order, which no list shows, unless a list showed the order before. */
   revision: LiveOrderRevision | undefined;
 }
 
 /**
- * Takes a location's orders as they are now, in one transaction: orders that are not known are new, others change, and
- * those that would change nothing, or are late, are skipped. Each change that lists show enters the location's stream;
- * each gives at most one event.
+ * Creates or updates a location's orders in one transaction. Orders that are unchanged or late are skipped. Each change
+ * of a listed order is appended to the location's stream, and each change publishes at most one event.
  *
+ * @returns the response bodies of the applied orders, in the order of the request.
  * @throws `ApiError` quota_exceeded.
- * @returns the replies of the orders that were taken, in the order in which they were given.
  */
 export async function upsertOrders(
   { db, broadcaster, orderBytesQuota }: Pick<OrderLiveContext, "db" | "broadcaster" | "orderBytesQuota">,
@@ -50,7 +49,7 @@ export async function upsertOrders(
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
-    // Sent one after the other without waiting in between: what is read is read once the lock is held.
+    // Pipelined on one connection in this order, so that the reads take place once the lock is held.
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
       lockLocationStream(tx, locationId),
       findOrderStates(tx, { locationId, ids }),
@@ -135,17 +134,11 @@ async function writeChanges(
   { locationId, changes, traceparent }: WriteChangesOptions,
 ): Promise<void> {
   if (changes.length === 0) return;
+  const rows = changes.map(({ stored }) => stored);
+  const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
-    upsertOrderRows(
-      tx,
-      locationId,
-      changes.map(({ stored }) => stored),
-    ),
-    appendRevisions(
-      tx,
-      locationId,
-      changes.flatMap(({ revision }) => revision ?? []),
-    ),
+    upsertOrderRows(tx, locationId, rows),
+    appendRevisions(tx, locationId, revisions),
     ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }
@@ -164,15 +157,16 @@ async function publishOrderEvent(
   await publishEventJson(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
-/** The devices that these orders name, each once, by the name that it was given last. */
+/** Returns the devices of these orders without duplicates, each with its latest name. */
 function collectSeenDevices(orders: IncomingOrder[]): SeenDevice[] {
   const devices = orders.flatMap(({ device }) => device ?? []);
   return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
 }
 
 /**
- * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
- * A device without a name keeps the one that it had. Of a location's devices those that were told last are kept.
+ * Records devices as published and returns those whose `device.seen` event is due: devices not published within the last
+ * hour, or with another name since. A device without a name keeps its earlier one. Only the latest devices of a location
+ * are kept.
  */
 async function claimUnreportedDevices(
   tx: SqlTransaction,
@@ -182,7 +176,7 @@ async function claimUnreportedDevices(
   const unreported = await tx<SeenDevice[]>`
     insert into devices (location_id, id, name, told_at)
     select ${locationId}, device_id, name, now()
-    from jsonb_to_recordset(${toRecordsetParameter(tx, devices)}) as given (device_id text, name text)
+    from jsonb_to_recordset(${toRecordsetParameter(tx, devices)}) as input (device_id text, name text)
     on conflict (location_id, id) do update
       set name = coalesce(excluded.name, devices.name), told_at = excluded.told_at
       where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name

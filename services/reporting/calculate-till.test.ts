@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import calculateTill from "./calculate-till.ts";
 import { createTestOrder, createTestTill } from "./testing/till-fixtures.ts";
 
-/** The day of an order that was opened at this instant, in a location of this time zone. */
-function dayOf(openedAt: string, timeZone: string): string | undefined {
+/** Returns the day of an order opened at this instant, in a location of this time zone. */
+function computeOrderDay(openedAt: string, timeZone: string): string | undefined {
   const till = createTestTill([createTestOrder({ openedAt })]);
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
@@ -22,6 +22,6 @@ test.each([
   ["0001-12-31T12:00:00.000Z", "America/New_York", "0001-12-31"],
   ["9999-12-31T23:30:00.000Z", "Europe/Paris", "9999-12-31"],
   ["9999-12-31T23:30:00.000Z", "America/New_York", "9999-12-31"],
-])("an order of %s in %s is of the day %s", (openedAt, timeZone, day) => {
-  expect(dayOf(openedAt, timeZone)).toBe(day);
+])("assigns an order opened at %s in %s to the day %s", (openedAt, timeZone, day) => {
+  expect(computeOrderDay(openedAt, timeZone)).toBe(day);
 });

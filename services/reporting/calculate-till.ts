@@ -8,10 +8,10 @@ import { computeReport, currentReportVersion } from "./calculation/compute-repor
 import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
 import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 
-/** Till-ingest has checked what it accepted; that these are the same bytes follows from their hash. */
+/** No checks: till-ingest validated the body, and the hash shows that it has not changed since. */
 const acceptedTillSchemas = { V1: toUncheckedSchema(TillV1), V2: toUncheckedSchema(TillV2) };
 
-/** One till to calculate, as a thread is given it. */
+/** The input of the thread that calculates a till. */
 export interface CalculateTillTask {
   bytes: Uint8Array;
   /** SHA-256 of the bytes as they were accepted. */
@@ -22,8 +22,8 @@ export interface CalculateTillTask {
   timeZone: string;
 }
 
-/** The replies that follow from a till, as text. V0 and orders lack their id and their times, which they get when they are stored. */
-export interface CalculatedReport {
+/** A till's responses as JSON text. `v0` and those of orders get their id and timestamps when they are stored. */
+export interface SerializedReport {
   id: string;
   reportVersion: number;
   reportNumber: number;
@@ -34,12 +34,12 @@ export interface CalculatedReport {
   v2: string;
   v0: string;
   listItem: string;
-  /** What accounting exports need beside the report. */
+  /** Figures that accounting exports need in addition to the report: `TillAccountingData` as JSON. */
   accountingFacts: string;
-  orders: CalculatedOrder[];
+  orders: SerializedOrder[];
 }
 
-export interface CalculatedOrder {
+export interface SerializedOrder {
   id: string;
   day: string;
   openedAt: string;
@@ -47,14 +47,14 @@ export interface CalculatedOrder {
   v2: string;
 }
 
-/** Null for a training till. */
-export type CalculatedTill = CalculatedReport | null;
+/** A till's report and orders; null for a till in training mode. */
+export type TillCalculationResult = SerializedReport | null;
 
 /**
- * Parses a till and calculates its report and orders. Runs in a thread of its own, so that a long till does not hold
- * up requests.
+ * Parses a till and returns its report and orders. Runs in a worker thread, so that a large till does not block
+ * requests.
  *
- * @throws when the bytes are not those that were accepted: that cannot happen to a till that was kept well.
+ * @throws Error when the stored bytes differ from the accepted ones.
  */
 export default function calculateTill({
   bytes,
@@ -63,10 +63,10 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: CalculateTillTask): CalculatedTill {
+}: CalculateTillTask): TillCalculationResult {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
-    throw new Error(`The stored body of till ${tillId} has hash ${actualHash}, not ${hash}: it was changed.`);
+    throw new Error(`The stored body of till ${tillId} has hash ${actualHash}, not ${hash}: it has changed.`);
   const body = parseJsonBody(bytes);
   const till =
     version === "V1"
@@ -74,22 +74,22 @@ export default function calculateTill({
       : acceptedTillSchemas.V2.parse(body);
   const report = computeReport(till, { locationId });
   if (!report) return null;
-  const dayOf = createDayFormatter(timeZone);
+  const toDay = createDayFormatter(timeZone);
   return {
     id: report.id,
     reportVersion: currentReportVersion,
     reportNumber: till.reportNumber,
     totalSales: report.reportV2.totalSales,
-    day: dayOf(till.startedAt),
+    day: toDay(till.startedAt),
     startedAt: till.startedAt,
     finalizedAt: till.finalizedAt,
     v2: JSON.stringify(report.reportV2),
     v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
-    accountingFacts: JSON.stringify(computeTillAccountingData(till, dayOf)),
+    accountingFacts: JSON.stringify(computeTillAccountingData(till, toDay)),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
-      day: dayOf(openedAt),
+      day: toDay(openedAt),
       openedAt,
       v1: serializeWithoutId(v1),
       v2: serializeWithoutId(v2),
@@ -101,18 +101,18 @@ function serializeWithoutId({ id: _, ...rest }: { id: string }): string {
   return JSON.stringify(rest);
 }
 
-const firstDay = "0001-01-01";
-const lastDay = "9999-12-31";
+const earliestDay = "0001-01-01";
+const latestDay = "9999-12-31";
 
 /**
- * Days of a time zone, YYYY-MM-DD. An instant of the years 1 to 9999 that the zone's clocks show in the year before or
- * after is on the first or the last of all days.
+ * Returns a function that formats an instant as the day in a time zone, YYYY-MM-DD. An instant of the years 1 to 9999
+ * whose local day falls outside these years becomes the first or the last day of that range.
  */
 function createDayFormatter(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
   return (instant) => {
-    const day = format.format(new Date(instant)).padStart(lastDay.length, "0");
-    if (day.length > lastDay.length) return lastDay;
-    return instant.startsWith(firstDay) && day.endsWith("12-31") ? firstDay : day;
+    const day = format.format(new Date(instant)).padStart(latestDay.length, "0");
+    if (day.length > latestDay.length) return latestDay;
+    return instant.startsWith(earliestDay) && day.endsWith("12-31") ? earliestDay : day;
   };
 }

@@ -34,7 +34,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Tells reporting of a till, as till-ingest does: body in the store, event in an outbox. */
+/** Pushes a till as till-ingest does: stores its body, and publishes the event through the outbox. */
 async function pushTill(
   till: { id: string },
   eventFields: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
@@ -68,17 +68,17 @@ async function pushTill(
   });
 }
 
-/** Resolves once every event was handled. */
+/** Resolves when all events have been handled. */
 async function waitUntilAcknowledged(): Promise<void> {
   const stream = await createEventStreamControl(environment);
   await eventually("every event to be acknowledged", async () => {
-    const waiting = await service.db.sql`select 1 from outbox`;
-    return waiting.length === 0 && (await stream.isFullyConsumed());
+    const pending = await service.db.sql`select 1 from outbox`;
+    return pending.length === 0 && (await stream.isFullyConsumed());
   });
   await stream.close();
 }
 
-/** A till of its own: the sample with other ids. */
+/** Returns a copy of the sample till with new ids. */
 function createTillFromSample(changes: { orders?: string[]; startedAt?: string } = {}) {
   const orders = changes.orders ?? [randomUUID(), randomUUID()];
   return {
@@ -96,8 +96,8 @@ function createTillFromSample(changes: { orders?: string[]; startedAt?: string }
 const reportsPage = paginatedSchema(ReportListItem);
 const reportsV0Page = paginatedSchema(ReportV0);
 async function listReports(locationId: string, query = "") {
-  const answer = await service.request("GET", `/v2/reports/${query}`, { principal: locationPrincipal(locationId) });
-  return reportsPage.parse(await answer.json());
+  const response = await service.request("GET", `/v2/reports/${query}`, { principal: locationPrincipal(locationId) });
+  return reportsPage.parse(await response.json());
 }
 async function listReportsV0(locationId: string) {
   return reportsV0Page.parse(
@@ -108,8 +108,8 @@ async function listReportsV0(locationId: string) {
 const location = () => createTestPrincipal().location ?? expect.unreachable();
 const locationPrincipal = (id: string) => createTestPrincipal({ location: { ...location(), id } });
 
-describe("a till that was pushed", () => {
-  it("is read as a report in both shapes, valid against their schemas", async () => {
+describe("a pushed till", () => {
+  it("can be read as V2 and V0 reports that match their schemas", async () => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId });
@@ -123,38 +123,38 @@ describe("a till that was pushed", () => {
     expect(v0.orders).toEqual(till.orderList.map((order: { id: string }) => order.id));
   });
 
-  it("answers 304 to the entity tag that it gave", async () => {
+  it("returns 304 for a request with the current entity tag", async () => {
     const locationId = randomUUID();
     await pushTill(createTillFromSample(), { locationId });
     const principal = locationPrincipal(locationId);
     const { data } = await listReports(locationId);
     const first = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal });
-    const again = await service.request("GET", `/v2/reports/${data[0]?.id}`, {
+    const conditional = await service.request("GET", `/v2/reports/${data[0]?.id}`, {
       principal,
       headers: { "if-none-match": first.headers.get("etag") ?? "" },
     });
-    expect(again.status).toBe(304);
-    expect(await again.text()).toBe("");
+    expect(conditional.status).toBe(304);
+    expect(await conditional.text()).toBe("");
   });
 
-  it("is not found by another location", async () => {
+  it("returns 404 to a key of another location", async () => {
     const locationId = randomUUID();
     await pushTill(createTillFromSample(), { locationId });
     const { data } = await listReports(locationId);
-    const answer = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal: createTestPrincipal() });
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ code: "report_not_found" });
+    const response = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal: createTestPrincipal() });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "report_not_found" });
   });
 });
 
-describe("revisions", () => {
-  it("lets the highest win, whichever comes last, and keeps the first time of creation", async () => {
+describe("revisions of a till", () => {
+  it("keep the highest revision in any order of events, and keep the creation time", async () => {
     const locationId = randomUUID();
     const old = createTillFromSample();
-    const renewed = { ...old, note: "renewed", orderList: old.orderList.slice(0, 1) };
+    const replaced = { ...old, note: "replaced", orderList: old.orderList.slice(0, 1) };
     await pushTill(old, { locationId });
     const [before] = (await listReportsV0(locationId)).data;
-    await pushTill(renewed, { locationId, revision: 2 });
+    await pushTill(replaced, { locationId, revision: 2 });
     await pushTill(old, { locationId, revision: 1 });
     const { meta, data } = await listReportsV0(locationId);
     expect(meta.totalCount).toBe(1);
@@ -163,21 +163,21 @@ describe("revisions", () => {
     expect(Date.parse(data[0]?.updatedAt ?? "")).toBeGreaterThan(Date.parse(before?.updatedAt ?? ""));
   });
 
-  it("needs no body of a revision that a higher one has overtaken", async () => {
+  it("do not need the body of a revision below the applied one", async () => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId, revision: 20 });
-    // Their bodies are nowhere: one that is loaded fails, and is parked.
-    const overtaken = Array.from({ length: 19 }, (_, index) => ({ id: randomUUID(), revision: index + 1 }));
+    // Their bodies do not exist, so loading one would fail and leave a dead letter.
+    const outdatedEvents = Array.from({ length: 19 }, (_, index) => ({ id: randomUUID(), revision: index + 1 }));
     await service.db.transaction(async (tx) => {
-      for (const { id, revision } of overtaken) {
+      for (const { id, revision } of outdatedEvents) {
         await publishEvent(tx, "till.pushed", {
           id,
           traceparent: undefined,
           subject: till.id,
           data: {
             ...({ tillId: till.id, locationId, revision, reason: "replace", version: "V2" } as const),
-            ...{ object: { key: `gone/${id}`, hash: id }, timeZone: "Europe/Paris" },
+            ...{ object: { key: `missing/${id}`, hash: id }, timeZone: "Europe/Paris" },
             pushedAt: new Date().toISOString(),
           },
         });
@@ -191,15 +191,17 @@ describe("revisions", () => {
   it.each([
     ["its report is finalized", {}, 1, "report.finalized"],
     ["its report is gone", { isTraining: true }, 2, "report.removed"],
-  ])("needs no body of the revision that it has, and states again that %s", async (_, fields, revision, type) => {
+  ])("do not need the body of the applied revision to publish again that %s", async (_, fields, revision, type) => {
     const till = { ...createTillFromSample(), ...fields };
     const locationId = randomUUID();
     await pushTill(till, { locationId, revision });
     await waitUntilAcknowledged();
-    const sent = (await readPublishedEnvelopes(environment)).filter((event) => JSON.stringify(event).includes(till.id));
-    const [pushed, announced] = sent;
-    const context = await runWithRequestContext({}, async (given) => given);
-    const nowhere = { get: () => Promise.reject(new Error("The body was loaded.")) };
+    const envelopes = (await readPublishedEnvelopes(environment)).filter((event) =>
+      JSON.stringify(event).includes(till.id),
+    );
+    const [pushed, published] = envelopes;
+    const context = await runWithRequestContext({}, async (requestContext) => requestContext);
+    const objects = { get: () => Promise.reject(new Error("The body was loaded.")) };
     const outbox: unknown[] = [];
     const database: Database = {
       ...service.db,
@@ -210,16 +212,22 @@ describe("revisions", () => {
           return result;
         }),
     };
-    const services = { db: database, objects: nowhere } as unknown as ReportingContext;
-    const again = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
-    await handleEvent(again, { service: "reporting", subscription: calculatePushedTill, database, services, context });
-    expect(outbox).toEqual([{ id: announced?.id, type }]);
+    const services = { db: database, objects } as unknown as ReportingContext;
+    const repeated = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
+    await handleEvent(repeated, {
+      service: "reporting",
+      subscription: calculatePushedTill,
+      database,
+      services,
+      context,
+    });
+    expect(outbox).toEqual([{ id: published?.id, type }]);
   });
 
   it.each([
     [2, true],
     [3, false],
-  ])("counts a till of revision 1 as erased after an erasure of revision %i: %s", async (revision, isErased) => {
+  ])("keep a till of revision 1 marked as erased after an erasure of revision %i: %s", async (revision, isErased) => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId });
@@ -229,22 +237,22 @@ describe("revisions", () => {
     expect(row).toEqual({ isErased });
   });
 
-  it("takes the report away when the till has become a training till", async () => {
+  it("remove the report when the till changes to training mode", async () => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId });
     await pushTill({ ...till, isTraining: true }, { locationId, revision: 2 });
     const list = await listReports(locationId);
     expect(list).toMatchObject({ data: [], meta: { totalCount: 0, totalPage: 0 }, nextPageToken: null });
-    const counted = await service.db.sql`
+    const counts = await service.db.sql`
       select coalesce(sum(count), 0)::int as n from day_counts where location_id = ${locationId}`;
-    expect(counted[0]?.n).toBe(0);
+    expect(counts[0]?.n).toBe(0);
   });
 
   it.each([
-    ["in the order of pushes", [0, 1]],
-    ["in the other order", [1, 0]],
-  ])("gives an order that two tills hold to the till pushed last, with events %s", async (_, sequence) => {
+    ["in the order of the pushes", [0, 1]],
+    ["in reverse order", [1, 0]],
+  ])("assign an order in two tills to the till pushed last, with events %s", async (_, sequence) => {
     const locationId = randomUUID();
     const shared = randomUUID();
     const tills = [
@@ -252,11 +260,11 @@ describe("revisions", () => {
       createTillFromSample({ orders: [shared] }),
     ];
     const times = ["2026-06-01T08:00:00.000Z", "2026-06-02T08:00:00.000Z"];
-    for (const which of sequence) await pushTill(tills[which], { locationId, pushedAt: times[which] ?? "" });
+    for (const index of sequence) await pushTill(tills[index], { locationId, pushedAt: times[index] ?? "" });
     const current = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
     expect(current.map((row) => row.tillId)).toEqual([tills[1].id]);
-    // The newer till lets go of it: it is the older one's again.
+    // Without the order in the newer till, the older till owns it again.
     await pushTill({ ...tills[1], orderList: [] }, { locationId, revision: 2, pushedAt: times[1] ?? "" });
     const later = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
@@ -264,8 +272,8 @@ describe("revisions", () => {
   });
 });
 
-describe("lists", () => {
-  it("pages through everything both ways, with filters by day, newest first", async () => {
+describe("lists of reports", () => {
+  it("page by index and by token, newest first, with filters by day", async () => {
     const locationId = randomUUID();
     const days = ["2026-03-01", "2026-03-02", "2026-03-02", "2026-03-28", "2026-03-29", "2026-03-30"];
     for (const [index, day] of days.entries())
@@ -302,7 +310,7 @@ describe("lists", () => {
     expect(beyond).toMatchObject({ data: [], meta: { totalCount: 6, currentPageIndex: 7 } });
   });
 
-  it("keep to the instant, to fractions of a second", async () => {
+  it("sort by instant, including fractions of a second", async () => {
     const locationId = randomUUID();
     const times = ["19.000Z", "19.050Z", "19.100Z", "19.123456Z", "20.000Z"].map((end) => `2026-05-29T10:17:${end}`);
     for (const startedAt of times) await pushTill(createTillFromSample({ startedAt }), { locationId });
@@ -324,26 +332,26 @@ describe("lists", () => {
     ["since=2026-02-30", "since"],
     ["until=yesterday", "until"],
     ["locationId=7", "locationId"],
-  ])("refuses %s", async (query, path) => {
-    const answer = await service.request("GET", `/v2/reports/?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.headers.get("content-type")).toBe("application/problem+json");
-    expect(await answer.json()).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
+  ])("return invalid_request for %s", async (query, path) => {
+    const response = await service.request("GET", `/v2/reports/?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await response.json()).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
   });
 
-  it("refuses a page token that it did not give, and another location", async () => {
+  it("reject an invalid page token and another location", async () => {
     expect(await (await service.request("GET", "/v2/reports/?pageToken=abc")).json()).toMatchObject({
       code: "invalid_page_token",
     });
-    const answer = await service.request("GET", `/v2/reports/?locationId=${randomUUID()}`);
-    expect(answer.status).toBe(403);
+    const response = await service.request("GET", `/v2/reports/?locationId=${randomUUID()}`);
+    expect(response.status).toBe(403);
   });
 });
 
-describe("orders", () => {
+describe("orders of a pushed till", () => {
   const ordersPage = paginatedSchema(OrderV1);
 
-  it("are listed newest first, page by page, also those of one report only, and each is read whole", async () => {
+  it("can be listed in pages, newest first, filtered by report or day, and read by id", async () => {
     const locationId = randomUUID();
     const principal = locationPrincipal(locationId);
     const tills = [
@@ -354,31 +362,31 @@ describe("orders", () => {
     const list = async (query: string) =>
       ordersPage.parse(await (await service.request("GET", `/v1/orders/${query}`, { principal })).json());
 
-    const whole = await list("?size=100");
-    expect(whole.meta.totalCount).toBe(4);
+    const allOrders = await list("?size=100");
+    expect(allOrders.meta.totalCount).toBe(4);
     expect(
-      whole.data
+      allOrders.data
         .slice(0, 2)
         .map(({ id }) => id)
         .sort(),
     ).toEqual(tills[1]?.orderList.map((order: { id: string }) => order.id).sort());
     const [first, second] = [await list("?size=3"), await list("?size=3&index=1")];
-    expect([...first.data, ...second.data]).toEqual(whole.data);
+    expect([...first.data, ...second.data]).toEqual(allOrders.data);
     expect(await list(`?size=3&pageToken=${first.nextPageToken}`)).toMatchObject({
       data: second.data,
       nextPageToken: null,
     });
 
-    const reportId = whole.data[3]?.reportId;
-    const ofReport = await list(`?reportId=${reportId}&size=1&index=1`);
-    expect(ofReport.meta).toEqual({ totalPage: 2, totalCount: 2, currentPageIndex: 1, pageSize: 1 });
-    expect(ofReport.data).toEqual([whole.data[3]]);
+    const reportId = allOrders.data[3]?.reportId;
+    const reportOrders = await list(`?reportId=${reportId}&size=1&index=1`);
+    expect(reportOrders.meta).toEqual({ totalPage: 2, totalCount: 2, currentPageIndex: 1, pageSize: 1 });
+    expect(reportOrders.data).toEqual([allOrders.data[3]]);
     expect((await list(`?reportId=${reportId}&since=2026-05-02`)).data).toEqual([]);
     expect((await list("?until=2026-05-01")).meta.totalCount).toBe(2);
 
-    const id = whole.data[0]?.id;
+    const id = allOrders.data[0]?.id;
     const one = await service.request("GET", `/v1/orders/${id}`, { principal });
-    expect(OrderV1.parse(await one.json())).toEqual(whole.data[0]);
+    expect(OrderV1.parse(await one.json())).toEqual(allOrders.data[0]);
     expect(OrderV2.parse(await (await service.request("GET", `/v2/orders/${id}`, { principal })).json())).toMatchObject(
       {
         id,
@@ -388,8 +396,8 @@ describe("orders", () => {
   });
 });
 
-describe("counts of days", () => {
-  it("agree with what they count", async () => {
+describe("day counts", () => {
+  it("match the number of orders", async () => {
     const locationId = randomUUID();
     const till = createTillFromSample({ orders: Array.from({ length: 1500 }, () => randomUUID()) });
     till.orderList = till.orderList.map((order: object) => ({ ...sample.orderList[1], ...order }));

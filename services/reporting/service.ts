@@ -8,15 +8,17 @@ import { createLocationLookup } from "@pragma/runtime/service-calls/location-loo
 import { Hono } from "hono";
 import { z } from "zod";
 import { runAccountingExport } from "./accounting/run-export.ts";
-import type { FailedTillExport, WriteTillTask, WrittenTillEntries } from "./accounting/write-till-entries.ts";
-import { type ReportingContext, reportingConfig } from "./context.ts";
-import { eraseExpiredPersonalData, requestErasure } from "./erase-personal-data.ts";
+import type { FailedTillExport, WriteTillEntriesTask, WrittenTillEntries } from "./accounting/write-till-entries.ts";
+import { reportingConfig } from "./config.ts";
+import type { ReportingContext } from "./context.ts";
+import { eraseExpiredPersonalData } from "./periodic/erase-expired-personal-data.ts";
 import {
   claimAccountingExports,
-  countUnfinishedExports,
-  deleteExpiredExports,
-  listUnfinishedExports,
+  countUnfinishedAccountingExports,
+  deleteExpiredAccountingExports,
+  listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
+import { requestPersonalDataErasure } from "./request-erasure.ts";
 import {
   createAccountingConfig,
   deleteAccountingConfig,
@@ -43,47 +45,46 @@ const erasureRequestSchema = z.union([
   z.object({ locationId, before: z.iso.date() }),
 ]);
 
-/** How many exports are listed at most. */
 const maxListedExports = 1_000;
 
-/** What operators may ask of this service: which exports are unfinished, and to have personal data erased. */
+/** Returns the operators' routes: list unfinished exports, and erase personal data. */
 export function createReportingOperatorRoutes(db: Database): Hono {
   const app = new Hono();
-  app.get("/exports", async (context) => context.json(await listUnfinishedExports(db.sql, maxListedExports)));
+  app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
   app.post("/erasures", async (context) => {
     const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
-    return context.json(await requestErasure(db, parsed.data));
+    return context.json(await requestPersonalDataErasure(db, parsed.data));
   });
   return app;
 }
 
-/** Exports that an instance makes at a time. */
+/** Exports that one instance runs at a time. */
 const exportConcurrency = 2;
-/** How soon an instance finds exports that another was asked for, or that another has died of. */
+/** The delay until an instance finds exports that another one accepted, or abandoned in a crash. */
 const exportPollMs = 1_000;
 
-/** Turns tills into reports and orders, serves them, and makes files for accounting software of them. */
+/** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
 export default defineService<typeof reportingConfig, ReportingContext>({
   name: "reporting",
   module: import.meta.url,
   config: reportingConfig,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    // A location has one of the threads at a time, and a large till leaves one to others.
+    // Tills of a location run one at a time, and so do large tills: the second thread stays free for other tills.
     const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
-    const entryWriterPool = createWorkerPool<WriteTillTask, WrittenTillEntries | FailedTillExport>(
+    const entryWriterPool = createWorkerPool<WriteTillEntriesTask, WrittenTillEntries | FailedTillExport>(
       import.meta.url,
       "./accounting/write-till-entries",
       {
         threads: 1,
         heapMegabytes: config.CALCULATION_HEAP_MB,
-        // Exports come rarely: no thread waits for them.
+        // Exports are rare, so no idle thread is kept for them.
         minThreads: 0,
       },
     );
-    metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that have not come to their end", () =>
-      countUnfinishedExports(db.sql),
+    metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
+      countUnfinishedAccountingExports(db.sql),
     );
     const exportLoop = startClaimLoop({
       name: "accounting exports",
@@ -97,7 +98,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
       services: {
         ...{ db, log, config, objects, calculator },
         locations: createLocationLookup(registry, "reporting"),
-        wakeExports: exportLoop.poll,
+        pollExports: exportLoop.poll,
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes(db),
@@ -129,9 +130,9 @@ export default defineService<typeof reportingConfig, ReportingContext>({
   subscriptions: [calculatePushedTill],
   periodic: [
     {
-      name: "remove old accounting exports",
+      name: "remove expired accounting exports",
       intervalSeconds: 3_600,
-      run: ({ db, config }) => deleteExpiredExports(db, config.EXPORTS_KEPT_DAYS),
+      run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_KEPT_DAYS),
     },
     eraseExpiredPersonalData,
   ],

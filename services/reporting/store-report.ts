@@ -2,7 +2,7 @@ import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { mergeJsonObjects } from "@pragma/runtime/json/join-json";
-import type { CalculatedReport } from "./calculate-till.ts";
+import type { SerializedReport } from "./calculate-till.ts";
 import { adjustDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
@@ -11,27 +11,27 @@ type TillPushedData = EventData<"till.pushed">;
 type ReportFinalizedData = EventData<"report.finalized">;
 
 /**
- * Writes a till's report and orders in the place of those of its earlier revision, and brings the counters of their
- * days up to date. Orders that are gone are gone; what stays keeps its first time of creation.
+ * Stores a till's report and orders in place of those of its earlier revision, and updates the counts of their days.
+ * Orders that the new revision lacks are deleted; the others keep their creation time.
  *
- * @returns what `report.finalized` says of it.
+ * @returns the data of the `report.finalized` event.
  */
 export async function storeReport(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: CalculatedReport,
+  report: SerializedReport,
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const reportBefore = await reports.findReportDayOfTill(tx, tillId);
+  const previousReport = await reports.findReportDayOfTill(tx, tillId);
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
-  // What the replies of a till follow from: they differ when this does.
+  // Identifies the content of the stored responses: entity tags change only when this does.
   const contentVersion = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
-  const times = { createdAt: reportBefore?.createdAt ?? now, updatedAt: now };
+  const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
   await reports.upsertReport(tx, {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
     etag: computeEntityTag(`${contentVersion} ${id}`),
@@ -40,8 +40,8 @@ export async function storeReport(
   });
   const rows = report.orders.map((order) => {
     const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
-    const head = JSON.stringify({ id: order.id, ...times });
-    const bodies = { v1: mergeJsonObjects(head, order.v1), v2: mergeJsonObjects(head, order.v2) };
+    const idAndTimes = JSON.stringify({ id: order.id, ...times });
+    const bodies = { v1: mergeJsonObjects(idAndTimes, order.v1), v2: mergeJsonObjects(idAndTimes, order.v2) };
     const { pushedAt } = pushed;
     return {
       ...order,
@@ -53,21 +53,21 @@ export async function storeReport(
     };
   });
   await replaceOrders(tx, pushed, rows);
-  const reportsBefore = reportBefore ? [reportBefore.day] : [];
-  await adjustDayCounts(tx, { locationId, kind: "report", before: reportsBefore, after: [report.day] });
+  const previousDays = previousReport ? [previousReport.day] : [];
+  await adjustDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
   return finalized;
 }
 
-/** Takes away the report and orders of a till that has become a training till. */
+/** Deletes the report and orders of a till whose new revision is in training mode. */
 export async function removeReport(tx: SqlTransaction, { tillId, locationId }: TillPushedData): Promise<void> {
-  const reportBefore = await reports.findReportDayOfTill(tx, tillId);
-  if (!reportBefore) return;
+  const previousReport = await reports.findReportDayOfTill(tx, tillId);
+  if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
   await reports.deleteReportOfTill(tx, tillId);
-  await adjustDayCounts(tx, { locationId, kind: "report", before: [reportBefore.day], after: [] });
+  await adjustDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
-/** Puts orders in the place of those that a till had, and brings the counters of their days up to date. */
+/** Replaces the orders of a till, and updates the counts of their days. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
@@ -83,7 +83,7 @@ async function replaceOrders(
 
 function toReportFinalizedData(
   { locationId, tillId, revision }: TillPushedData,
-  report: CalculatedReport,
+  report: SerializedReport,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

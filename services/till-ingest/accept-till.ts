@@ -4,7 +4,8 @@ import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { TillIngestConfig, TillIngestContext } from "./context.ts";
+import type { TillIngestConfig } from "./config.ts";
+import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { insertTillVersion } from "./queries/till-versions.ts";
@@ -14,26 +15,32 @@ import type { ReceivedTill } from "./validation/till-body-reader.ts";
 interface TillSubmission {
   location: LocationRef;
   till: ReceivedTill;
-  /** Who pushes it: kept with the revision. */
+  /** The authenticated caller, recorded with the revision. */
   principal: Principal;
   context: RequestContext;
 }
 
-/** A till that is held, and whether this is when it came in. */
+/** The stored till, and whether this push created it. */
 export interface AcceptedTill {
   till: TillRow;
   isNew: boolean;
 }
 
 /**
- * Stores a till's exact bytes, then the till, its `till.pushed` event and that its device was seen in one transaction.
- * The same id with the same bytes in the same location is the same till, and nothing happens. Of pushes at the same
- * instant one is the first.
+ * Stores a till's exact bytes, then the till and its events `till.pushed` and `device.seen` in one transaction. Returns
+ * the existing till if the location already pushed the same bytes with this id. Of concurrent pushes of one till,
+ * exactly one is new.
  *
- * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
+ * @throws `ApiError` till_conflict if the id exists with other bytes or in another location: the error does not reveal
+ * which; quota_exceeded.
  */
 export async function acceptTill(
-  { db, objects, sweepAfter, config }: Pick<TillIngestContext, "db" | "objects" | "sweepAfter" | "config">,
+  {
+    db,
+    objects,
+    requeueAfterSeconds,
+    config,
+  }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
   { location, till, principal, context }: TillSubmission,
 ): Promise<AcceptedTill> {
   const row = toNewTill(location, till);
@@ -42,20 +49,20 @@ export async function acceptTill(
 
   await consumeTillQuotas(db.sql, config, row);
   row.objectKey = await recordPendingUpload(db.sql, row.objectKey);
-  await context.runStep({ name: "keep the till's body" }, () => objects.put(row.objectKey, till.bytes));
+  await context.runStep({ name: "store till body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
-    const inserted = await insertTill(tx, row, sweepAfter);
+    const inserted = await insertTill(tx, row, requeueAfterSeconds);
     if (!inserted) {
-      const first = await findTill(tx, row.id);
-      // No till is ever removed.
-      const same = requireSameTill(first as TillRow, row);
+      // A concurrent push inserted the till first. The row exists, since tills are never deleted.
+      const concurrent = await findTill(tx, row.id);
+      const till = requireSameTill(concurrent as TillRow, row);
       await confirmUpload(tx, row.objectKey);
-      return { till: same, isNew: false };
+      return { till, isNew: false };
     }
     await insertTillVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     const { traceparent } = context;
     await publishTillPushed(tx, inserted, { reason: "push", traceparent });
-    const { device } = till.facts;
+    const { device } = till.metadata;
     if (device) {
       const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
       await publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
@@ -65,53 +72,51 @@ export async function acceptTill(
   });
 }
 
-/** A till as its body says it is. */
+/** Returns the row of a till that is pushed to a location, from the metadata in its body. */
 function toNewTill(
   { id: locationId, application, timeZone }: LocationRef,
-  { facts, hash, bytes }: ReceivedTill,
+  { metadata, hash, bytes }: ReceivedTill,
 ): NewTill {
   return {
-    id: facts.tillId,
+    id: metadata.tillId,
     locationId,
     application,
-    serverId: facts.format === "V1" ? facts.serverId : null,
-    format: facts.format,
-    isTraining: facts.isTraining,
+    serverId: metadata.format === "V1" ? metadata.serverId : null,
+    format: metadata.format,
+    isTraining: metadata.isTraining,
     hash,
-    objectKey: tillObjectKey(locationId, hash),
+    objectKey: buildTillObjectKey(locationId, hash),
     size: bytes.byteLength,
     timeZone,
   };
 }
 
-/** Bodies are kept by location and content, spread over 256 folders in each. */
-export function tillObjectKey(locationId: string, hash: string): string {
+/** Returns the object key of a till body: by location and SHA-256, spread over 256 folders per location. */
+export function buildTillObjectKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
 
-/** Whether a till came to be what it is by this body: it has it, or had it until its personal data was erased. */
-function isSameTillBody(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
-  return known.hash === hash || known.pushedHash === hash;
+/** Returns whether the till has this body, or had it before personal data was erased. */
+function isSameTillBody(existing: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
+  return existing.hash === hash || existing.pushedHash === hash;
 }
 
-function requireSameTill(known: TillRow, pushed: NewTill): TillRow {
-  if (known.locationId === pushed.locationId && isSameTillBody(known, pushed)) return known;
+function requireSameTill(existing: TillRow, pushed: NewTill): TillRow {
+  if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
   throw new ApiError("till_conflict", {
-    detail:
-      "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",
+    detail: "This till id is taken. A push never changes an existing till. Use a new id for each till.",
   });
 }
 
 /**
- * Puts another body in the place of a till's, as its next revision: its report keeps its id, and everything else follows
- * from the new body. Earlier bodies are kept. The body that it has already changes nothing, nor does the one that it had
- * until personal data was erased from it: a request that is repeated brings none of that back.
+ * Replaces a till's body and returns the till with its next revision. The report keeps its id; everything else is
+ * computed from the new body. Earlier bodies are kept. The current body changes nothing. Neither does the body that the
+ * till had before personal data was erased from it, so that a repeated request does not restore that data.
  *
- * @throws `ApiError` till_not_found when the location has no such till; quota_exceeded when it has made too many
- * revisions today.
+ * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
 export async function replaceTill(
-  { db, objects, sweepAfter, config, revisionQuota }: TillIngestContext,
+  { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
   const body = toNewTill(location, till);
@@ -124,16 +129,18 @@ export async function replaceTill(
   return db.transaction(async (tx) => {
     const existing = await lockTill(tx, body.id);
     if (existing?.locationId !== location.id) {
-      throw new ApiError("till_not_found", { detail: `This location has no till ${body.id} to replace: push it.` });
+      throw new ApiError("till_not_found", {
+        detail: `This location has no till ${body.id} to replace. Push the till instead.`,
+      });
     }
-    // Erased since: what was written above is nobody's then, and goes as an orphan.
+    // Erased in the meantime: the object written above belongs to no till and is removed as an orphan.
     if (existing.pushedHash === body.hash) return existing;
     if (existing.hash === body.hash) {
       await confirmUpload(tx, body.objectKey);
       return existing;
     }
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
-    const replaced = await createNextRevision(tx, existing, { body, sweepAfter });
+    const replaced = await createNextRevision(tx, existing, { body, requeueAfterSeconds });
     await insertTillVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
     await publishTillPushed(tx, replaced, { reason: "replace", traceparent: context.traceparent });
     await confirmUpload(tx, body.objectKey);
@@ -142,7 +149,7 @@ export async function replaceTill(
 }
 
 /**
- * Counts a new body of a till against its location's quotas of today, before the body is stored.
+ * Counts a new till body against today's quotas of its location, before the body is stored.
  *
  * @throws `ApiError` quota_exceeded.
  */

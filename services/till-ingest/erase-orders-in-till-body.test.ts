@@ -20,8 +20,8 @@ const till = {
   financialMovementList: [{ amount: -5, customerName: "Ada" }],
 };
 
-describe("a till's body", () => {
-  it("loses the personal data of the orders that are named, and nothing else", () => {
+describe("eraseOrdersInTillBody", () => {
+  it("removes the personal data of the given orders, and nothing else", () => {
     const erased = parseBody(eraseOrdersInTillBody(toBytes(till), new Set([ada])));
     expect(erased).toEqual({
       ...till,
@@ -30,13 +30,13 @@ describe("a till's body", () => {
     });
   });
 
-  it("loses all personal data when no order is named", () => {
+  it("removes all personal data when the order ids are null", () => {
     const text = new TextDecoder().decode(eraseOrdersInTillBody(toBytes(till), null));
     expect(text).not.toMatch(/ada"|bob"|Ada|Bob/);
     expect(JSON.parse(text).orderList[1].total).toBe(900);
   });
 
-  it("is the same bytes when there is nothing to erase", () => {
+  it("returns the same bytes when there is nothing to erase", () => {
     const bytes = toBytes({ orderList: [{ id: ada, total: 1 }] });
     expect(eraseOrdersInTillBody(bytes, null)).toBe(bytes);
     expect(eraseOrdersInTillBody(toBytes(till), new Set(["none"]))).toEqual(toBytes(till));

@@ -18,14 +18,14 @@ beforeEach(() => {
 
 const push = (body: unknown) => service.request("POST", "/v2/tills/", { principal, body });
 const replace = (id: string, body: unknown) => service.request("PUT", `/v1/tills/${id}`, { principal, body });
-const bodyOf = async (id: string) => (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
+const readTillBody = async (id: string) =>
+  (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
 const erasePersonalData = (tillId: string) =>
   eraseTillPersonalData(
-    { db: service.db, objects: service.objects, sweepAfter: 300 },
+    { db: service.db, objects: service.objects, requeueAfterSeconds: 300 },
     { tillId, orderIds: null, traceparent: undefined },
   );
 
-/** A till that names somebody. */
 const createTillNamingCustomer = () =>
   createTestTill({ orderList: [createTestOrder({ firebaseCustomerName: "Ada Lovelace" })] });
 
@@ -45,34 +45,34 @@ async function readStoredBodies(): Promise<string[]> {
 }
 
 describe("a till whose personal data was erased", () => {
-  it("names nobody any more, in no body that is kept", async () => {
+  it("contains no customer name in any stored body", async () => {
     const till = createTillNamingCustomer();
     await push(till);
-    expect(await bodyOf(till.id)).toContain("Lovelace");
+    expect(await readTillBody(till.id)).toContain("Lovelace");
     await erasePersonalData(till.id);
-    expect(JSON.parse(await bodyOf(till.id))).toMatchObject({ id: till.id, reportNumber: till.reportNumber });
+    expect(JSON.parse(await readTillBody(till.id))).toMatchObject({ id: till.id, reportNumber: till.reportNumber });
     expect((await readStoredBodies()).join()).not.toContain("Lovelace");
   });
 
   it.each([
     ["pushed", push],
-    ["put in its place", (till: { id: string }) => replace(till.id, till)],
-  ])("stays so when the body that it had is %s again", async (_, again) => {
+    ["sent to replace it", (till: { id: string }) => replace(till.id, till)],
+  ])("keeps its erased body when the original body is %s again", async (_, resend) => {
     const till = createTillNamingCustomer();
     await push(till);
     await erasePersonalData(till.id);
-    expect((await again(till)).status).toBe(200);
-    expect(await bodyOf(till.id)).not.toContain("Lovelace");
+    expect((await resend(till)).status).toBe(200);
+    expect(await readTillBody(till.id)).not.toContain("Lovelace");
     expect((await readStoredBodies()).join()).not.toContain("Lovelace");
     expect((await service.tillPushedEvents(till.id)).map(({ revision }) => revision)).toEqual([1, 2]);
   });
 
-  it("has the body of another that takes its place", async () => {
+  it("can be replaced with another body", async () => {
     const till = createTillNamingCustomer();
     await push(till);
     await erasePersonalData(till.id);
     expect((await replace(till.id, { ...till, note: "other" })).status).toBe(200);
-    expect(await bodyOf(till.id)).toContain("other");
+    expect(await readTillBody(till.id)).toContain("other");
     expect((await push(till)).status).toBe(409);
   });
 });

@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { clientGeneratedIdToUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
-import { tillObjectKey } from "./accept-till.ts";
+import { buildTillObjectKey } from "./accept-till.ts";
 import type { TillIngestContext } from "./context.ts";
-import { removeUnreferencedObject } from "./periodic/remove-bodies.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { insertTillVersion, markOtherBodiesRemoved } from "./queries/till-versions.ts";
 import { createNextRevision, findTill, lockTill, recordTillErasure, type TillRow } from "./queries/tills.ts";
+import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
 
 /**
- * A till's body without the personal data of some of its orders, or of all of it (`orderIds` null). Amounts, dates and
- * numbers stay to the last digit that JSON.parse keeps. The same bytes when there was nothing to erase.
+ * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
+ * Amounts, dates and numbers keep the precision of JSON.parse. Returns the same bytes if there was nothing to erase.
  */
 export function eraseOrdersInTillBody(bytes: Uint8Array, orderIds: ReadonlySet<string> | null): Uint8Array {
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
@@ -19,7 +19,7 @@ export function eraseOrdersInTillBody(bytes: Uint8Array, orderIds: ReadonlySet<s
   return erased === body ? bytes : new TextEncoder().encode(JSON.stringify(erased));
 }
 
-/** An order is what has its id as `id`, or, in the older format's lists of tickets and rows, as `order_id`. */
+/** Finds orders by `id`, and tickets and rows of the V1 format by `order_id`. */
 function eraseMatchingOrders(value: unknown, orderIds: ReadonlySet<string>): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!Array.isArray(value) && hasOrderId(value, orderIds)) return redactPersonalData(value);
@@ -32,24 +32,24 @@ function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: Read
   return [object.id, object.order_id].some((id) => typeof id === "string" && orderIds.has(clientGeneratedIdToUuid(id)));
 }
 
-/** Who the revision that an erasure makes is put down to. */
+/** The author that is recorded for revisions made by an erasure. */
 const erasureAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };
 
 interface TillErasure {
   tillId: string;
-  /** Null: of all orders, and of whatever else names somebody. */
+  /** Null erases all personal data of the till, within its orders and outside them. */
   orderIds: string[] | null;
-  /** Of what it is erased for (W3C). */
+  /** W3C trace context of the request that caused the erasure. */
   traceparent: string | undefined;
 }
 
 /**
- * Puts a body without personal data in the place of a till's, as its next revision, from which its report and orders are
- * made again: their figures follow from what was not touched. Every earlier body goes. A till that is not there, or has
- * nothing to erase, stays as it is.
+ * Replaces a till's body with one without personal data, as its next revision. The report and orders are computed again
+ * from that body, with the same figures. Every earlier body is removed. A till that does not exist, or has nothing to
+ * erase, is left unchanged.
  */
 export async function eraseTillPersonalData(
-  { db, objects, sweepAfter }: Pick<TillIngestContext, "db" | "objects" | "sweepAfter">,
+  { db, objects, requeueAfterSeconds }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds">,
   { tillId, orderIds, traceparent }: TillErasure,
 ): Promise<void> {
   const existing = await findTill(db.sql, tillId);
@@ -58,15 +58,15 @@ export async function eraseTillPersonalData(
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
-    const objectKey = await recordPendingUpload(db.sql, tillObjectKey(existing.locationId, hash));
+    const objectKey = await recordPendingUpload(db.sql, buildTillObjectKey(existing.locationId, hash));
     await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
   const removed = await db.transaction(async (tx) => {
     const till = await lockTill(tx, tillId);
-    if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced while it was being erased.`);
+    if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
     if (hash !== existing.hash) {
-      const next = await createNextRevision(tx, till, { body: erased, sweepAfter });
+      const next = await createNextRevision(tx, till, { body: erased, requeueAfterSeconds });
       await recordTillErasure(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
       await insertTillVersion(tx, next, { reason: "replace", ...erasureAuthor });
       await publishTillPushed(tx, next, { reason: "replace", isErasure: true, traceparent });

@@ -13,15 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** The ids of the tills that operators are told have had no result for a minute. */
+/** The ids of the tills without a report for a minute, as operators see them. */
 async function listUnfinishedIds(): Promise<string[]> {
   const log = createLogger({ name: "test", level: "silent" });
-  const operations = createTillOperatorRoutes({ db: service.db, log, sweepAfter: 300 });
+  const operations = createTillOperatorRoutes({ db: service.db, log, requeueAfterSeconds: 300 });
   const tills = (await (await operations.request("/unfinished?seconds=60")).json()) as { tillId: string }[];
   return tills.map(({ tillId }) => tillId);
 }
 
-it("tells operators which tills wait for their result, reckoned from when their present revision came to be", async () => {
+it("lists tills that wait for their report, by the age of their current revision", async () => {
   const till = createTestTill();
   const { id } = till;
   await service.request("POST", "/v2/tills/", { principal, body: till });

@@ -24,7 +24,7 @@ afterAll(async () => {
 const push = (body: unknown) => service.request("POST", "/v2/tills/", { principal, body });
 
 describe("a push", () => {
-  it("is accepted before NATS was ever there, and its event follows when it is", async () => {
+  it("is accepted before NATS is first available, and its event follows later", async () => {
     const till = createTestTill();
     expect((await push(till)).status).toBe(201);
     expect(await service.db.sql`select 1 from outbox where type = 'till.pushed'`).toHaveLength(1);
@@ -32,7 +32,7 @@ describe("a push", () => {
     expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
-  it("is accepted while NATS is away, and its event follows when it is back", async () => {
+  it("is accepted while NATS is unavailable, and its event follows later", async () => {
     await servers.kill("nats");
     const tills = Array.from({ length: 5 }, () => createTestTill());
     for (const till of tills) expect((await push(till)).status).toBe(201);
@@ -40,7 +40,7 @@ describe("a push", () => {
     for (const till of tills) expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
-  it("is answered 503 while the object store is away, with nothing stored, and 201 when it is back", async () => {
+  it("returns 503 and stores nothing while the object store is unavailable, then 201", async () => {
     const folder = fileURLToPath(service.environment.variables.OBJECT_STORE ?? "");
     await rename(folder, `${folder}-away`);
     await writeFile(folder, "");
@@ -54,7 +54,7 @@ describe("a push", () => {
     expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
-  it("is answered 503 while PostgreSQL is away, and once more is one till", async () => {
+  it("returns 503 while PostgreSQL is unavailable, and a repeated push creates one till", async () => {
     await servers.kill("postgres");
     const till = createTestTill();
     const response = await push(till);

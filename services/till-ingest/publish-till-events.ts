@@ -5,12 +5,12 @@ import type { TillRow } from "./queries/tills.ts";
 
 interface TillPushedDetails {
   reason: RevisionReason;
-  /** Of what made the revision (W3C). */
+  /** W3C trace context of the request that created the revision. */
   traceparent: string | undefined;
   isErasure?: boolean;
 }
 
-/** Publishes `till.pushed` for a till's current revision, in the transaction that made it or found it without result. */
+/** Publishes `till.pushed` for a till's current revision, in the transaction that created or requeued the revision. */
 export async function publishTillPushed(
   tx: SqlTransaction,
   till: TillRow,

@@ -3,8 +3,6 @@ import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-l
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { type RequestContext, runWithRequestContext } from "@pragma/runtime/observability/request-context";
-import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import {
@@ -17,68 +15,72 @@ import { findRevisionReasons, insertTillVersion } from "./queries/till-versions.
 import { countPendingTills, createNextRevision, lockTill, type TillRow } from "./queries/tills.ts";
 import { tillNotFoundError } from "./resolve-till-location.ts";
 
-/** Who has a till processed again: kept with the revision. */
+/** The caller that requested a reprocessing, recorded with the revision. */
 export type RevisionAuthor = Pick<Principal, "keyId" | "consumer">;
 
 interface TillReprocessing {
   id: string;
   locationId: string | null;
-  by: RevisionAuthor;
+  author: RevisionAuthor;
   context: RequestContext;
 }
 
 /**
- * Has a till's report made again from the body that it has, as its next revision. While an earlier reprocessing waits to
- * be done, that one is it.
+ * Computes a till's report again from its current body, as its next revision, and returns the till. Returns the current
+ * revision unchanged while an earlier reprocessing of the till is pending.
  *
- * @throws `ApiError` till_not_found when there is no such till, or another location's (`locationId` null: any location's);
- * quota_exceeded when the location has made too many revisions today.
+ * @throws `ApiError` till_not_found if there is no such till in the location (`locationId` null: in any location);
+ * quota_exceeded.
  */
 export async function reprocessTill(
-  { db, sweepAfter, revisionQuota }: Pick<TillIngestContext, "db" | "sweepAfter" | "revisionQuota">,
-  { id, locationId, by, context }: TillReprocessing,
+  { db, requeueAfterSeconds, revisionQuota }: Pick<TillIngestContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
+  { id, locationId, author, context }: TillReprocessing,
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
     const till = await lockTill(tx, id);
     if (!till || (locationId !== null && till.locationId !== locationId)) throw tillNotFoundError(id);
     if (await isBeingReprocessed(tx, till)) return till;
     await consumeDailyQuota(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
-    return createReprocessRevision(tx, till, { sweepAfter, by, traceparent: context.traceparent });
+    return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
   });
 }
 
 /**
- * Whether the till's current revision is a reprocessing that was announced and has no result yet. One that is overdue is
- * not waited for: something was lost, or went wrong.
+ * Returns whether the till's current revision is a reprocessing that is queued and has no report yet. An overdue one
+ * does not count: its event was lost, or the reprocessing failed.
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;
   return isPending && (await findRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 
-/** The till, locked by the caller, is processed again. */
+/** Creates the next revision of a till with the same body. The caller has locked the till. */
 async function createReprocessRevision(
   tx: SqlTransaction,
   till: TillRow,
-  { sweepAfter, by, traceparent }: { sweepAfter: number; by: RevisionAuthor; traceparent: string | undefined },
+  {
+    requeueAfterSeconds,
+    author,
+    traceparent,
+  }: { requeueAfterSeconds: number; author: RevisionAuthor; traceparent: string | undefined },
 ): Promise<TillRow> {
-  const next = await createNextRevision(tx, till, { sweepAfter });
-  await insertTillVersion(tx, next, { reason: "reprocess", ...by });
+  const next = await createNextRevision(tx, till, { requeueAfterSeconds });
+  await insertTillVersion(tx, next, { reason: "reprocess", ...author });
   await publishTillPushed(tx, next, { reason: "reprocess", traceparent });
   return next;
 }
 
-/** Tills announced in one transaction: few enough not to hold up pushes of the same tills. */
+/** Tills per transaction: few, because the transaction locks them and pushes of the same tills wait for it. */
 const batchSize = 100;
-/** Tills that may wait for their result when more are announced: those that are pushed meanwhile wait behind them. */
+/** No more tills are queued while this many wait for their reports, because newly pushed tills queue behind them. */
 const maxPendingTills = 1_000;
 
-type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "sweepAfter">;
+type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">;
 
 /**
- * Works off orders to process many tills again, a portion at a time, that of the order which has come least far. The
- * place that one came to is in PostgreSQL, in the transaction of what was announced: no till is left out or announced
- * twice, whichever process dies.
+ * Starts the loop that works on reprocessings of many tills, in batches, and always continues the one with the least
+ * progress. Progress is stored in the transaction that queues the batch. So each till is queued exactly once, even if a
+ * process dies.
  */
 export function startReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;
@@ -96,29 +98,20 @@ export function startReprocessingLoop(services: ReprocessingServices): ClaimLoop
 }
 
 async function reprocessBatch(
-  { db, log, sweepAfter }: ReprocessingServices,
+  { db, log, requeueAfterSeconds }: ReprocessingServices,
   { id, traceparent }: { id: string; traceparent: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const reprocessing = await lockReprocessing(tx, id);
     if (!reprocessing) return;
     const tills = await lockNextTills(tx, reprocessing, batchSize);
-    const by = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
+    const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
     for (const till of tills) {
       if (!(await isBeingReprocessed(tx, till)))
-        await createReprocessRevision(tx, till, { sweepAfter, by, traceparent });
+        await createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent });
     }
-    await recordReprocessingProgress(tx, reprocessing, { count: tills.length, place: tills.at(-1)?.id });
+    await recordReprocessingProgress(tx, reprocessing, { count: tills.length, lastTillId: tills.at(-1)?.id });
     if (tills.length === 0)
       log.info({ reprocessing: reprocessing.id, tills: reprocessing.done }, "reprocessing finished");
   });
 }
-
-/** Removes what is known of reprocessings that finished more than 30 days ago. */
-export const removeOldReprocessings: PeriodicTask<Pick<TillIngestContext, "db">> = {
-  name: "remove old reprocessings",
-  intervalSeconds: 3_600,
-  async run({ db }) {
-    await deleteRowsInBatches(db.sql, "reprocessings", db.sql`finished_at < now() - interval '30 days'`);
-  },
-};

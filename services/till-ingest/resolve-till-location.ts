@@ -9,8 +9,8 @@ import { findTill, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationId, TillMetadata } from "./validation/parse-till-body.ts";
 
 /**
- * The location of a V1 till: the one that its application and legacy id name, which must be the key's own unless the
- * key may act for any.
+ * Returns the location with the application and legacy id of a V1 till. It must be the location of the API key, unless
+ * the key may act for any location.
  *
  * @throws `ApiError` location_forbidden, location_not_found.
  */
@@ -23,31 +23,33 @@ export async function resolveLegacyLocation(
   if (own?.application === application && own.legacyId === legacyId) return own;
   if (hasScope(scopes, "locations:any")) return locations.getByLegacyId(application, legacyId, context);
   throw new ApiError("location_forbidden", {
-    detail: "application and legacyId must be those of the API key's location.",
+    detail: "application and legacyId must match the API key's location.",
   });
 }
 
 /**
- * The location of a till that is to be replaced: for V1 the one that the body names, else the one that has the till, as
- * far as the key may act for it.
+ * Returns the location of a till that a request replaces: for V1 the location in the body, for V2 the location that has
+ * the till, if the API key may act for it.
  *
  * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
  */
 export async function resolveReplacedTillLocation(
   principal: Principal,
-  facts: TillMetadata,
+  metadata: TillMetadata,
   { db, locations }: Pick<TillIngestContext, "db" | "locations">,
   context: RequestContext,
 ): Promise<LocationRef> {
-  if (facts.format === "V1") return resolveLegacyLocation(principal, facts.legacyLocation, locations, context);
-  const till = await findTill(db.sql, facts.tillId);
+  if (metadata.format === "V1") return resolveLegacyLocation(principal, metadata.legacyLocation, locations, context);
+  const till = await findTill(db.sql, metadata.tillId);
   if (till && till.locationId === principal.location?.id) return principal.location;
   if (till && hasScope(principal.scopes, "locations:any")) return locations.getById(till.locationId, context);
-  throw new ApiError("till_not_found", { detail: `This location has no till ${facts.tillId} to replace: push it.` });
+  throw new ApiError("till_not_found", {
+    detail: `This location has no till ${metadata.tillId} to replace. Push the till instead.`,
+  });
 }
 
 /**
- * The till of this id, as far as the key may know of it.
+ * Returns the till with this id if the API key may read it.
  *
  * @throws `ApiError` till_not_found, also for a till of another location.
  */
@@ -55,9 +57,9 @@ export async function requireTill(
   { db }: Pick<TillIngestContext, "db">,
   { id, principal }: { id: string; principal: Principal },
 ): Promise<TillRow> {
-  const only = getReadableLocationId(principal);
+  const readableLocationId = getReadableLocationId(principal);
   const till = await findTill(db.sql, id);
-  if (!till || (only !== null && till.locationId !== only)) throw tillNotFoundError(id);
+  if (!till || (readableLocationId !== null && till.locationId !== readableLocationId)) throw tillNotFoundError(id);
   return till;
 }
 

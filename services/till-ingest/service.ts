@@ -3,41 +3,46 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
+import { tillIngestConfig } from "./config.ts";
 import type { TillIngestContext } from "./context.ts";
-import { tillIngestConfig } from "./context.ts";
-import { removeOrphanedObjects, removeReplacedBodies } from "./periodic/remove-bodies.ts";
+import { removeOldReprocessings } from "./periodic/remove-old-reprocessings.ts";
+import { removeOrphanedObjects } from "./periodic/remove-orphaned-objects.ts";
+import { removeReplacedBodies } from "./periodic/remove-replaced-bodies.ts";
 import { requeueUnfinishedTills } from "./periodic/requeue-unfinished-tills.ts";
 import { countOverdueTills, listUnfinishedTills, requeueTillNow } from "./queries/tills.ts";
-import { removeOldReprocessings, startReprocessingLoop } from "./reprocess-tills.ts";
-import { fetchLegacyTillsRoute, listLegacyTillsRoute, pushTillV1 } from "./routes/legacy-tills.ts";
+import { startReprocessingLoop } from "./reprocess-tills.ts";
+import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
 import { getReprocessing, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
-import { getTill, getTillObject, listTills, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
-import { eraseOrdersInTill, markTillProcessed, markTillReportRemoved } from "./subscriptions/report-events.ts";
+import { getTill, getTillObject, listTills, pushTillV1, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
+import { eraseOrdersInTill } from "./subscriptions/orders-erased.ts";
+import { markTillProcessed, markTillReportRemoved } from "./subscriptions/report-events.ts";
 import { createTillBodyReader } from "./validation/till-body-reader.ts";
 
-/** How many tills are listed at most. */
+/** The number of unfinished tills that operators see at most. */
 const maxListedTills = 1_000;
 
-/** What operators may ask of this service: which tills wait for their result, and to have one announced again. */
-export function createTillOperatorRoutes(services: Pick<TillIngestContext, "db" | "log" | "sweepAfter">): Hono {
-  const { db, sweepAfter } = services;
+/** Creates the operators' routes: list the tills that wait for their report, and requeue one of them. */
+export function createTillOperatorRoutes(
+  services: Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">,
+): Hono {
+  const { db, requeueAfterSeconds } = services;
   const app = new Hono();
   app.get("/unfinished", async (context) => {
     const parsedSeconds = z.coerce.number().int().min(0).safeParse(context.req.query("seconds"));
-    const seconds = parsedSeconds.success ? parsedSeconds.data : sweepAfter;
+    const seconds = parsedSeconds.success ? parsedSeconds.data : requeueAfterSeconds;
     return context.json(await listUnfinishedTills(db.sql, { seconds, limit: maxListedTills }));
   });
   app.post("/unfinished/:tillId/retry", async (context) => {
     const tillId = context.req.param("tillId");
-    if (!z.guid().safeParse(tillId).success) return context.json({ error: "no till id" }, 400);
-    const isWaiting = await requeueTillNow(db.sql, tillId);
-    if (isWaiting) await requeueUnfinishedTills.run(services);
-    return context.json({ tillId, isAnnounced: isWaiting });
+    if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
+    const isRequeued = await requeueTillNow(db.sql, tillId);
+    if (isRequeued) await requeueUnfinishedTills.run(services);
+    return context.json({ tillId, isRequeued });
   });
   return app;
 }
 
-/** Accepts tills, keeps their exact bodies, and sees to it that each comes to its report. */
+/** Accepts tills, stores their exact bodies, and requeues each until its report is finalized. */
 export default defineService<typeof tillIngestConfig, TillIngestContext>({
   name: "till-ingest",
   module: import.meta.url,
@@ -46,19 +51,19 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createTillBodyReader({ threads: 2, heapMegabytes: config.READING_HEAP_MB });
     const locations = createLocationLookup(registry, "till-ingest");
-    metrics.observeGauge("tills_overdue", "Tills that were announced again and still have no result", () =>
+    metrics.observeGauge("tills_overdue", "Tills requeued at least once that still have no result", () =>
       countOverdueTills(db.sql),
     );
-    const sweepAfter = config.SWEEP_AFTER_SECONDS;
-    const reprocessingLoop = startReprocessingLoop({ db, log, sweepAfter });
+    const requeueAfterSeconds = config.SWEEP_AFTER_SECONDS;
+    const reprocessingLoop = startReprocessingLoop({ db, log, requeueAfterSeconds });
     return {
       services: {
-        ...{ db, log, config, objects, reader, locations, sweepAfter },
-        wakeReprocessing: reprocessingLoop.poll,
+        ...{ db, log, config, objects, reader, locations, requeueAfterSeconds },
+        pollReprocessings: reprocessingLoop.poll,
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
       },
       checks: { objects: () => objects.check() },
-      opsRoutes: createTillOperatorRoutes({ db, log, sweepAfter }),
+      opsRoutes: createTillOperatorRoutes({ db, log, requeueAfterSeconds }),
       async close() {
         await reprocessingLoop.close();
         await reader.close();

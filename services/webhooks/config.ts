@@ -4,14 +4,14 @@ import { parseEndpointAllowlist } from "./endpoints/address-policy.ts";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `5s,30m,2h` in milliseconds. */
+/** Parses durations such as `5s,30m,2h` to milliseconds. */
 const retryScheduleFromEnv = z.string().transform((text, context) => {
-  const delaysMs = text.split(",").map((wait) => {
-    const [, number, unit] = /^(\d{1,6})([smh])$/.exec(wait.trim()) ?? [];
+  const delaysMs = text.split(",").map((duration) => {
+    const [, number, unit] = /^(\d{1,6})([smh])$/.exec(duration.trim()) ?? [];
     return Number(number) * unitMs[unit as keyof typeof unitMs];
   });
   if (delaysMs.every((delay) => delay >= 0)) return delaysMs;
-  context.addIssue({ code: "custom", message: "must be durations with commas between them, such as 5s,5m,2h" });
+  context.addIssue({ code: "custom", message: "must be a comma-separated list of durations, such as 5s,5m,2h" });
   return z.NEVER;
 });
 
@@ -25,35 +25,35 @@ const allowlistFromEnv = z.string().transform((text, context) => {
 });
 
 export const webhooksConfig = z.object({
-  /** Encrypt the recipients' secrets. */
+  /** Keys that encrypt the secrets of recipients. */
   DATA_KEYS: runtimeConfig.shape.DATA_KEYS,
-  /** In `production` endpoints are https only, and none is on this machine. */
+  /** In `production` endpoints must use https and must not be on this machine. */
   NODE_ENV: z.string().default("development"),
-  /** Endpoints that may be where others may not: hosts, addresses and CIDR ranges, with commas between them. */
+  /** Endpoints that are allowed although they are not public: hosts, addresses and CIDR ranges, comma-separated. */
   WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
-  /** How long after each failure a delivery is tried again; after as many failures and one more it has failed. */
+  /** Delay after each failed attempt of a delivery. A failure after the last delay is final. */
   WEBHOOK_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
-  /** How long an endpoint may take to answer. */
+  /** Timeout of one attempt. */
   WEBHOOK_TIMEOUT_SECONDS: numberFromEnv(1, 60).default(15),
-  /** Messages on their way at once from one instance to one endpoint. */
+  /** Maximum number of messages in flight from one instance to one endpoint. */
   WEBHOOK_ENDPOINT_CONCURRENCY: numberFromEnv(1, 1_000).default(20),
   /**
-   * Messages from one instance to one host, for all locations together: a second, and at once after a quiet time. Others
-   * wait. With several instances a host may get as many times that.
+   * Token bucket for the messages from one instance to one host, across all locations. Each instance has its own: a
+   * host may receive this rate from each of them.
    */
   WEBHOOK_HOST_RATE: numberFromEnv(1, 100_000).default(50),
   WEBHOOK_HOST_BURST: numberFromEnv(1, 100_000).default(200),
-  /** How many recipients and webhooks a location may have: one event is sent as often as webhooks listen to it. */
+  /** Maximum number of recipients and of webhooks of a location. Each event is sent once per subscribed webhook. */
   RECIPIENTS_PER_LOCATION: numberFromEnv(1, 100_000).default(50),
   WEBHOOKS_PER_LOCATION: numberFromEnv(1, 100_000).default(50),
-  /** How long messages and the log of their deliveries are kept. */
+  /** Retention of messages and of the log of their deliveries. */
   WEBHOOK_KEPT_DAYS: numberFromEnv(4, 365).default(30),
 });
 
 export type WebhooksConfig = z.output<typeof webhooksConfig>;
 
-/** How long an attempt may take, in milliseconds. */
+/** Returns the timeout of one attempt, in milliseconds. */
 export const attemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
-/** How long a claim lasts, in milliseconds: half of it for the endpoint to answer, half for that to be written down. */
+/** Returns how long a claim lasts, in milliseconds: half for the attempt, half for recording its result. */
 export const claimLeaseMs = (config: WebhooksConfig): number => 2 * attemptTimeoutMs(config);

@@ -2,24 +2,29 @@ import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { webhooksConfig } from "./config.ts";
-import type { Clock, WebhooksContext } from "./context.ts";
+import type { WebhooksContext } from "./context.ts";
 import { registerDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
 import { startDeliveryWorker } from "./deliveries/delivery-worker.ts";
+import type { Clock } from "./dependencies.ts";
 import { createAddressPolicy } from "./endpoints/address-policy.ts";
-import { createHostResolver, type ResolveHost } from "./endpoints/guarded-connector.ts";
+import { createHostResolver, type ResolveHost } from "./endpoints/resolve-host.ts";
 import { createMessageBatcher } from "./messages/message-batcher.ts";
 import { removeOldMessages } from "./periodic/remove-old-messages.ts";
-import { createDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
+import { createRequeueDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
 import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
-import { deleteRecipientRoute, listRecipientsRoute, upsertRecipientRoute } from "./routes/recipients.ts";
-import { getRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
+import {
+  deleteRecipientRoute,
+  listRecipientsRoute,
+  rotateRecipientSecretRoute,
+  upsertRecipientRoute,
+} from "./routes/recipients.ts";
+import { getDeliveryRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
 import {
   deleteWebhookRoute,
   getWebhookRoute,
   listWebhooksRoute,
   pauseWebhookRoute,
   resumeWebhookRoute,
-  rotateRecipientSecretRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
 import { endpointEventSubscriptions } from "./subscriptions/endpoint-events.ts";
@@ -29,11 +34,11 @@ import { eraseWebhookOrderData } from "./subscriptions/orders-erased.ts";
 interface WebhooksServiceOptions {
   clock?: Clock;
   resolveHost?: ResolveHost;
-  /** How often what is due is looked for. */
+  /** How often the service looks for due deliveries. */
   pollSeconds?: number;
 }
 
-/** Tells recipients of what happens at their locations, until they have got it. */
+/** Returns the service that sends the events of locations to their webhooks, with retries. */
 export const defineWebhooksService = ({
   clock = () => new Date(),
   resolveHost,
@@ -45,20 +50,20 @@ export const defineWebhooksService = ({
     config: webhooksConfig,
     createResources({ db, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
-      const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
+      const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
         addressPolicy,
-        resolveHost: resolveHost ?? createHostResolver({ isLocal: (host) => addressPolicy.isHostAllowlisted(host) }),
+        resolveHost: resolveHost ?? createHostResolver({ isLocalHost: addressPolicy.isHostAllowlisted }),
         isHttpsRequired: isProduction,
       };
       const encryption = createEncryption(config.DATA_KEYS);
       const locations = createLocationLookup(registry, "webhooks");
-      const baseContext = { db, log, clock, encryption, endpointRules, config };
-      const deliveryWorker = startDeliveryWorker({ ...baseContext, metrics, notifier, pollMs: pollSeconds * 1_000 });
-      const messageBatcher = createMessageBatcher({ ...baseContext, scheduler: deliveryWorker.scheduler });
-      registerDeliveryMetrics(metrics, baseContext);
+      const dependencies = { db, log, clock, encryption, endpointRules, config };
+      const deliveryWorker = startDeliveryWorker({ ...dependencies, metrics, notifier, pollMs: pollSeconds * 1_000 });
+      const messageBatcher = createMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
+      registerDeliveryMetrics(metrics, dependencies);
       return {
-        services: { ...baseContext, locations, deliveryWorker, messageBatcher },
+        services: { ...dependencies, locations, deliveryWorker, messageBatcher },
         close: () => deliveryWorker.close(),
       };
     },
@@ -69,7 +74,7 @@ export const defineWebhooksService = ({
       rotateRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
-      // Before {id}, which it would be taken for.
+      // Before /v1/webhooks/{id}, which matches these paths too.
       getDeliveryRoute,
       replayDeliveryRoute,
       getWebhookRoute,
@@ -78,11 +83,11 @@ export const defineWebhooksService = ({
       resumeWebhookRoute,
       testWebhookRoute,
       recoverDeliveriesRoute,
-      getRecoveryRoute,
+      getDeliveryRecoveryRoute,
       listDeliveriesRoute,
     ],
     subscriptions: [...locationEventSubscriptions, ...endpointEventSubscriptions, eraseWebhookOrderData],
-    periodic: [createDueDeliveriesTask(pollSeconds), removeOldMessages],
+    periodic: [createRequeueDueDeliveriesTask(pollSeconds), removeOldMessages],
   });
 
 export default defineWebhooksService();

@@ -2,29 +2,27 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksContext } from "./context.ts";
-import { encodeSigningSecret } from "./messages/sign-message.ts";
-import { type RecipientRow, recipientColumns } from "./queries/recipients.ts";
 
-/** How long a secret that was rotated away signs on. */
+/** How long messages are still signed with a secret after its rotation. */
 const rotationOverlapMs = 24 * 3_600_000;
 
-/** Each of them adds a signature to every message. */
+/** Each active secret adds a signature to every message. */
 const maxActiveSecrets = 5;
 
 interface SetRecipientSecret {
   recipientId: string;
-  /** The secret to use from now on; one is created when it is not given. */
+  /** The new secret. When it is omitted, one is generated. */
   hmacSecret?: string | undefined;
   now: Date;
-  /** Whether those of before end at once. */
+  /** Whether earlier secrets expire immediately. */
   isLeaked?: boolean;
 }
 
 /**
- * Gives a recipient its next secret. Those of before sign for another 24 hours, or no more if they have leaked. The
- * latest one given again changes nothing else.
+ * Sets the current secret of a recipient. Earlier secrets expire after 24 hours, or immediately if they have leaked.
+ * Setting the current secret again without `isLeaked` changes nothing.
  *
- * @returns the secret, if it was created here.
+ * @returns the generated secret; null when `hmacSecret` was given.
  * @throws `ApiError` too_many_secrets.
  */
 export async function setRecipientSecret(
@@ -32,16 +30,17 @@ export async function setRecipientSecret(
   tx: SqlTransaction,
   { recipientId, hmacSecret, now, isLeaked = false }: SetRecipientSecret,
 ): Promise<string | null> {
-  const activeSecrets = await tx<{ sealed: string }[]>`
-    select sealed_secret as sealed from recipient_secrets
+  const activeSecrets = await tx<{ encryptedSecret: string }[]>`
+    select sealed_secret as encrypted_secret from recipient_secrets
     where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${now})
     order by number desc`;
   const [latest] = activeSecrets;
-  const isSame = hmacSecret !== undefined && latest !== undefined && encryption.decrypt(latest.sealed) === hmacSecret;
-  if (isSame && !isLeaked) return null;
+  const isUnchanged =
+    hmacSecret !== undefined && latest !== undefined && encryption.decrypt(latest.encryptedSecret) === hmacSecret;
+  if (isUnchanged && !isLeaked) return null;
   if (activeSecrets.length >= maxActiveSecrets && !isLeaked) {
     throw new ApiError("too_many_secrets", {
-      detail: `${maxActiveSecrets} secrets sign at the moment: wait until one of them expires, or rotate with isLeaked.`,
+      detail: `This recipient already has ${maxActiveSecrets} active secrets. Wait until one expires, or rotate with isLeaked.`,
     });
   }
   const secret = hmacSecret ?? randomBytes(32).toString("hex");
@@ -55,17 +54,4 @@ export async function setRecipientSecret(
     select ${recipientId}, coalesce(max(number), 0) + 1, ${encryption.encrypt(secret)}, ${now}
     from recipient_secrets where recipient_id = ${recipientId}`;
   return hmacSecret === undefined ? secret : null;
-}
-
-/** A recipient with the secret that was created for it, if one was: the only time that it is shown. */
-export async function readRecipientWithSecret(
-  tx: SqlTransaction,
-  { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
-) {
-  const [recipient] = await tx<RecipientRow[]>`select ${recipientColumns(tx, now)} from recipients r where id = ${id}`;
-  return {
-    ...recipient,
-    hmacSecret: createdSecret,
-    signingSecret: createdSecret && encodeSigningSecret(createdSecret),
-  };
 }

@@ -4,8 +4,8 @@ import { type DemoDay, generateDemoTill, listDemoDays } from "./demo-location.ts
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const noon = new Date("2026-06-15T12:00:00.000Z");
 
-describe("daysUntilYesterday", () => {
-  it("are thirty days, the last of them yesterday", () => {
+describe("listDemoDays", () => {
+  it("returns thirty days, the last of them yesterday", () => {
     const days = listDemoDays(location, noon).map(({ day }) => day);
     expect(days).toHaveLength(30);
     expect(days[0]).toBe("2026-05-16");
@@ -13,14 +13,14 @@ describe("daysUntilYesterday", () => {
     expect(days).toEqual(days.toSorted());
   });
 
-  it("turn over at midnight in Paris, not in UTC", () => {
+  it("changes the day at midnight in Paris, not in UTC", () => {
     const yesterday = (now: string) => listDemoDays(location, new Date(now)).at(-1)?.day;
     expect(yesterday("2026-06-14T21:59:59.000Z")).toBe("2026-06-13");
     expect(yesterday("2026-06-14T22:00:00.000Z")).toBe("2026-06-14");
     expect(yesterday("2026-01-14T22:30:00.000Z")).toBe("2026-01-13");
   });
 
-  it("keep the till id of a day tomorrow, and give another location another", () => {
+  it("keeps the till id of a day the day after, and depends on the location", () => {
     const tomorrow = new Date("2026-06-16T12:00:00.000Z");
     const idOn = (days: DemoDay[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
     const id = idOn(listDemoDays(location, noon));
@@ -29,20 +29,20 @@ describe("daysUntilYesterday", () => {
   });
 });
 
-describe("demoTill", () => {
+describe("generateDemoTill", () => {
   const days = listDemoDays(location, noon);
 
-  it("is a till of 40 to 80 orders that opens when its day says", () => {
+  it("returns a till of 40 to 80 orders that opens at the start of its day", () => {
     for (const day of days) {
       const till = generateDemoTill(location, day);
       expect(till.id).toBe(day.tillId);
-      expect(Date.parse(till.startedAt)).toBe(day.startsAt);
+      expect(Date.parse(till.startedAt)).toBe(day.startsAtMs);
       expect(till.orderList.length).toBeGreaterThanOrEqual(40);
       expect(till.orderList.length).toBeLessThanOrEqual(80);
     }
   });
 
-  it("is the same each time, and shares no order with another day", () => {
+  it("always returns the same till, without orders of another day", () => {
     const [one, other] = days as [DemoDay, DemoDay];
     expect(JSON.stringify(generateDemoTill(location, one))).toBe(JSON.stringify(generateDemoTill(location, one)));
     const ids = [one, other].flatMap((day) => generateDemoTill(location, day).orderList.map(({ id }) => id));

@@ -1,10 +1,11 @@
 /**
- * Keeps the live orders of the demo location moving until it is stopped. It speaks only the public API, under the
+ * Simulates live orders of the demo location until the program is stopped. It uses only the public API, with the API
  * key of the demo location.
  */
 import { env, stdout } from "node:process";
 import { createApiClient } from "@pragma/client/api-client";
-import { demoEnvironmentSchema, demoRestaurantSeed, demoTimeZone, readDemoAccess } from "./demo-location.ts";
+import { demoEnvironmentSchema, readDemoAccess } from "./demo-access.ts";
+import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { simulateDemo } from "./simulate-demo.ts";
@@ -13,7 +14,7 @@ import { createTransientRetryOptions, systemClock } from "./transient-retry-opti
 await runUntilStopped(async (signal) => {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentSchema.parse(env);
   const access = await readDemoAccess(file);
-  if (!access) throw new Error(`${file} names no demo location`);
+  if (!access) throw new Error(`${file} contains no demo location`);
   const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
   const control = { clock: systemClock, signal, log };
   await simulateDemo({
@@ -22,6 +23,6 @@ await runUntilStopped(async (signal) => {
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     locationId: access.locationId,
-    rate: 2,
+    maxCallsPerSecond: 2,
   });
 });

@@ -1,15 +1,13 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import { defaultConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
-import { z } from "zod";
+import { type DemoAccess, readDemoAccess, writeDemoAccess } from "./demo-access.ts";
 import { createLocationKey, ensureConsumer, ensureLocation } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { localDateAt, openingTimeMs } from "./service-day.ts";
+import { getLocalDate, getOpeningTimeMs } from "./service-day.ts";
 
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
@@ -24,20 +22,20 @@ export interface DemoDay {
   /** YYYY-MM-DD, in the location's time zone. */
   readonly day: string;
   readonly tillId: string;
-  /** When its till is opened, in milliseconds: a report's `startedAt`. */
-  readonly startsAt: number;
+  /** When the till is opened, in milliseconds since 1970. The report has this time as `startedAt`. */
+  readonly startsAtMs: number;
 }
 
-/** The thirty days of a location that end yesterday, oldest first. */
+/** Returns the last thirty days before today, oldest first, with the till ids of a location. */
 export function listDemoDays(locationId: string, now: Date): DemoDay[] {
-  const today = localDateAt(now.getTime(), demoTimeZone);
+  const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
-    return { day, tillId: createDayRandom(locationId, day).uuid(), startsAt: openingTimeMs(day, demoTimeZone) };
+    return { day, tillId: createDayRandom(locationId, day).uuid(), startsAtMs: getOpeningTimeMs(day, demoTimeZone) };
   });
 }
 
-/** The till of a day: 40 to 80 orders, most on Fridays and at the weekend. Always the same for a location and a day. */
+/** Returns the till of a day: 40 to 80 orders, with more from Friday to Sunday. It depends only on location and day. */
 export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
@@ -46,10 +44,10 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
   return generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
 }
 
-/** The day of the demo's restaurant that the documentation draws: a Saturday. */
+/** The day that the home page of the documentation shows: a Saturday. */
 export const homePageDay = "2026-05-30";
 
-/** The till of the demo's restaurant on a day, as the documentation shows it: always the same, whenever it is made. */
+/** Returns the till of the demo restaurant that the documentation shows for a day. It depends only on the day. */
 export function generateExampleTill(day: string): GeneratedTill {
   return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
 }
@@ -58,35 +56,22 @@ function createDayRandom(locationId: string, day: string): Random {
   return new Random(`demo/${locationId}/${day}`);
 }
 
-/** What the programs of the demo need to know. */
-export const demoEnvironmentSchema = z.object({
-  /** Where the API answers. */
-  PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
-  /** Where the location's id and key are remembered. */
-  PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
-});
-
-const demoAccessSchema = z.object({ locationId: z.guid(), apiKey: z.string().min(1) });
-
-/** The demo location and its key, which the API shows only once. */
-export type DemoAccess = z.infer<typeof demoAccessSchema>;
-
 /**
- * The demo location with a key to it: what the file holds, if the key still opens the location, else the location found
- * or imported, with a new key that the file then holds. Calls are made under a key with every scope, and `withKey` those
- * under another.
+ * Returns the demo location with an API key. Uses the content of the file if its key is still valid. Otherwise imports
+ * the location unless it exists, creates a new key and writes both to the file. `createClient` returns a client for a
+ * key.
  */
 export async function ensureDemoLocation(
   admin: AdminApiClient,
-  withKey: (apiKey: string) => PublicApiClient,
+  createClient: (apiKey: string) => PublicApiClient,
   file: string,
 ): Promise<DemoAccess> {
-  // First, so that no key is kept anywhere with fewer scopes.
+  // Before the file is read, so that a stored key has all scopes, too.
   await ensureConsumer(admin, demoConsumerName, demoConsumerScopes);
-  const known = await readDemoAccess(file);
-  if (known) {
-    const own = withKey(known.apiKey).GET("/v1/locations/own");
-    if ((await nullOnProblem(own, "key_invalid", "key_revoked"))?.data.id === known.locationId) return known;
+  const stored = await readDemoAccess(file);
+  if (stored) {
+    const ownLocation = createClient(stored.apiKey).GET("/v1/locations/own");
+    if ((await nullOnProblem(ownLocation, "key_invalid", "key_revoked"))?.data.id === stored.locationId) return stored;
   }
   const locationId = await ensureLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),
@@ -99,33 +84,9 @@ export async function ensureDemoLocation(
   return access;
 }
 
-/** What the file remembers; null when there is no such file, or when it is broken. */
-export async function readDemoAccess(file: string): Promise<DemoAccess | null> {
-  try {
-    return demoAccessSchema.parse(JSON.parse(await readFile(file, "utf8")));
-  } catch (error) {
-    if (
-      error instanceof z.ZodError ||
-      error instanceof SyntaxError ||
-      (error as NodeJS.ErrnoException).code === "ENOENT"
-    )
-      return null;
-    throw error;
-  }
-}
-
-/** Remembers the access in a file that only its owner may read. It appears whole or not at all. */
-export async function writeDemoAccess(file: string, access: DemoAccess): Promise<void> {
-  const unfinished = `${file}.unfinished`;
-  await mkdir(dirname(file), { recursive: true });
-  await rm(unfinished, { force: true });
-  await writeFile(unfinished, `${JSON.stringify(access, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(unfinished, file);
-}
-
 const demoConsumerName = "Pragma demo";
 
-/** All that is not for operators: with the demo's key every operation of the reference can be tried. */
+/** All scopes of the public API, so that the demo key can try every operation of the reference. */
 const demoConsumerScopes = [
   ...defaultConsumerScopes,
   "orders:write",

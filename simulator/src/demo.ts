@@ -1,17 +1,17 @@
 /**
- * Makes the demo location where the installation has none, gives it a catalogue and thirty days of tills, and prints
- * how to read them. Run again, it finds what is there and adds what is missing. It speaks only the public API.
+ * Creates the demo location unless it exists, pushes a catalog and thirty days of tills to it, and prints how to read
+ * them. A repeated run adds only what is missing. The program uses only the public API.
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { demoEnvironmentSchema } from "./demo-location.ts";
+import { demoEnvironmentSchema } from "./demo-access.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { seedDemo } from "./seed-demo.ts";
 
 const seedEnvironment = demoEnvironmentSchema.extend({
-  /** Its address in what is printed, when that is another one. */
+  /** The base URL of the API in the printed instructions, if it differs from PRAGMA_URL. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** Where the documentation is. */
+  /** The URL of the documentation. */
   DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** A key with every scope. */
   PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),
@@ -38,7 +38,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Shows on a terminal, on one line that is written over, how far it is. */
+/** Shows progress on a terminal, in one line that the next call overwrites. */
 function showProgress(text: string): void {
   if (stderr.isTTY) stderr.write(`\r\u001b[K${text}`);
 }

@@ -1,6 +1,14 @@
 import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
 import { generatePayments, isSettlingPayment } from "./generate-payments.ts";
+import {
+  cancellationReasons,
+  getCancellationDateTime,
+  getOrderCancellationTiming,
+  getRowCancellationTiming,
+  type OrderTimes,
+  orderEventShares,
+} from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import {
   computeOrderAmounts,
@@ -11,43 +19,35 @@ import {
 } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
-import { applyRowCases, discountOrder } from "./row-cases.ts";
-import {
-  cancellationDateTime,
-  cancellationReasons,
-  type OrderTimes,
-  orderCancellationTiming,
-  rowCancellationTiming,
-  stayMoments,
-} from "./service-day.ts";
+import { applySpecialRowCases, discountOrder } from "./row-cases.ts";
 
 interface NewOrder extends Omit<OrderRowContext, "room"> {
   plan: OrderPlan;
   tillId: string;
   fiscalNumber: number;
-  /** Until when each table is taken, by its id, for orders that are seated one after the other as they are opened. */
-  takenUntil: Map<string, string>;
-  /** Who collects the order's payments. */
+  /** Until when each table is occupied, by table id. Orders must be generated in the sequence of their opening. */
+  occupiedUntil: Map<string, string>;
+  /** The clerk who collects the payments. */
   cashier: Clerk;
 }
 
 const orderDefaults = fieldDefaultsOf(OrderData.shape);
 
-/** One order as planned, with its rows and payments, and totals that follow from them. */
+/** Returns an order for a plan, with its rows, payments and totals. */
 export function generateOrder(order: NewOrder): OrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
-  const table = pickTable(random, room, times, order.takenUntil);
-  const setting = { random, restaurant, room, operator, times };
+  const table = pickTable(random, room, times, order.occupiedUntil);
+  const context = { random, restaurant, room, operator, times };
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
 
-  const rows = generateRows(setting, plan, guestsCount);
+  const rows = generateRows(context, plan, guestsCount);
   const amounts = computeOrderAmounts(rows);
   const ending = generateOrderEnding(random, times, plan);
-  const customer = pickCustomer(setting, plan);
-  const delivery = generateDelivery(setting, plan);
+  const customer = pickCustomer(context, plan);
+  const delivery = generateDelivery(context, plan);
   const paymentRowList = generatePayments({
-    ...setting,
+    ...context,
     operator: order.cashier,
     plan,
     due: amounts.total,
@@ -70,7 +70,7 @@ export function generateOrder(order: NewOrder): OrderData {
     openedAt: times.openedAt,
     modifiedAt: times.closedAt,
     closedAt: times.closedAt,
-    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(stayMoments.payment) : null,
+    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(orderEventShares.payment) : null,
     ...ending,
     ...amounts,
     leftToPay,
@@ -94,7 +94,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     isPrepaid: delivery.source === "platform",
-    pickupHour: plan.service === "takeout" ? times.at(stayMoments.end) : null,
+    pickupHour: plan.service === "takeout" ? times.at(orderEventShares.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
     ...delivery,
     serviceType: plan.service,
@@ -105,40 +105,42 @@ export function generateOrder(order: NewOrder): OrderData {
   };
 }
 
-/** A free table of the room, taken from now on until the order is closed; where none is free, guests share one. */
+/** Returns a free table and marks it as occupied until the order is closed. If none is free, guests share one. */
 function pickTable(
   random: Random,
   { tables }: Room,
   { openedAt, closedAt }: OrderTimes,
-  takenUntil: Map<string, string>,
+  occupiedUntil: Map<string, string>,
 ) {
-  const free = tables.filter(({ id }) => (takenUntil.get(id) ?? "") <= openedAt);
-  const table = random.pick(free.length > 0 ? free : tables);
-  takenUntil.set(table.id, closedAt);
+  const freeTables = tables.filter(({ id }) => (occupiedUntil.get(id) ?? "") <= openedAt);
+  const table = random.pick(freeTables.length > 0 ? freeTables : tables);
+  occupiedUntil.set(table.id, closedAt);
   return table;
 }
 
-function generateRows(setting: OrderRowContext, plan: OrderPlan, guestsCount: number): OrderRows {
+function generateRows(context: OrderRowContext, plan: OrderPlan, guestsCount: number): OrderRows {
   const isRefund = plan.kind === "refund";
-  const ordered = pickProducts(setting, plan, guestsCount);
-  const productRowList = ordered.map(({ product, quantity }) =>
-    createProductRow(setting, { product, quantity: isRefund ? -quantity : quantity }),
+  const productLines = pickProducts(context, plan, guestsCount);
+  const productRowList = productLines.map(({ product, quantity }) =>
+    createProductRow(context, { product, quantity: isRefund ? -quantity : quantity }),
   );
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
-  if (plan.kind === "gifted") return discountOrder(setting, rows, setting.restaurant.gift);
-  const products = ordered.map(({ product }) => product);
-  return applyRowCases(setting, plan.cases, rows, products);
+  if (plan.kind === "gifted") return discountOrder(context, rows, context.restaurant.gift);
+  const products = productLines.map(({ product }) => product);
+  return applySpecialRowCases(context, plan.cases, rows, products);
 }
 
-/** What the guests of an order have, all of it different products sold by the piece. */
+/** Returns different products that are sold by the piece, with quantities for the number of guests. */
 function pickProducts({ random, restaurant, room }: OrderRowContext, plan: OrderPlan, guestsCount: number) {
   const courses = coursesByRoom[room.type];
-  const offered = restaurant.products.filter(({ soldBy, course }) => soldBy === "piece" && courses.includes(course));
-  // What is taken back is the cheapest of at least two products, so that something is left to pay.
+  const offeredProducts = restaurant.products.filter(
+    ({ soldBy, course }) => soldBy === "piece" && courses.includes(course),
+  );
+  // An order with a return has at least two products and returns the cheapest, so that its total stays positive.
   const minCount = plan.cases.has("refundRow") ? 2 : 1;
   const count = random.integer(minCount, Math.max(2, Math.min(5, guestsCount + 2)));
-  return random.sample(offered, count).map((product) => ({
+  return random.sample(offeredProducts, count).map((product) => ({
     product,
     quantity: random.chance(0.6) ? 1 : random.integer(1, Math.max(2, Math.min(4, guestsCount))),
   }));
@@ -152,26 +154,27 @@ const coursesByRoom: Record<OrderRowContext["room"]["type"], readonly Product["c
 };
 
 function generateOrderEnding(random: Random, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
-  const cancellation = kind === "canceled" ? orderCancellationTiming(kindIndex) : null;
+  const cancellation = kind === "canceled" ? getOrderCancellationTiming(kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
-    canceledAt: cancellation && cancellationDateTime(times, cancellation),
+    canceledAt: cancellation && getCancellationDateTime(times, cancellation),
     canceledReason: cancellation && random.pick([...cancellationReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,
     transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
   };
   const canceledRowIndex = cases.get("canceledRow");
-  const decisive = cancellation ?? (canceledRowIndex === undefined ? null : rowCancellationTiming(canceledRowIndex));
-  const hasBill = decisive === null ? random.chance(0.7) : decisive !== "withoutBill";
-  return { ...ending, firstBillPrintDate: hasBill ? times.at(stayMoments.bill) : null };
+  const cancellationTiming =
+    cancellation ?? (canceledRowIndex === undefined ? null : getRowCancellationTiming(canceledRowIndex));
+  const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
+  return { ...ending, firstBillPrintDate: hasBill ? times.at(orderEventShares.bill) : null };
 }
 
 function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {
-  const wanted = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
-  const fitting = rooms.filter(({ type }) => wanted.includes(type));
-  return random.pickWeighted(fitting.map((room) => [room, room.tables.length] as const));
+  const roomTypes = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
+  const matchingRooms = rooms.filter(({ type }) => roomTypes.includes(type));
+  return random.pickWeighted(matchingRooms.map((room) => [room, room.tables.length] as const));
 }
 
 function groupTables(random: Random, room: Room, table: Table) {
@@ -190,14 +193,14 @@ function randomGuestsCount(random: Random): number {
   ]);
 }
 
-/** The regular customer that the order is for: one who puts it on an account, and some others. */
+/** Returns the regular customer of an order: always for orders on account, and for some others. */
 function pickCustomer({ random, restaurant }: OrderRowContext, plan: OrderPlan) {
   const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
-/** What a delivery platform states about its order; the channel is "unknown" for orders taken in the house. */
+/** Returns the delivery fields of an order. The channel is "unknown" for orders without a platform. */
 function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: OrderPlan) {
   if (plan.service !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
@@ -209,7 +212,7 @@ function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: 
     externalOrderId: `${channel}-${random.hex(8)}`,
     externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
     customerInfo: customer,
-    deliveryCustomerInfo: { ...customer, expectedAt: times.at(stayMoments.end) },
+    deliveryCustomerInfo: { ...customer, expectedAt: times.at(orderEventShares.end) },
     deliveryAddress: {
       address: `${random.integer(1, 80)} rue de la Paix`,
       zipCode: restaurant.establishment.zipCode,

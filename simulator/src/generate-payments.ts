@@ -1,21 +1,21 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
+import { getOrderCancellationTiming, orderEventShares } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderRowContext } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
-import { orderCancellationTiming, stayMoments } from "./service-day.ts";
 import { splitAmountByWeights } from "./split-rows.ts";
 
-/** What is to be paid; its operator is who collects the money. */
+/** The bill of an order. Its operator collects the payments. */
 interface Bill extends OrderRowContext {
   plan: OrderPlan;
   /** The order's total, in minor units. */
   due: number;
-  /** The delivery platform, which takes the money; "unknown" for an order taken in the house. */
+  /** The delivery platform that collects the payment; "unknown" for orders without a platform. */
   channel: "uberEats" | "deliveroo" | "unknown";
   customerKey: string | null;
 }
 
-/** How one part of a bill is paid. */
+/** How a part of a bill is paid. */
 interface PaymentPart {
   method: PaymentMethodName;
   type?: PaymentRow["paymentType"];
@@ -23,23 +23,25 @@ interface PaymentPart {
   hasTip?: boolean;
 }
 
-/** The payments of an order: those that settle add up to the amount due, unless one of them is still pending. */
+/** Returns the payments of an order. Settling payments add up to the amount due, unless one of them is pending. */
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
-  if (plan.kind === "canceled" && orderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "canceled" && getOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
   if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planPaymentParts(bill);
   const amounts = splitAmountByWeights(due, Array(parts.length).fill(1));
   const paid = parts.map((part, index) => {
-    const share = stayMoments.afterBill + (stayMoments.payment - stayMoments.afterBill) * ((index + 1) / parts.length);
+    const share =
+      orderEventShares.afterBill +
+      (orderEventShares.payment - orderEventShares.afterBill) * ((index + 1) / parts.length);
     return createPayment(bill, part, amounts[index] ?? 0, share);
   });
   return addUnsettledPayments(bill, addTipRow(bill, paid));
 }
 
-/** Whether a payment takes something off what is left to pay. */
+/** Returns whether a payment reduces the amount left to pay. */
 export function isSettlingPayment({ status, paymentType }: PaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
@@ -57,8 +59,13 @@ function planPaymentParts({ random, plan: { cases }, channel }: Bill): PaymentPa
   return parts;
 }
 
-/** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
-function createPayment(bill: Bill, part: PaymentPart, amount: number, share: number = stayMoments.payment): PaymentRow {
+/** Returns a payment at a share of the stay: guests who pay in parts pay one after the other. */
+function createPayment(
+  bill: Bill,
+  part: PaymentPart,
+  amount: number,
+  share: number = orderEventShares.payment,
+): PaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
@@ -80,7 +87,7 @@ function createPayment(bill: Bill, part: PaymentPart, amount: number, share: num
 
 type Method = Restaurant["paymentMethods"][PaymentMethodName];
 
-/** A validated payment of an amount in minor units at a date-time in UTC, without change or tip. */
+/** Returns a validated payment of an amount (minor units) at a date-time in UTC, without change or tip. */
 export function createPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
   return PaymentRow.parse({
     id,
@@ -99,7 +106,7 @@ export function createPaymentRow(id: string, method: Method, at: string, amount:
   });
 }
 
-/** Tips take turns: on a card payment, or a row of their own. */
+/** Adds a separate tip row to every other order with a tip. The other tips are part of a card payment. */
 function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
   if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
@@ -107,8 +114,8 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
     ...first,
     ...noChange,
     id: bill.random.uuid(),
-    recordedAt: bill.times.at(stayMoments.payment),
-    modifiedAt: bill.times.at(stayMoments.payment),
+    recordedAt: bill.times.at(orderEventShares.payment),
+    modifiedAt: bill.times.at(orderEventShares.payment),
     amount: randomTip(bill),
     name: "Pourboire",
     paymentType: "tip",
@@ -116,20 +123,20 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   return [...paid, tip];
 }
 
-/** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
+/** Adds an unsettled payment: by turns a terminal without a response, a declined card, and a pending payment. */
 function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
   const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
   if (caseIndex === undefined || !first) return paid;
   if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
-  const recordedAt = times.at(stayMoments.afterBill);
+  const recordedAt = times.at(orderEventShares.afterBill);
   const failed: PaymentRow = {
     ...first,
     ...noChange,
     id: random.uuid(),
     status: caseIndex % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(stayMoments.refusal),
+    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(orderEventShares.refusal),
   };
   return [failed, ...paid];
 }
@@ -144,7 +151,7 @@ const customerAccountParts: readonly PaymentPart[] = [
   { method: "deposit" },
 ];
 
-/** Guests who pay in cash give at least the next multiple of this: the smallest note. */
+/** The smallest banknote: guests who pay in cash get change for the next multiple of its value. */
 const smallestBanknote = 500;
 
 const noChange = {

@@ -28,25 +28,25 @@ const tillArbitrary = fc
     return till;
   });
 
-/** The tills that were generated, by their options: under the same seed each property looks at the same ones. */
+/** Generated tills by their options. All properties use the same seed, and so check the same tills. */
 const tills = new Map<string, TillV2>();
 const seed = Date.now();
 
-function everyTill(holds: (till: TillV2) => void) {
-  fc.assert(fc.property(tillArbitrary, holds), { numRuns: 60, seed });
+function checkEveryTill(check: (till: TillV2) => void) {
+  fc.assert(fc.property(tillArbitrary, check), { numRuns: 60, seed });
 }
 
-function everyOrder(holds: (order: TillV2["orderList"][number]) => void) {
-  everyTill((till) => till.orderList.forEach(holds));
+function checkEveryOrder(check: (order: TillV2["orderList"][number]) => void) {
+  checkEveryTill((till) => till.orderList.forEach(check));
 }
 
 describe("generateTill", () => {
-  it("makes the same bytes from the same options", () => {
+  it("returns the same till for the same options", () => {
     const options = { seed: 42, orders: 60, day };
     expect(JSON.stringify(generateTill(options))).toBe(JSON.stringify(generateTill(options)));
   });
 
-  it("makes another till, with other ids, for another seed, day, size or mix", () => {
+  it("returns a till with other ids for another seed, day, size or mix", () => {
     const tills = [
       { seed: 1, orders: 20, day },
       { seed: 2, orders: 20, day },
@@ -64,32 +64,32 @@ describe("generateTill", () => {
     const [monday, tuesday] = ["2026-06-01", "2026-06-02"].map((date) =>
       generateTill({ seed: "lyon", orders: 400, day: date }),
     ) as [TillV2, TillV2];
-    const facts = (till: TillV2) => ({
+    const describeRestaurant = (till: TillV2) => ({
       siret: till.siretCode,
       device: till.deviceIdentifier,
       clerks: new Set(till.clerkShiftList.map(({ id }) => id)),
       rooms: new Set(till.orderList.map(({ roomId }) => roomId)),
       prices: priceList(till),
     });
-    expect(facts(tuesday)).toEqual(facts(monday));
+    expect(describeRestaurant(tuesday)).toEqual(describeRestaurant(monday));
     expect(tuesday.reportNumber).toBe(monday.reportNumber + 1);
   });
 
-  it("takes the till id it is given", () => {
+  it("uses the given till id", () => {
     const tillId = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
     const till = generateTill({ seed: 1, orders: 3, day, tillId });
     expect(till).toMatchObject({ id: tillId });
     expect(till.orderList.map((order) => order.tillId)).toEqual([tillId, tillId, tillId]);
   });
 
-  it("makes a till that the API accepts, and says everything that it could", () => {
-    everyTill((till) => {
+  it("returns a valid till with all optional fields", () => {
+    checkEveryTill((till) => {
       assert.deepEqual(TillV2.parse(till), till);
     });
   });
 
-  it("uses every id once", () => {
-    everyTill((till) => {
+  it("has no duplicate ids", () => {
+    checkEveryTill((till) => {
       const ids = till.orderList.flatMap((order) => [
         order.id,
         ...order.paymentRowList.map(({ id }) => id),
@@ -104,7 +104,7 @@ describe("generateTill", () => {
     });
   });
 
-  it("makes 3,000 orders within seconds", () => {
+  it("generates 3,000 orders within seconds", () => {
     const start = process.cpuUsage();
     const till = generateTill({ seed: 3000, orders: 3000, day });
     expect(process.cpuUsage(start).user).toBeLessThan(5_000_000);
@@ -112,14 +112,14 @@ describe("generateTill", () => {
     expect(JSON.stringify(till).length).toBeLessThan(50_000_000);
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses %d orders", (orders) => {
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("rejects %d orders", (orders) => {
     expect(() => generateTill({ seed: 1, orders, day })).toThrow(RangeError);
   });
 });
 
-describe("the money of a generated till", () => {
-  it("follows from price, quantity, weight, modifiers, discounts and rate, row by row", () => {
-    everyOrder((order) => {
+describe("the amounts of a generated till", () => {
+  it("follow from price, quantity, weight, modifiers, discounts and tax rate in each row", () => {
+    checkEveryOrder((order) => {
       for (const row of allProductRows(order)) {
         const { unitPriceRowWithModifier, totalRowWithModifier, totalDiscount, totalRow, taxableAmount } = row;
         const validated = row.discountRowList.filter(({ status }) => status === "validated");
@@ -140,8 +140,8 @@ describe("the money of a generated till", () => {
     });
   });
 
-  it("adds up in each menu: its total is that of its products that count", () => {
-    everyOrder((order) => {
+  it("add up in each menu: its total is that of its sold rows", () => {
+    checkEveryOrder((order) => {
       for (const menu of order.menuRowList) {
         expect(menu.totalRow).toBe(sumField(menu.productRowList.filter(isSoldRow), "totalRow"));
         expect(menu.unitPriceRow).toBe(sumField(menu.productRowList, "unitPriceRow"));
@@ -149,27 +149,29 @@ describe("the money of a generated till", () => {
     });
   });
 
-  it("adds up in each order: its totals are those of its rows that count", () => {
-    everyOrder((order) => {
-      const counting = allProductRows(order).filter(isSoldRow);
-      expect(order.total).toBe(sumField(counting, "totalRow"));
-      expect(order.totalTax).toBe(sumField(counting, "taxAmount"));
-      expect(order.totalWithoutTax).toBe(sumField(counting, "taxableAmount"));
-      expect(order.totalDiscount).toBe(sumField(counting, "totalDiscount"));
+  it("add up in each order: its totals are those of its sold rows", () => {
+    checkEveryOrder((order) => {
+      const soldRows = allProductRows(order).filter(isSoldRow);
+      expect(order.total).toBe(sumField(soldRows, "totalRow"));
+      expect(order.totalTax).toBe(sumField(soldRows, "taxAmount"));
+      expect(order.totalWithoutTax).toBe(sumField(soldRows, "taxableAmount"));
+      expect(order.totalDiscount).toBe(sumField(soldRows, "totalDiscount"));
       expect(order.totalTax + order.totalWithoutTax).toBe(order.total);
     });
   });
 
-  it("adds up over the till: the rows that count are the sales of the orders that count", () => {
-    everyTill((till) => {
-      const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
-      const rows = counting.flatMap(allProductRows).filter(isSoldRow);
-      expect(sumField(rows, "totalRow")).toBe(sumField(counting, "total"));
+  it("add up over the till: its sales are those of the sold rows", () => {
+    checkEveryTill((till) => {
+      const soldOrders = till.orderList.filter(
+        (order) => !order.isCanceled && !order.isTransferred && !order.isTraining,
+      );
+      const rows = soldOrders.flatMap(allProductRows).filter(isSoldRow);
+      expect(sumField(rows, "totalRow")).toBe(sumField(soldOrders, "total"));
     });
   });
 
-  it("is paid to the cent: what is left to pay is the total less what was settled", () => {
-    everyOrder((order) => {
+  it("match the payments: the amount left to pay is the total less settled payments", () => {
+    checkEveryOrder((order) => {
       const settled = sumField(order.paymentRowList.filter(isSettlingPayment), "amount");
       if (order.isCanceled || order.isTransferred) expect(order.leftToPay).toBe(0);
       else expect(order.leftToPay).toBe(order.total - settled);
@@ -178,8 +180,8 @@ describe("the money of a generated till", () => {
     });
   });
 
-  it("is declared as it was paid, and never leaves less than nothing in the drawer", () => {
-    everyTill((till) => {
+  it("match the declared payments, and never leave a negative balance in the drawer", () => {
+    checkEveryTill((till) => {
       const settled = till.orderList.filter(({ isTraining }) => !isTraining).flatMap((order) => order.paymentRowList);
       expect(sumField(till.declaredPaymentList, "paymentAmount")).toBe(
         sumField(settled.filter(isSettlingPayment), "amount"),

@@ -20,7 +20,7 @@ interface MenuCardMenu {
   readonly steps: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Everything that the pretend restaurants sell, at list prices. */
+/** All products of the generated restaurants, at list prices. */
 export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
   Boissons: {
     course: "drink",
@@ -130,7 +130,7 @@ export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
   },
 };
 
-/** Fixed-price menus, some mixing VAT rates; prices as in `cardCategories`. */
+/** Fixed-price menus, some mixing VAT rates; prices as in `menuCardCategories`. */
 export const menuCardMenus: Readonly<Record<string, MenuCardMenu>> = {
   "Formule du midi": {
     price: 2190,
@@ -154,7 +154,7 @@ export const menuCardMenus: Readonly<Record<string, MenuCardMenu>> = {
   },
 };
 
-/** What a guest may ask about a product. Amounts in minor currency units, added to the price of each piece. */
+/** The modifiers of products. Amounts in minor currency units, added to the price of each piece. */
 export const menuCardModifierGroups = {
   Cuisson: { Bleu: 0, Saignant: 0, "À point": 0, "Bien cuit": 0 },
   Suppléments: { Frites: 350, Cheddar: 150, "Œuf au plat": 120 },

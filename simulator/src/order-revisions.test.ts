@@ -10,40 +10,40 @@ import { computeOrderAmounts, sumField } from "./product-row.ts";
 
 const busyMix = Object.fromEntries(Object.keys(defaultTillMix).map((name) => [name, 0.25]));
 
-/** An order as it is in the end, and all its revisions in their order. */
-type Order = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];
+/** All revisions of an order in sequence, and its final state. */
+type RevisedOrder = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];
 
-const anyOrders = fc
+const ordersArbitrary = fc
   .record({ seed: fc.integer(), orders: fc.integer({ min: 1, max: 12 }), mix: fc.constantFrom({}, busyMix) })
   .map((options) => {
     const key = JSON.stringify(options);
-    const orders = generated.get(key) ?? ordersOf(generateTill({ ...options, day: "2026-05-29" }));
-    generated.set(key, orders);
+    const orders = ordersByOptions.get(key) ?? reviseOrders(generateTill({ ...options, day: "2026-05-29" }));
+    ordersByOptions.set(key, orders);
     return orders;
   });
 
-/** The orders that were generated, by their options: under the same seed each property looks at the same ones. */
-const generated = new Map<string, Order[]>();
+/** Generated orders by their options. All properties use the same seed, and so check the same orders. */
+const ordersByOptions = new Map<string, RevisedOrder[]>();
 const seed = Date.now();
 
-function ordersOf(till: GeneratedTill): Order[] {
+function reviseOrders(till: GeneratedTill): RevisedOrder[] {
   const revisions = generateOrderRevisions(till).map(({ order }) => order);
   return till.orderList.map((final) => [revisions.filter(({ id }) => id === final.id), final]);
 }
 
-/** Calls back with the revisions of each order of many tills. */
-function everyOrder(holds: (...order: Order) => void) {
+/** Checks a property of the revisions of each order of many tills. */
+function checkEveryOrder(check: (...order: RevisedOrder) => void) {
   fc.assert(
-    fc.property(anyOrders, (orders) => {
-      for (const order of orders) holds(...order);
+    fc.property(ordersArbitrary, (orders) => {
+      for (const order of orders) check(...order);
     }),
     { numRuns: 60, seed },
   );
 }
 
 describe("the revisions of a generated till", () => {
-  it("begin when an order is opened, end as the till has it, and go forward in time", () => {
-    everyOrder((revisions, final) => {
+  it("start with the opening of an order, end with the order in the till, and are sorted by time", () => {
+    checkEveryOrder((revisions, final) => {
       const [first] = revisions;
       expect(first?.data.modifiedAt).toBe(final.openedAt);
       expect(revisions.at(-1)?.data).toEqual(final);
@@ -54,14 +54,14 @@ describe("the revisions of a generated till", () => {
     });
   });
 
-  it("are orders that the API accepts as they are", () => {
-    everyOrder((revisions) => {
+  it("are valid live orders", () => {
+    checkEveryOrder((revisions) => {
       for (const order of revisions) assert.deepEqual(OrderLiveInput.parse(order), order);
     });
   });
 
-  it("add up at any time: rows, menus, totals and what is left to pay", () => {
-    everyOrder((revisions) => {
+  it("add up at any time: rows, menus, totals and the amount left to pay", () => {
+    checkEveryOrder((revisions) => {
       for (const { data } of revisions) {
         for (const row of allProductRows(data)) assert.deepEqual(computeRowAmounts(row), row);
         for (const menu of data.menuRowList) {
@@ -74,20 +74,20 @@ describe("the revisions of a generated till", () => {
     });
   });
 
-  it("never show what comes later, nor a part of what is split before its whole", () => {
-    everyOrder((revisions) => {
+  it("contain nothing from later times, and no part of a split row before the whole row", () => {
+    checkEveryOrder((revisions) => {
       let before = new Set<string>();
       for (const { data } of revisions) {
         const now = data.modifiedAt ?? "";
         const rows = allProductRows(data);
-        const stamps = [
+        const times = [
           ...rows.flatMap((row) => [row.recordedAt, row.modifiedAt, row.reclaimedAt]),
           ...data.paymentRowList.flatMap(({ recordedAt, modifiedAt }) => [recordedAt, modifiedAt]),
           data.firstBillPrintDate,
           data.paidAt,
           data.canceledAt,
-        ].filter((stamp) => stamp !== null);
-        expect(stamps.filter((stamp) => stamp > now)).toEqual([]);
+        ].filter((time) => time !== null);
+        expect(times.filter((time) => time > now)).toEqual([]);
         for (const { parentProductRowId } of rows) {
           if (parentProductRowId !== null) expect(before).toContain(parentProductRowId);
         }
@@ -96,7 +96,7 @@ describe("the revisions of a generated till", () => {
     });
   });
 
-  it("keep what a split row costs until it is split", () => {
+  it("keep the total of an order when a row is split", () => {
     const till = generateTill({
       seed: "splits",
       orders: 40,
@@ -107,23 +107,25 @@ describe("the revisions of a generated till", () => {
     for (const final of till.orderList.filter(
       (order) => !order.isCanceled && allProductRows(order).some((row) => row.parentProductRowId !== null),
     )) {
-      const ofOrder = revisions.filter(({ id }) => id === final.id);
-      const split = ofOrder.findIndex(({ data }) =>
+      const orderRevisions = revisions.filter(({ id }) => id === final.id);
+      const splitIndex = orderRevisions.findIndex(({ data }) =>
         allProductRows(data).some((row) => row.parentProductRowId !== null),
       );
-      expect(split).toBeGreaterThan(0);
-      expect(ofOrder[split]?.data.total).toBe(ofOrder[split - 1]?.data.total);
+      expect(splitIndex).toBeGreaterThan(0);
+      expect(orderRevisions[splitIndex]?.data.total).toBe(orderRevisions[splitIndex - 1]?.data.total);
     }
   });
 
-  it("show tables that are paid in parts, one payment after the other", () => {
+  it("show orders that are paid in parts, one payment after the other", () => {
     const till = generateTill({ seed: "parts", orders: 20, day: "2026-05-29", mix: { partPayments: 1 } });
     const revisions = generateOrderRevisions(till).map(({ order }) => order);
-    const partly = revisions.filter(({ data }) => data.leftToPay > 0 && data.leftToPay < data.total && !data.isPaid);
-    expect(new Set(partly.map(({ id }) => id)).size).toBeGreaterThan(10);
+    const partlyPaid = revisions.filter(
+      ({ data }) => data.leftToPay > 0 && data.leftToPay < data.total && !data.isPaid,
+    );
+    expect(new Set(partlyPaid.map(({ id }) => id)).size).toBeGreaterThan(10);
   });
 
-  it("change a table some ten times", () => {
+  it("change an order five to twelve times on average", () => {
     const till = generateTill({ seed: "count", orders: 100, day: "2026-05-29" });
     const average = generateOrderRevisions(till).length / 100;
     expect(average).toBeGreaterThan(5);

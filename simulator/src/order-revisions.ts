@@ -1,6 +1,6 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { allProductRows, computeRowAmounts, type ProductRow } from "@pragma/contracts/order-rows";
 import { isSettlingPayment } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
@@ -8,16 +8,16 @@ import { computeOrderAmounts, replaceMenuProductRows, sumField } from "./product
 import { Random } from "./random.ts";
 import type { Establishment } from "./restaurant.ts";
 
-/** One change of an order. */
+/** A revision of a live order: the whole order after a change. */
 export interface OrderRevision {
-  /** When it happens, in milliseconds. */
-  readonly at: number;
+  /** When the change happens, in milliseconds since 1970. */
+  readonly atMs: number;
   readonly order: OrderLiveInput;
 }
 
 /**
- * How the orders of a generated till came about: each change of each order, in the order in which they happen. An
- * order's last revision is the order as the till has it. The same till gives the same revisions.
+ * Returns every revision of every order of a generated till, sorted by time. The last revision of an order equals the
+ * order in the till. The same till always gives the same revisions.
  */
 export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
   return till.orderList
@@ -26,13 +26,13 @@ export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
       return listChangeInstants(final).map((instant): OrderRevision => {
         const data = restoreOrderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
-        return { at: Date.parse(instant), order: createLiveOrder(till, { ...data, revisionHash }) };
+        return { atMs: Date.parse(instant), order: createLiveOrder(till, { ...data, revisionHash }) };
       });
     })
-    .sort((one, other) => one.at - other.at);
+    .sort((one, other) => one.atMs - other.atMs);
 }
 
-/** An open order as a point of sale sends it, with the header of the restaurant as its tickets show it. */
+/** Returns a live order as a point of sale sends it, with the ticket header of its restaurant. */
 export function createLiveOrder(establishment: Establishment, data: OrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
@@ -40,7 +40,7 @@ export function createLiveOrder(establishment: Establishment, data: OrderData): 
   return { ...(header as Establishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
 }
 
-/** The instants at which something happens to a generated order, from its opening to its closing, each once. */
+/** Returns the instants at which a generated order changes, from its opening to its closing, without duplicates. */
 function listChangeInstants(order: OrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
@@ -56,8 +56,8 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pro
 }
 
 /**
- * A generated order as it was at an instant (a date-time in UTC between its opening and its closing), given what it is
- * in the end. From its closing on it is exactly that.
+ * Returns an order as it was at an instant (a date-time in UTC, not before its opening), computed from its final state.
+ * From its closing on, returns the final state.
  */
 function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
@@ -75,7 +75,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
       ]);
       return replaceMenuProductRows({ ...menu, unitPriceRow: sumField(parts, "unitPriceRow"), modifiedAt }, parts);
     });
-  // A card that is refused in the end is being asked until then.
+  // A card payment that fails in the end is pending until then.
   const paymentRowList = final.paymentRowList
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
     .map((row) =>
@@ -109,7 +109,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
   };
 }
 
-/** The rows that were there: without later discounts, calls of the kitchen and cancellations, and whole until they are split. */
+/** Returns the rows that existed at an instant, without later discounts, kitchen calls, cancellations and splits. */
 function restoreProductRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
@@ -136,18 +136,18 @@ function restoreProductRowsAt(final: readonly ProductRow[], instant: string): Pr
     });
 }
 
-/** Whether a time has come; what has none always was. */
+/** Returns whether a time is not after an instant. Null counts as past. */
 function hasHappenedBy(time: string | null, instant: string): boolean {
   return time === null || time <= instant;
 }
 
-/** The last of these times that has come; null when there is none. */
+/** Returns the last of these times that is not after an instant; null if there is none. */
 function latestInstantBy(instant: string, times: readonly (string | null)[]): string | null {
   const past = times.filter((time) => time !== null && time <= instant);
   return past.sort().at(-1) ?? null;
 }
 
-/** How a row is before it is canceled, transferred or lost. */
+/** The state of a row before it is canceled, transferred or lost. */
 const initialRowState = {
   isCanceled: false,
   canceledReason: null,
@@ -156,61 +156,3 @@ const initialRowState = {
   isLoss: false,
   lossReason: null,
 } as const;
-
-/** A day of service to be played: its orders as they come and go, and the till that they end in. */
-export interface OrderSchedule {
-  readonly till: GeneratedTill;
-  /** Each with the instant at which it is due (milliseconds), sorted by it. */
-  readonly revisions: readonly OrderRevision[];
-  /** When the till is closed, in milliseconds. */
-  readonly closesAt: number;
-  /** Whether its report gets the next number of the location's reports rather than the till's own. */
-  readonly isNumberedLast: boolean;
-}
-
-/** When an instant of the till is played; both in milliseconds, the later one later. */
-type InstantMapping = (instant: number) => number;
-
-/** A day whose orders and till carry the times of the till, whenever they are played. */
-export function scheduleAtOriginalTimes(till: GeneratedTill, pace: InstantMapping): OrderSchedule {
-  return {
-    till,
-    revisions: generateOrderRevisions(till).map(({ at, order }) => ({ at: pace(at), order })),
-    closesAt: pace(Date.parse(till.finalizedAt)),
-    isNumberedLast: false,
-  };
-}
-
-/** A day whose orders and till carry the times at which they are played. */
-export function scheduleAtPlayedTimes(till: GeneratedTill, pace: InstantMapping): OrderSchedule {
-  const moved = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
-    new Date(Math.round(pace(Date.parse(dateTime)))).toISOString(),
-  );
-  return { ...scheduleAtOriginalTimes(JSON.parse(moved), (instant) => instant), isNumberedLast: true };
-}
-
-const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;
-
-/** Takes the revisions that are due by now off a queue: of each order its next one, as many as one call may bring. */
-export function takeDueRevisions(
-  queue: readonly OrderRevision[],
-  now: number,
-): { batch: OrderRevision[]; rest: OrderRevision[] } {
-  const firstLater = queue.findIndex(({ at }) => at > now);
-  const due = firstLater < 0 ? queue : queue.slice(0, firstLater);
-  const batch = new Map<string, OrderRevision>();
-  for (const revision of due)
-    if (batch.size < maxLiveOrdersPerRequest && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
-  const left = due.filter((revision) => batch.get(revision.order.id) !== revision);
-  return { batch: [...batch.values()], rest: [...left, ...queue.slice(due.length)] };
-}
-
-/** The day for a player who joins it at an instant: of what happened before, each order's last revision only. */
-export function joinScheduleAt(day: OrderSchedule, now: number): OrderSchedule {
-  const past = day.revisions.filter(({ at }) => at <= now);
-  const last = new Map(past.map((revision) => [revision.order.id, revision]));
-  return {
-    ...day,
-    revisions: day.revisions.filter((revision) => revision.at > now || last.get(revision.order.id) === revision),
-  };
-}

@@ -1,32 +1,38 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { OrderRevision } from "./order-revisions.ts";
-import { joinScheduleAt, scheduleAtOriginalTimes, scheduleAtPlayedTimes, takeDueRevisions } from "./order-revisions.ts";
+import {
+  resumeScheduleAt,
+  scheduleAtOriginalTimes,
+  scheduleAtSimulatedTimes,
+  takeDueRevisions,
+} from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
-/** Sixty times as fast as it was. */
-const paceFrom = (startsAt: number) => (instant: number) => startsAt + (instant - Date.parse(till.startedAt)) / 60;
-const day = scheduleAtOriginalTimes(till, paceFrom(0));
+/** Maps instants of the till to a simulation that is sixty times as fast. */
+const mapInstantsFrom = (startsAtMs: number) => (instant: number) =>
+  startsAtMs + (instant - Date.parse(till.startedAt)) / 60;
+const day = scheduleAtOriginalTimes(till, mapInstantsFrom(0));
 const { revisions } = day;
-const end = revisions.at(-1)?.at ?? 0;
+const lastMs = revisions.at(-1)?.atMs ?? 0;
 
-function hashes(some: readonly OrderRevision[]) {
-  return some.map(({ order }) => order.revisionHash);
+function revisionHashes(list: readonly OrderRevision[]) {
+  return list.map(({ order }) => order.revisionHash);
 }
 
-describe("nextBatch", () => {
-  it("takes what is due, and leaves the rest in its order", () => {
-    const now = revisions[9]?.at ?? 0;
-    const { batch, rest } = takeDueRevisions(revisions, now);
-    expect(batch.every(({ at }) => at <= now)).toBe(true);
+describe("takeDueRevisions", () => {
+  it("takes due revisions, and keeps the order of the rest", () => {
+    const nowMs = revisions[9]?.atMs ?? 0;
+    const { batch, rest } = takeDueRevisions(revisions, nowMs);
+    expect(batch.every(({ atMs }) => atMs <= nowMs)).toBe(true);
     expect(batch.length + rest.length).toBe(revisions.length);
     expect(rest).toEqual(revisions.filter((revision) => !batch.includes(revision)));
   });
 
-  it("takes each order once, fifty at most, and in the end everything in each order's own order", () => {
+  it("takes at most fifty revisions of different orders, and finally all revisions in sequence", () => {
     const sent: OrderRevision[] = [];
     for (let queue: readonly OrderRevision[] = revisions; queue.length > 0; ) {
-      const { batch, rest } = takeDueRevisions(queue, end);
+      const { batch, rest } = takeDueRevisions(queue, lastMs);
       expect(batch.length).toBeGreaterThan(0);
       expect(batch.length).toBeLessThanOrEqual(50);
       expect(new Set(batch.map(({ order }) => order.id)).size).toBe(batch.length);
@@ -34,48 +40,51 @@ describe("nextBatch", () => {
       queue = rest;
     }
     for (const { id } of till.orderList) {
-      const ofOrder = (some: readonly OrderRevision[]) => hashes(some.filter(({ order }) => order.id === id));
-      expect(ofOrder(sent)).toEqual(ofOrder(revisions));
+      const hashesOfOrder = (list: readonly OrderRevision[]) =>
+        revisionHashes(list.filter(({ order }) => order.id === id));
+      expect(hashesOfOrder(sent)).toEqual(hashesOfOrder(revisions));
     }
   });
 
   it("takes nothing before it is due", () => {
-    expect(takeDueRevisions(revisions, (revisions[0]?.at ?? 0) - 1).batch).toEqual([]);
+    expect(takeDueRevisions(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
   });
 });
 
-describe("joinDay", () => {
-  it("keeps the last of what each order was before, and all that follows", () => {
-    const now = end / 2;
-    const queue = joinScheduleAt(day, now).revisions;
-    const before = queue.filter(({ at }) => at <= now);
+describe("resumeScheduleAt", () => {
+  it("keeps the last earlier revision of each order, and all later ones", () => {
+    const nowMs = lastMs / 2;
+    const queue = resumeScheduleAt(day, nowMs).revisions;
+    const before = queue.filter(({ atMs }) => atMs <= nowMs);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
-    expect(hashes(queue.filter(({ at }) => at > now))).toEqual(hashes(revisions.filter(({ at }) => at > now)));
+    expect(revisionHashes(queue.filter(({ atMs }) => atMs > nowMs))).toEqual(
+      revisionHashes(revisions.filter(({ atMs }) => atMs > nowMs)),
+    );
     for (const { order } of before) {
-      const earlier = revisions.filter(({ at, order: { id } }) => at <= now && id === order.id);
+      const earlier = revisions.filter(({ atMs, order: { id } }) => atMs <= nowMs && id === order.id);
       expect(earlier.at(-1)?.order).toBe(order);
     }
   });
 
-  it("is everything for whoever is there from the beginning", () => {
-    expect(joinScheduleAt(day, -1)).toEqual(day);
+  it("returns the whole schedule at its beginning", () => {
+    expect(resumeScheduleAt(day, -1)).toEqual(day);
   });
 });
 
-describe("a day that is played", () => {
-  it("takes as long as its pace says", () => {
-    const later = scheduleAtOriginalTimes(till, paceFrom(1_000));
-    expect(later.closesAt).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
-    expect(later.till).toBe(till);
+describe("the schedule of a day", () => {
+  it("has the length that the mapping defines", () => {
+    const shifted = scheduleAtOriginalTimes(till, mapInstantsFrom(1_000));
+    expect(shifted.closesAtMs).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
+    expect(shifted.till).toBe(till);
   });
 
-  it("carries the times at which it is played when they are not recorded", () => {
-    const startsAt = Date.parse("2026-11-20T09:00:00.000Z");
-    const present = scheduleAtPlayedTimes(till, paceFrom(startsAt));
-    expect(present.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
-    expect(Date.parse(present.till.finalizedAt)).toBe(Math.round(present.closesAt));
-    for (const { at, order } of present.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(at);
-    expect(present.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
-    expect(present.revisions.at(-1)?.at).toBeLessThanOrEqual(present.closesAt);
+  it("carries the times of the simulation with scheduleAtSimulatedTimes", () => {
+    const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
+    const simulated = scheduleAtSimulatedTimes(till, mapInstantsFrom(startsAtMs));
+    expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
+    expect(Date.parse(simulated.till.finalizedAt)).toBe(Math.round(simulated.closesAtMs));
+    for (const { atMs, order } of simulated.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(atMs);
+    expect(simulated.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
+    expect(simulated.revisions.at(-1)?.atMs).toBeLessThanOrEqual(simulated.closesAtMs);
   });
 });

@@ -1,10 +1,10 @@
 import type { Random } from "./random.ts";
-import { type RowCase, rowCaseNames } from "./row-cases.ts";
+import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
 
 /**
- * How much of an ordinary day's till is out of the ordinary. Each weight is the share of the orders that could show the
- * case and do, 0 to 1. A share is met to the order, not by chance: of 300 orders, 0.02 makes six. Shares of whole orders
- * (canceled to training) are of all orders; where they add up to more than all, the later ones get what is left.
+ * The frequency of each special case in the till of an ordinary day. A weight is the share of eligible orders that show
+ * the case, 0 to 1. Shares are exact, not probabilities: of 300 orders, 0.02 gives six. Shares of whole orders
+ * (canceled to training) refer to all orders; if their sum exceeds 1, the later ones get the remaining orders.
  */
 export const defaultTillMix = {
   /** Orders fetched at the counter. */
@@ -24,7 +24,7 @@ export const defaultTillMix = {
   refundOrder: 0.01,
   /** Everything given away: a total of zero, closed by hand. */
   giftedOrder: 0.01,
-  /** Made in training mode. */
+  /** Taken in training mode. */
   trainingOrder: 0.01,
 
   /** Orders with one to three set menus. */
@@ -77,32 +77,32 @@ type Service = "eatin" | "takeout" | "delivery";
 
 const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-type OrderCase = RowCase | (typeof paymentCaseNames)[number];
+type OrderCase = SpecialRowCase | (typeof paymentCaseNames)[number];
 
-/** What is to be special about one order. */
+/** The special cases of one order. */
 export interface OrderPlan {
   service: Service;
   countsGuests: boolean;
-  /** Whether the clerk who takes it is not on shift. */
+  /** Whether the clerk who takes the order is not on shift. */
   isOffShift: boolean;
   kind: OrderKind;
-  /** Counts the orders of the same kind: they take turns in how they show it. */
+  /** Index among the orders of the same kind, which selects the variant of the kind. */
   kindIndex: number;
-  /** For each case that the order shows, how many orders of the till showed it before. */
+  /** The cases of the order, each with the index among the orders with this case. */
   readonly cases: Map<OrderCase, number>;
 }
 
-/** Plans `count` orders that show the cases of a mix, each as often as its weight says. */
+/** Returns plans for `count` orders with the special cases of a mix, as often as their weights define. */
 export function planOrders(random: Random, count: number, mix: TillMix): OrderPlan[] {
   const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, kind: "ordinary", kindIndex: 0 } as const;
   const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, cases: new Map() }));
   const isOrdinary = ({ kind }: OrderPlan) => kind === "ordinary";
-  const assign = (share: number, among: (plan: OrderPlan) => boolean) => {
-    const candidates = plans.filter(among);
-    // Apart, so that what few orders show is not all dealt to orders that do not count.
+  const assign = (share: number, isEligible: (plan: OrderPlan) => boolean) => {
+    const candidates = plans.filter(isEligible);
+    // Sampled separately, so that a rare case does not only hit orders that reports ignore.
     const others = candidates.filter((plan) => !isOrdinary(plan));
-    return [candidates.filter(isOrdinary), others].flatMap((some) =>
-      random.sample(some, random.quota(share * some.length)),
+    return [candidates.filter(isOrdinary), others].flatMap((group) =>
+      random.sample(group, random.quota(share * group.length)),
     );
   };
 
@@ -119,10 +119,10 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
 
   const hasOrdinaryRows = ({ kind }: OrderPlan) => kind !== "refund" && kind !== "gifted";
   const canMerge = (plan: OrderPlan) => eatsIn(plan) && isOrdinary(plan);
-  const assignCase = (name: OrderCase, among: (plan: OrderPlan) => boolean) => {
-    for (const [caseIndex, plan] of assign(mix[name], among).entries()) plan.cases.set(name, caseIndex);
+  const assignCase = (name: OrderCase, isEligible: (plan: OrderPlan) => boolean) => {
+    for (const [caseIndex, plan] of assign(mix[name], isEligible).entries()) plan.cases.set(name, caseIndex);
   };
-  for (const name of rowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
+  for (const name of specialRowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
   for (const name of paymentCaseNames) assignCase(name, isOrdinary);
   return plans;
 }

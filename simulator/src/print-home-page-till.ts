@@ -1,4 +1,4 @@
-/** Writes the till of the day that the documentation draws, as a point of sale pushes it. */
+/** Prints the till of the day that the home page of the documentation shows. */
 import { stdout } from "node:process";
 import { generateExampleTill, homePageDay } from "./demo-location.ts";
 

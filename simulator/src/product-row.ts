@@ -8,11 +8,11 @@ import {
   type MenuRow,
   ProductRow,
 } from "@pragma/contracts/order-rows";
+import { type OrderTimes, orderEventShares } from "./order-times.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
-import { type OrderTimes, stayMoments } from "./service-day.ts";
 
-/** Where, when and by whom an order is taken: what each of its rows is made with. */
+/** Where, when and by whom an order is taken. All its rows share this context. */
 export interface OrderRowContext {
   readonly random: Random;
   readonly restaurant: Restaurant;
@@ -21,7 +21,7 @@ export interface OrderRowContext {
   readonly times: OrderTimes;
 }
 
-/** What has been ordered. */
+/** The rows of an order. */
 export interface OrderRows {
   readonly productRowList: readonly ProductRow[];
   readonly menuRowList: readonly MenuRow[];
@@ -29,24 +29,24 @@ export interface OrderRows {
 
 interface ProductLine {
   product: Product;
-  /** 1 unless given; negative when it is taken back. */
+  /** 1 by default; negative for a returned product. */
   quantity?: number;
-  /** For what is sold by weight. */
+  /** For products sold by weight. */
   grams?: number;
   modifiers?: readonly { group: ModifierGroup; modifier: Modifier }[];
-  /** For what is sold in a menu: its share of the menu's price, and where it stands. */
+  /** For products of a menu: the share of the menu's price, and the step of the menu. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
 const rowDefaults = fieldDefaultsOf(ProductRow.shape);
 const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
 
-/** The row of a product, with all its amounts. */
-export function createProductRow(setting: OrderRowContext, line: ProductLine): ProductRow {
+/** Returns the row of a product, with all amounts. */
+export function createProductRow(context: OrderRowContext, line: ProductLine): ProductRow {
   const { product, inMenu } = line;
-  const { random, room, operator } = setting;
-  const { device } = setting.restaurant;
-  const { orderedAt, reclaimedAt, sequence } = computeServingTimes(setting, line);
+  const { random, room, operator } = context;
+  const { device } = context.restaurant;
+  const { orderedAt, reclaimedAt, sequence } = computeServingTimes(context, line);
   return computeRowAmounts({
     ...rowDefaults,
     id: random.uuid(),
@@ -104,28 +104,28 @@ export function createProductRow(setting: OrderRowContext, line: ProductLine): P
 }
 
 /**
- * When a product is ordered, when the kitchen is called for it (null: it is made at once), and which course it is of
- * those ordered together. Guests who sit down have a drink first, then order their courses, of which the kitchen is
- * called for the later ones, and desserts at the end; some have another drink. Whoever fetches an order, or has it sent,
- * orders everything at once.
+ * Returns when a product is ordered, when the kitchen is called for it (null: immediately), and its course among those
+ * ordered together. Seated guests first have a drink, then order their courses, and desserts at the end; some have
+ * another drink. The kitchen is called for the later courses. Takeout and delivery orders are placed all at once.
  */
 function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
-  const isAnother = random.chance(0.35);
+  const isLaterRound = random.chance(0.35);
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
-  let share: number = isServed ? stayMoments.courses : stayMoments.firstRound;
-  if (isServed && !inMenu && course === "drink") share = isAnother ? stayMoments.anotherRound : stayMoments.firstRound;
-  if (isServed && !inMenu && course === "dessert") share = stayMoments.desserts;
+  let share: number = isServed ? orderEventShares.courses : orderEventShares.firstRound;
+  if (isServed && !inMenu && course === "drink")
+    share = isLaterRound ? orderEventShares.anotherRound : orderEventShares.firstRound;
+  if (isServed && !inMenu && course === "dessert") share = orderEventShares.desserts;
   const sequence = isServed ? (inMenu?.stepIndex ?? Number(course === "main")) : 0;
   const call = kitchenCallShares[sequence];
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
 }
 
-/** The shares of a stay at which the kitchen is called for a course; the first is made at once. */
+/** The shares of a stay at which the kitchen is called for each course. The first course needs no call. */
 const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /**
- * The row with one more discount, and the amounts that follow. The rows of one discount over several products share a
- * group; a discount that is not validated takes nothing off.
+ * Returns the row with an additional discount and updated amounts. The rows of one discount over several products share
+ * a group. A discount that is not validated does not change the amounts.
  */
 export function applyDiscount(
   { random, times }: Pick<OrderRowContext, "random" | "times">,
@@ -133,12 +133,12 @@ export function applyDiscount(
   { id, name, percent }: Discount,
   { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
 ): ProductRow {
-  const givenAt = times.at(stayMoments.discount);
+  const discountedAt = times.at(orderEventShares.discount);
   const discountRow: DiscountRow = {
     ...discountDefaults,
     id: random.uuid(),
-    recordedAt: givenAt,
-    modifiedAt: givenAt,
+    recordedAt: discountedAt,
+    modifiedAt: discountedAt,
     amount: divideRoundingHalfAway(row.totalRowWithModifier * percent, 100),
     status,
     splitAllowed: true,
@@ -146,27 +146,27 @@ export function applyDiscount(
     discountId: id,
     discountGroupId: groupId ?? null,
   };
-  const modifiedAt = row.modifiedAt === null || row.modifiedAt < givenAt ? givenAt : row.modifiedAt;
+  const modifiedAt = row.modifiedAt === null || row.modifiedAt < discountedAt ? discountedAt : row.modifiedAt;
   return computeRowAmounts({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
 }
 
-/** Adds up one amount of each row. */
+/** Returns the sum of one field over all rows. */
 export function sumField<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name): number {
   return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
-/** The totals of an order with these rows: those of the rows that count. Minor units. */
+/** Returns the totals of an order from its sold rows, in minor units. */
 export function computeOrderAmounts(rows: OrderRows) {
-  const counting = allProductRows(rows).filter(isSoldRow);
+  const soldRows = allProductRows(rows).filter(isSoldRow);
   return {
-    total: sumField(counting, "totalRow"),
-    totalTax: sumField(counting, "taxAmount"),
-    totalDiscount: sumField(counting, "totalDiscount"),
-    totalWithoutTax: sumField(counting, "taxableAmount"),
+    total: sumField(soldRows, "totalRow"),
+    totalTax: sumField(soldRows, "taxAmount"),
+    totalDiscount: sumField(soldRows, "totalDiscount"),
+    totalWithoutTax: sumField(soldRows, "taxableAmount"),
   };
 }
 
-/** The menu row with these products: its total is that of those that count. */
+/** Returns a menu row with these product rows. Its total is that of the sold rows. */
 export function replaceMenuProductRows(
   menu: Omit<MenuRow, "totalRow" | "productRowList">,
   productRowList: ProductRow[],

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Random } from "./random.ts";
 
 describe("Random", () => {
-  it("makes the same choices for the same seed, and others for another", () => {
+  it("returns the same values for the same seed, and others for another seed", () => {
     const draw = (seed: string) => {
       const random = new Random(seed);
       return Array.from({ length: 20 }, () => random.integer(0, 1_000_000));
@@ -11,7 +11,7 @@ describe("Random", () => {
     expect(draw("a")).not.toEqual(draw("b"));
   });
 
-  it("forks a stream that does not depend on what was drawn before", () => {
+  it("forks a stream that does not depend on earlier values", () => {
     const fresh = new Random("a");
     const used = new Random("a");
     used.uuid();
@@ -19,14 +19,14 @@ describe("Random", () => {
     expect(used.fork("b").uuid()).not.toBe(fresh.fork("c").uuid());
   });
 
-  it("makes version 4 uuids that do not repeat", () => {
+  it("generates distinct version 4 UUIDs", () => {
     const random = new Random("ids");
     const ids = Array.from({ length: 5000 }, () => random.uuid());
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it("meets a quota on average, and exactly when it is a whole number", () => {
+  it("rounds a quota with the same mean, and keeps whole numbers", () => {
     const random = new Random("quota");
     expect(random.quota(3)).toBe(3);
     const drawn = Array.from({ length: 2000 }, () => random.quota(0.25));
@@ -36,7 +36,7 @@ describe("Random", () => {
     expect(sum).toBeLessThan(600);
   });
 
-  it("never picks what has no weight, and refuses to pick from nothing", () => {
+  it("never picks a value with weight 0, and throws for an empty list", () => {
     const random = new Random("pick");
     const picked = Array.from({ length: 200 }, () =>
       random.pickWeighted([
@@ -49,7 +49,7 @@ describe("Random", () => {
     expect(() => random.pick([])).toThrow(RangeError);
   });
 
-  it("shuffles without losing anything", () => {
+  it("keeps all items when shuffling", () => {
     const items = Array.from({ length: 50 }, (_, index) => index);
     const shuffled = new Random("shuffle").shuffle(items);
     expect(shuffled).not.toEqual(items);

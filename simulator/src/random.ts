@@ -6,8 +6,8 @@ import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus"
 /**
  * A stream of random choices that is the same for the same seed, on every machine.
  *
- * The seed is a text of any length: its hash fills the generator's whole 128-bit state, so that the uuids of two
- * different seeds do not meet.
+ * The seed is a text of any length. Its hash fills the generator's whole 128-bit state, so that different seeds do not
+ * generate equal UUIDs.
  */
 export class Random {
   readonly #seed: string;
@@ -19,69 +19,69 @@ export class Random {
     this.#generator = xoroshiro128plusFromState([0, 4, 8, 12].map((offset) => hash.readInt32BE(offset)));
   }
 
-  /** An independent stream, the same for the same label however much was drawn from this one. */
+  /** Returns an independent stream that depends only on the seed and the label. */
   fork(label: string | number): Random {
     return new Random(`${this.#seed}/${label}`);
   }
 
-  /** An integer between both bounds, bounds included. */
+  /** Returns an integer between both bounds, inclusive. */
   integer(min: number, max: number): number {
     return uniformInt(this.#generator, min, max);
   }
 
-  /** True with the given probability (0 to 1). */
+  /** Returns true with this probability (0 to 1). */
   chance(probability: number): boolean {
     return uniformFloat64(this.#generator) < probability;
   }
 
-  /** A number around `mean`; about two in three lie within one `deviation` of it, none beyond six. */
+  /** Returns an approximately normal random number with this mean and standard deviation. */
   around(mean: number, deviation: number): number {
     const sumOfTwelve = Array.from({ length: 12 }, () => uniformFloat64(this.#generator)).reduce((a, b) => a + b, 0);
     return mean + (sumOfTwelve - 6) * deviation;
   }
 
-  /** One of the items, each as likely as the others. Throws a RangeError when there is none. */
-  pick<T>(items: readonly T[]): T {
+  /** Returns a random item. @throws RangeError if there is none. */
+  pick<Item>(items: readonly Item[]): Item {
     return itemAt(items, this.integer(0, Math.max(0, items.length - 1)));
   }
 
-  /** One of the values, each as likely as its weight says. Throws a RangeError when there is none. */
-  pickWeighted<T>(choices: readonly (readonly [value: T, weight: number])[]): T {
-    let left = uniformFloat64(this.#generator) * choices.reduce((sum, [, weight]) => sum + weight, 0);
-    const chosen = choices.findIndex(([, weight]) => {
-      left -= weight;
-      return left < 0;
+  /** Returns a random value, with probabilities in proportion to the weights. @throws RangeError if there is none. */
+  pickWeighted<Item>(choices: readonly (readonly [value: Item, weight: number])[]): Item {
+    let remainingWeight = uniformFloat64(this.#generator) * choices.reduce((sum, [, weight]) => sum + weight, 0);
+    const chosenIndex = choices.findIndex(([, weight]) => {
+      remainingWeight -= weight;
+      return remainingWeight < 0;
     });
-    return itemAt(choices, Math.max(0, chosen))[0];
+    return itemAt(choices, Math.max(0, chosenIndex))[0];
   }
 
-  /** The same items in another order. */
-  shuffle<T>(items: readonly T[]): T[] {
+  /** Returns the items in random order. */
+  shuffle<Item>(items: readonly Item[]): Item[] {
     return items
       .map((item) => ({ item, rank: uniformFloat64(this.#generator) }))
       .sort((a, b) => a.rank - b.rank)
       .map(({ item }) => item);
   }
 
-  /** `count` different items, or all of them when there are fewer. */
-  sample<T>(items: readonly T[], count: number): T[] {
+  /** Returns `count` different items, or all of them if there are fewer. */
+  sample<Item>(items: readonly Item[], count: number): Item[] {
     return this.shuffle(items).slice(0, count);
   }
 
-  /** The expected number as a whole number: 2.3 is 2, and 3 in three cases of ten. */
+  /** Rounds a number randomly to a whole number with the same mean: 2.3 is 3 in three of ten cases, else 2. */
   quota(expected: number): number {
     const whole = Math.floor(expected);
     return whole + (this.chance(expected - whole) ? 1 : 0);
   }
 
-  /** `length` lower-case hexadecimal digits. */
+  /** Returns `length` lower-case hexadecimal digits. */
   hex(length: number): string {
     let digits = "";
     while (digits.length < length) digits += (this.#generator.next() >>> 0).toString(16).padStart(8, "0");
     return digits.slice(0, length);
   }
 
-  /** A version 4 uuid. */
+  /** Returns a version 4 UUID. */
   uuid(): string {
     const digits = this.hex(31);
     const variant = "89ab"[this.integer(0, 3)];
@@ -90,7 +90,7 @@ export class Random {
   }
 }
 
-function itemAt<T>(items: readonly T[], index: number): T {
+function itemAt<Item>(items: readonly Item[], index: number): Item {
   if (index >= items.length) throw new RangeError("Nothing to pick from");
-  return items[index] as T;
+  return items[index] as Item;
 }

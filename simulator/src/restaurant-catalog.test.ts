@@ -1,24 +1,24 @@
 import { Catalog } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
-import { createRestaurantCatalog } from "./ensure-location.ts";
 import { generateTill } from "./generate-till.ts";
 import { generateRestaurant } from "./restaurant.ts";
+import { createRestaurantCatalog } from "./restaurant-catalog.ts";
 
 const catalog = createRestaurantCatalog(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
 
-/** Of the rows of many orders, the ids in a field that a list does not have. */
-function unknownIds<Row>(rows: Row[], field: keyof Row, known: Set<string>): unknown[] {
-  return rows.map((row) => row[field]).filter((id) => id !== null && !known.has(String(id)));
+/** Returns the ids in a field of the rows that are not in the catalog. */
+function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>): unknown[] {
+  return rows.map((row) => row[field]).filter((id) => id !== null && !catalogIds.has(String(id)));
 }
 
-describe("catalogOf", () => {
-  it("is a catalogue, always the same", () => {
+describe("createRestaurantCatalog", () => {
+  it("returns a valid catalog, always the same", () => {
     expect(Catalog.parse(catalog)).toEqual(catalog);
     expect(createRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
   });
 
-  it("knows every product, category, price list, tax, modifier and payment method that tills name", () => {
+  it("contains every product, category, price list, tax, modifier and payment method of its tills", () => {
     const till = generateTill({ seed: "seed", orders: 300, day: "2026-05-29" });
     const rows = till.orderList.flatMap(({ productRowList, menuRowList }) => [
       ...productRowList,
@@ -39,7 +39,7 @@ describe("catalogOf", () => {
     expect(unknownIds(till.declaredPaymentList, "paymentId", idsOf(catalog.payments))).toEqual([]);
   });
 
-  it("refers to nothing that it does not have, and has archived products", () => {
+  it("has only valid references, and archived products", () => {
     const percentages = new Set(catalog.taxes.map(({ percentage }) => percentage));
     expect(percentages).toEqual(new Set([550, 1000, 2000]));
     for (const { categoryId, priceList } of catalog.products) {

@@ -3,12 +3,12 @@ import { menuCardMenus } from "./menu-card.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
 describe("generateRestaurant", () => {
-  it("is the same restaurant for the same seed, and another for another", () => {
+  it("returns the same restaurant for the same seed, and another one for another seed", () => {
     expect(generateRestaurant(7)).toEqual(generateRestaurant(7));
     expect(generateRestaurant(7).products[0]?.id).not.toBe(generateRestaurant(8).products[0]?.id);
   });
 
-  it("sells at the three VAT rates, by piece and by weight, and finds every choice of its menus", () => {
+  it("has products at three VAT rates, by piece and by weight, and every choice of its menus", () => {
     const { products, menus } = generateRestaurant("vat");
     expect(new Set(products.map(({ tax }) => tax.rate))).toEqual(new Set([5.5, 10, 20]));
     expect(new Set(products.map(({ soldBy }) => soldBy))).toEqual(new Set(["piece", "kilogram"]));
@@ -18,7 +18,7 @@ describe("generateRestaurant", () => {
     );
   });
 
-  it("has company numbers that check out and belong to no company", () => {
+  it("has company numbers with valid check digits that are never assigned", () => {
     for (const seed of [1, 2, 3]) {
       const { siretCode, tvaCode } = generateRestaurant(seed).establishment;
       expect(siretCode).toMatch(/^000\d{11}$/);
@@ -30,8 +30,8 @@ describe("generateRestaurant", () => {
 });
 
 function luhnSum(digits: string): number {
-  const fromTheRight = [...digits].reverse().map(Number);
-  return fromTheRight.reduce((sum, digit, index) => {
+  const reversedDigits = [...digits].reverse().map(Number);
+  return reversedDigits.reduce((sum, digit, index) => {
     const doubled = index % 2 === 1 ? digit * 2 : digit;
     return sum + (doubled > 9 ? doubled - 9 : doubled);
   }, 0);

@@ -1,7 +1,7 @@
 import { menuCardCategories, menuCardDiscounts, menuCardMenus, menuCardModifierGroups } from "./menu-card.ts";
 import { Random } from "./random.ts";
 
-/** A pretend restaurant: what stays the same from one till to the next. */
+/** A generated restaurant: everything that its tills have in common. */
 export type Restaurant = ReturnType<typeof generateRestaurant>;
 
 export type Clerk = Restaurant["clerks"][number];
@@ -14,7 +14,7 @@ export type Menu = Restaurant["menus"][number];
 export type Discount = Restaurant["discounts"][number];
 export type PaymentMethodName = keyof typeof paymentMethodDefinitions;
 
-/** The restaurant of a seed: same seed, same ids, names and prices. */
+/** Returns the restaurant of a seed. The same seed always gives the same ids, names and prices. */
 export function generateRestaurant(seed: string | number) {
   const random = new Random(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
@@ -37,7 +37,7 @@ export function generateRestaurant(seed: string | number) {
     discounts: discounts.filter(({ percent }) => percent < 100),
     gift: discounts.find(({ percent }) => percent === 100) as (typeof discounts)[number],
     paymentMethods: generatePaymentMethods(random.fork("payments")),
-    /** Customers with an account, as the cloud database of the POS knows them. */
+    /** Customers with an account, with their keys in the cloud database of the POS. */
     regulars: random.sample(familyNames, 8).map((name) => ({ key: `-${random.hex(19)}`, name })),
   };
 }
@@ -80,7 +80,7 @@ function generateProducts(random: Random) {
   }));
 }
 
-/** The products of the card, each with the fields of its category and subcategory. */
+/** Returns the products of the menu card, each with the fields of its category and subcategory. */
 function listProducts() {
   return Object.entries(menuCardCategories).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
@@ -153,10 +153,10 @@ const familyNames = [
   "M. Moreau",
 ];
 
-/** What a till states about its restaurant. */
+/** The fields of a till that describe its restaurant. */
 export type Establishment = ReturnType<typeof generateEstablishment>;
 
-/** An establishment that does not exist: its telephone number is reserved for fiction, its company numbers unassigned. */
+/** Returns a fictional establishment. Its telephone and company numbers are never assigned. */
 export function generateEstablishment(random: Random) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);
@@ -181,7 +181,7 @@ export function generateEstablishment(random: Random) {
   };
 }
 
-/** Appends the check digit of company numbers. A number that starts with 000 belongs to no company. */
+/** Appends the Luhn check digit of French company numbers. Numbers that start with 000 are never assigned. */
 function withLuhnDigit(digits: string): string {
   const sum = [...digits].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);

@@ -1,5 +1,11 @@
 import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
 import {
+  cancellationReasons,
+  getCancellationDateTime,
+  getRowCancellationTiming,
+  orderEventShares,
+} from "./order-times.ts";
+import {
   applyDiscount,
   createProductRow,
   type OrderRowContext,
@@ -8,137 +14,140 @@ import {
   sumField,
 } from "./product-row.ts";
 import type { Discount, Menu, Product } from "./restaurant.ts";
-import { cancellationDateTime, cancellationReasons, rowCancellationTiming, stayMoments } from "./service-day.ts";
 import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
-/** Adds the rows of each of the plan's cases. `ordered`: the products ordered without anything special. */
-export function applyRowCases(
-  setting: OrderRowContext,
+/** Returns the rows of an order with those of its special cases added. `orderedProducts` are its ordinary products. */
+export function applySpecialRowCases(
+  context: OrderRowContext,
   cases: ReadonlyMap<string, number>,
   rows: OrderRows,
-  ordered: readonly Product[],
+  orderedProducts: readonly Product[],
 ): OrderRows {
-  return rowCaseNames.reduce((added, name) => {
+  return specialRowCaseNames.reduce((rowsSoFar, name) => {
     const caseIndex = cases.get(name);
-    return caseIndex === undefined ? added : applyRowCase[name]({ ...setting, caseIndex, rows: added, ordered });
+    return caseIndex === undefined
+      ? rowsSoFar
+      : rowCaseAppliers[name]({ ...context, caseIndex, rows: rowsSoFar, orderedProducts });
   }, rows);
 }
 
-/** Gives one discount over all products of an order. */
-export function discountOrder(setting: OrderRowContext, rows: OrderRows, discount: Discount): OrderRows {
-  const groupId = setting.random.uuid();
-  return mapProductRows(rows, (row) => applyDiscount(setting, row, discount, { groupId }));
+/** Returns the rows of an order with one discount over all products. */
+export function discountOrder(context: OrderRowContext, rows: OrderRows, discount: Discount): OrderRows {
+  const groupId = context.random.uuid();
+  return mapProductRows(rows, (row) => applyDiscount(context, row, discount, { groupId }));
 }
 
 interface RowCaseContext extends OrderRowContext {
   caseIndex: number;
   rows: OrderRows;
-  ordered: readonly Product[];
+  orderedProducts: readonly Product[];
 }
 
-/** The cases that show in an order's rows, in the order in which they are added. */
-const applyRowCase = {
-  modifier(setting) {
-    const product = pickPiece(setting, ({ modifierGroups }) => modifierGroups.length > 0);
-    const modifiers = chooseModifiers(setting, product);
+/** The special cases of rows, in the sequence in which they are applied. */
+const rowCaseAppliers = {
+  modifier(context) {
+    const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0);
+    const modifiers = chooseModifiers(context, product);
     return addProductRows(
-      setting,
-      createProductRow(setting, { product, modifiers, quantity: randomQuantity(setting) }),
+      context,
+      createProductRow(context, { product, modifiers, quantity: randomQuantity(context) }),
     );
   },
-  weight(setting) {
-    const product = setting.random.pick(setting.restaurant.products.filter(({ soldBy }) => soldBy === "kilogram"));
-    return addProductRows(setting, createProductRow(setting, { product, grams: setting.random.integer(180, 1900) }));
+  weight(context) {
+    const product = context.random.pick(context.restaurant.products.filter(({ soldBy }) => soldBy === "kilogram"));
+    return addProductRows(context, createProductRow(context, { product, grams: context.random.integer(180, 1900) }));
   },
-  menu(setting) {
-    return addMenuRows(setting, ...Array.from({ length: setting.random.integer(1, 3) }, () => randomMenuRow(setting)));
+  menu(context) {
+    return addMenuRows(context, ...Array.from({ length: context.random.integer(1, 3) }, () => randomMenuRow(context)));
   },
-  splitMenu(setting) {
-    return addMenuRows(setting, ...splitMenuRow(setting, randomMenuRow(setting), randomShares(setting)));
+  splitMenu(context) {
+    return addMenuRows(context, ...splitMenuRow(context, randomMenuRow(context), randomShares(context)));
   },
-  splitRow(setting) {
+  splitRow(context) {
     const product = pickPiece(
-      setting,
-      ({ modifierGroups }) => modifierGroups.length > 0 || setting.caseIndex % 3 !== 1,
+      context,
+      ({ modifierGroups }) => modifierGroups.length > 0 || context.caseIndex % 3 !== 1,
     );
-    const modifiers = setting.caseIndex % 3 === 1 ? chooseModifiers(setting, product) : [];
-    const whole = createProductRow(setting, { product, modifiers, quantity: randomQuantity(setting) });
-    const row = setting.caseIndex % 3 === 2 ? applyDiscount(setting, whole, randomDiscount(setting)) : whole;
-    return addProductRows(setting, ...splitProductRow(setting, row, randomShares(setting)));
+    const modifiers = context.caseIndex % 3 === 1 ? chooseModifiers(context, product) : [];
+    const whole = createProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
+    const row = context.caseIndex % 3 === 2 ? applyDiscount(context, whole, randomDiscount(context)) : whole;
+    return addProductRows(context, ...splitProductRow(context, row, randomShares(context)));
   },
-  groupDiscount(setting) {
-    const discount = setting.random.pick(setting.restaurant.discounts.filter(({ percent }) => percent <= 30));
-    return discountOrder(setting, setting.rows, discount);
+  groupDiscount(context) {
+    const discount = context.random.pick(context.restaurant.discounts.filter(({ percent }) => percent <= 30));
+    return discountOrder(context, context.rows, discount);
   },
-  discount(setting) {
-    return addProductRows(setting, applyDiscount(setting, randomPieceRow(setting), randomDiscount(setting)));
+  discount(context) {
+    return addProductRows(context, applyDiscount(context, randomPieceRow(context), randomDiscount(context)));
   },
-  unsettledDiscount(setting) {
-    const discount = randomDiscount(setting);
-    const status = (["pending", "cancelled"] as const)[setting.caseIndex % 3];
-    if (status) return addProductRows(setting, applyDiscount(setting, randomPieceRow(setting), discount, { status }));
-    const group = { groupId: setting.random.uuid(), status: "pending" } as const;
+  unsettledDiscount(context) {
+    const discount = randomDiscount(context);
+    const status = (["pending", "cancelled"] as const)[context.caseIndex % 3];
+    if (status) return addProductRows(context, applyDiscount(context, randomPieceRow(context), discount, { status }));
+    const group = { groupId: context.random.uuid(), status: "pending" } as const;
     return addProductRows(
-      setting,
-      ...[1, 2].map(() => applyDiscount(setting, randomPieceRow(setting), discount, group)),
+      context,
+      ...[1, 2].map(() => applyDiscount(context, randomPieceRow(context), discount, group)),
     );
   },
-  gift(setting) {
-    const { gift } = setting.restaurant;
-    if (setting.caseIndex % 2 === 0)
-      return addProductRows(setting, applyDiscount(setting, randomPieceRow(setting), gift));
-    const groupId = setting.random.uuid();
+  gift(context) {
+    const { gift } = context.restaurant;
+    if (context.caseIndex % 2 === 0)
+      return addProductRows(context, applyDiscount(context, randomPieceRow(context), gift));
+    const groupId = context.random.uuid();
     return addProductRows(
-      setting,
-      ...[1, 2].map(() => applyDiscount(setting, randomPieceRow(setting), gift, { groupId })),
+      context,
+      ...[1, 2].map(() => applyDiscount(context, randomPieceRow(context), gift, { groupId })),
     );
   },
-  canceledRow(setting) {
-    return addProductRows(setting, cancelRow(setting, randomPieceRow(setting)));
+  canceledRow(context) {
+    return addProductRows(context, cancelRow(context, randomPieceRow(context)));
   },
-  canceledMenu(setting) {
-    const menu = randomMenuRow(setting);
-    const count = setting.caseIndex % 2 === 0 ? 1 : menu.productRowList.length;
+  canceledMenu(context) {
+    const menu = randomMenuRow(context);
+    const count = context.caseIndex % 2 === 0 ? 1 : menu.productRowList.length;
     return addMenuRows(
-      setting,
-      mapFirstMenuRows(menu, count, (row) => cancelRow(setting, row)),
+      context,
+      mapFirstMenuRows(menu, count, (row) => cancelRow(context, row)),
     );
   },
-  transferredRow(setting) {
-    const table = setting.random.pick(setting.restaurant.rooms.flatMap(({ tables }) => tables));
-    const modifiedAt = setting.times.at(stayMoments.beforeBill);
-    return addProductRows(setting, {
-      ...randomPieceRow(setting),
+  transferredRow(context) {
+    const table = context.random.pick(context.restaurant.rooms.flatMap(({ tables }) => tables));
+    const modifiedAt = context.times.at(orderEventShares.beforeBill);
+    return addProductRows(context, {
+      ...randomPieceRow(context),
       isTransferred: true,
       transferredTo: `Table ${table.name}`,
       modifiedAt,
     });
   },
-  loss(setting) {
-    if (setting.caseIndex % 2 === 0) return addProductRows(setting, markRowLost(setting, randomPieceRow(setting)));
+  loss(context) {
+    if (context.caseIndex % 2 === 0) return addProductRows(context, markRowLost(context, randomPieceRow(context)));
     return addMenuRows(
-      setting,
-      mapFirstMenuRows(randomMenuRow(setting), 1, (row) => markRowLost(setting, row)),
+      context,
+      mapFirstMenuRows(randomMenuRow(context), 1, (row) => markRowLost(context, row)),
     );
   },
-  refundRow(setting) {
-    const product = setting.ordered.reduce((cheapest, other) => (other.price < cheapest.price ? other : cheapest));
-    return addProductRows(setting, createProductRow(setting, { product, quantity: -1 }));
+  refundRow(context) {
+    const product = context.orderedProducts.reduce((cheapest, other) =>
+      other.price < cheapest.price ? other : cheapest,
+    );
+    return addProductRows(context, createProductRow(context, { product, quantity: -1 }));
   },
-  mergedOrder(setting) {
-    return addProductRows(setting, { ...randomPieceRow(setting), isMerged: true });
+  mergedOrder(context) {
+    return addProductRows(context, { ...randomPieceRow(context), isMerged: true });
   },
-} satisfies Record<string, (setting: RowCaseContext) => OrderRows>;
+} satisfies Record<string, (context: RowCaseContext) => OrderRows>;
 
-export type RowCase = keyof typeof applyRowCase;
-export const rowCaseNames = Object.keys(applyRowCase) as RowCase[];
+export type SpecialRowCase = keyof typeof rowCaseAppliers;
+export const specialRowCaseNames = Object.keys(rowCaseAppliers) as SpecialRowCase[];
 
-function addProductRows({ rows }: RowCaseContext, ...added: ProductRow[]): OrderRows {
-  return { ...rows, productRowList: [...rows.productRowList, ...added] };
+function addProductRows({ rows }: RowCaseContext, ...newRows: ProductRow[]): OrderRows {
+  return { ...rows, productRowList: [...rows.productRowList, ...newRows] };
 }
 
-function addMenuRows({ rows }: RowCaseContext, ...added: MenuRow[]): OrderRows {
-  return { ...rows, menuRowList: [...rows.menuRowList, ...added] };
+function addMenuRows({ rows }: RowCaseContext, ...newRows: MenuRow[]): OrderRows {
+  return { ...rows, menuRowList: [...rows.menuRowList, ...newRows] };
 }
 
 function mapProductRows(
@@ -162,25 +171,28 @@ function cancelRow({ random, times, caseIndex }: RowCaseContext, row: ProductRow
     ...row,
     isCanceled: true,
     canceledReason,
-    modifiedAt: cancellationDateTime(times, rowCancellationTiming(caseIndex)),
+    modifiedAt: getCancellationDateTime(times, getRowCancellationTiming(caseIndex)),
   };
 }
 
 function markRowLost({ random, times }: RowCaseContext, row: ProductRow): ProductRow {
   const lossReason = random.pick(["Casse", "Renversé", "Erreur de cuisson"]);
-  return { ...row, isLoss: true, lossReason, modifiedAt: times.at(stayMoments.beforeBill) };
+  return { ...row, isLoss: true, lossReason, modifiedAt: times.at(orderEventShares.beforeBill) };
 }
 
-function randomPieceRow(setting: RowCaseContext): ProductRow {
-  return createProductRow(setting, { product: pickPiece(setting), quantity: randomQuantity(setting) });
+function randomPieceRow(context: RowCaseContext): ProductRow {
+  return createProductRow(context, { product: pickPiece(context), quantity: randomQuantity(context) });
 }
 
-function pickPiece({ random, restaurant }: RowCaseContext, fits: (product: Product) => boolean = () => true): Product {
-  return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && fits(product)));
+function pickPiece(
+  { random, restaurant }: RowCaseContext,
+  isSuitable: (product: Product) => boolean = () => true,
+): Product {
+  return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && isSuitable(product)));
 }
 
-function randomMenuRow(setting: RowCaseContext): MenuRow {
-  return createMenuRow(setting, setting.random.pick(setting.restaurant.menus));
+function randomMenuRow(context: RowCaseContext): MenuRow {
+  return createMenuRow(context, context.random.pick(context.restaurant.menus));
 }
 
 function randomDiscount({ random, restaurant }: RowCaseContext) {
@@ -203,20 +215,20 @@ function randomShares({ random }: RowCaseContext): readonly number[] {
   ]);
 }
 
-/** The row of a set menu: its price is shared out over its products in proportion to their own prices, to the cent. */
-export function createMenuRow(setting: OrderRowContext, menu: Menu): MenuRow {
-  const { random, room } = setting;
+/** Returns the row of a set menu. Its price is split over its products in proportion to their own prices. */
+export function createMenuRow(context: OrderRowContext, menu: Menu): MenuRow {
+  const { random, room } = context;
   const id = random.uuid();
-  const chosen = menu.steps.map(({ choices }) => random.pick(choices));
-  const difference = sumField(chosen, "price") - menu.price;
+  const chosenProducts = menu.steps.map(({ choices }) => random.pick(choices));
+  const difference = sumField(chosenProducts, "price") - menu.price;
   const unitPrices = splitAmountByWeights(
     menu.price,
-    chosen.map(({ price }) => price),
+    chosenProducts.map(({ price }) => price),
   );
-  const rows = chosen.map((product, stepIndex) =>
-    createProductRow(setting, {
+  const rows = chosenProducts.map((product, stepIndex) =>
+    createProductRow(context, {
       product,
-      modifiers: random.chance(0.3) ? chooseModifiers(setting, product) : [],
+      modifiers: random.chance(0.3) ? chooseModifiers(context, product) : [],
       inMenu: {
         rowId: id,
         unitPrice: unitPrices[stepIndex] as number,
@@ -244,7 +256,7 @@ export function createMenuRow(setting: OrderRowContext, menu: Menu): MenuRow {
   return replaceMenuProductRows(row, rows);
 }
 
-/** One choice of each group that the product has: at least a cooking, a topping, ... */
+/** Returns one random modifier of each modifier group of a product. */
 export function chooseModifiers({ random }: OrderRowContext, { modifierGroups }: Product) {
   return modifierGroups.map((group) => ({ group, modifier: random.pick(group.modifiers) }));
 }

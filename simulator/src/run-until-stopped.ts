@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { exit, stderr } from "node:process";
 import { z } from "zod";
 
-/** What an error says to a person, with its causes. */
+/** Returns the message of an error with the messages of its causes. */
 export function formatErrorWithCauses(error: unknown): string {
   if (error instanceof z.ZodError) return z.prettifyError(error);
   if (!(error instanceof Error)) return String(error);
@@ -10,12 +10,12 @@ export function formatErrorWithCauses(error: unknown): string {
 }
 
 /**
- * Runs a program until it is done, or until Ctrl-C or the end of the process is asked for: then its signal is given, and
- * a second Ctrl-C ends it at once. What goes wrong is written for people.
+ * Runs a program until it is done. SIGINT (Ctrl-C), SIGTERM or SIGHUP abort its signal; a second one ends the process
+ * at once. An error is printed without its stack, and sets exit code 1.
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
-  // Each call adds a listener, which goes only when its request is garbage: thousands are no leak.
+  // Each request adds a listener, which is removed only by garbage collection: thousands of listeners are no leak.
   setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {

@@ -8,12 +8,12 @@ import { FakeDemoApi } from "./testing/fake-demo-api.ts";
 
 const now = new Date("2026-06-15T12:00:00.000Z");
 
-/** What a first run leaves behind; each test goes on from a copy of it. */
-const first = { api: new FakeDemoApi(), instructions: "", shown: [] as string[], demoFile: "" };
+/** The result of a first run. Each test starts with a copy. */
+const firstRun = { api: new FakeDemoApi(), instructions: "", progressTexts: [] as string[], demoFile: "" };
 
 let folder: string;
 let api: FakeDemoApi;
-let shown: string[];
+let progressTexts: string[];
 
 const file = () => join(folder, "demo.json");
 
@@ -23,7 +23,7 @@ function seed(at = now) {
     adminKey: api.adminKey,
     file: file(),
     now: at,
-    showProgress: (text) => shown.push(text),
+    showProgress: (text) => progressTexts.push(text),
     fetch: api.fetch,
     wait: async () => api.computeOneReport(),
   });
@@ -31,34 +31,34 @@ function seed(at = now) {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "seed-demo-"));
-  ({ api, shown } = first);
-  first.instructions = await seed();
-  first.demoFile = await readFile(file(), "utf8");
+  ({ api, progressTexts } = firstRun);
+  firstRun.instructions = await seed();
+  firstRun.demoFile = await readFile(file(), "utf8");
   await rm(folder, { recursive: true });
 });
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "seed-demo-"));
-  await writeFile(file(), first.demoFile);
-  api = first.api.copy();
-  shown = [];
+  await writeFile(file(), firstRun.demoFile);
+  api = firstRun.api.copy();
+  progressTexts = [];
 });
 afterEach(() => rm(folder, { recursive: true }));
 
 describe("seedDemo", () => {
-  it("gives the location a catalogue that has every product of its tills", () => {
-    const known = new Set(api.catalog?.products.map(({ id }) => id));
+  it("pushes a catalog with every product of the tills", () => {
+    const productIds = new Set(api.catalog?.products.map(({ id }) => id));
     const rows = [...api.tills.values()].flatMap(({ orderList }) => orderList).flatMap((order) => order.productRowList);
     expect(rows.length).toBeGreaterThan(1_000);
-    expect(rows.filter(({ productId }) => productId !== null && !known.has(productId))).toEqual([]);
+    expect(rows.filter(({ productId }) => productId !== null && !productIds.has(productId))).toEqual([]);
   });
 
-  it("leaves alone a catalogue that is there", async () => {
+  it("keeps an existing catalog", async () => {
     api.catalog = catalogExample;
     await seed();
     expect(api.catalog).toBe(catalogExample);
   });
 
-  it("allows what is new to a consumer that an older version made", async () => {
+  it("adds missing scopes to the consumer of an older version", async () => {
     api.catalog = null;
     api.setScopes(["reports:read", "tills:read", "tills:write", "catalog:read"]);
     await seed();
@@ -68,15 +68,15 @@ describe("seedDemo", () => {
     ]);
   });
 
-  it("gives out a key with which every operation of the public reference can be tried", async () => {
+  it("creates a key with the scopes of every public operation", async () => {
     const document = await readFile(new URL("../../contracts/openapi.json", import.meta.url), "utf8");
-    const needed = new Set([...document.matchAll(/Scope: `([a-z:]+)`/g)].map(([, scope]) => scope));
-    expect(needed).toContain("webhooks:write");
-    expect(api.scopes).toEqual(expect.arrayContaining([...needed]));
+    const requiredScopes = new Set([...document.matchAll(/Scope: `([a-z:]+)`/g)].map(([, scope]) => scope));
+    expect(requiredScopes).toContain("webhooks:write");
+    expect(api.scopes).toEqual(expect.arrayContaining([...requiredScopes]));
   });
 
-  it("makes a location with thirty tills, and tells how to read them", async () => {
-    const { instructions } = first;
+  it("creates a location with thirty tills, and returns instructions for reading them", async () => {
+    const { instructions } = firstRun;
     expect(api.tills.size).toBe(30);
     expect(api.locations).toHaveLength(1);
     const { locationId, apiKey } = JSON.parse(await readFile(file(), "utf8"));
@@ -90,34 +90,34 @@ describe("seedDemo", () => {
       `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports/${newest?.id}'`,
       "curl 'http://localhost:4000/health/'",
     ]);
-    expect(first.shown).toContain("Pushing tills: 30 of 30");
-    expect(first.shown.some((text) => text.startsWith("Computing reports: "))).toBe(true);
+    expect(firstRun.progressTexts).toContain("Pushing tills: 30 of 30");
+    expect(firstRun.progressTexts.some((text) => text.startsWith("Computing reports: "))).toBe(true);
   });
 
-  it("finds everything again, and makes nothing new", async () => {
-    expect(await seed()).toBe(first.instructions);
+  it("changes nothing in a second run", async () => {
+    expect(await seed()).toBe(firstRun.instructions);
     expect(api.writes).toEqual([]);
   });
 
-  it("adds the day that is new the day after", async () => {
+  it("adds one till in a run on the next day", async () => {
     await seed(new Date("2026-06-16T12:00:00.000Z"));
     expect(api.writes).toEqual(["POST /v2/tills"]);
   });
 
   it.each([
-    ["lost", () => rm(file())],
-    ["broken", () => writeFile(file(), "{")],
-    ["of a key that was revoked", async () => api.revokeKeys()],
-  ])("finds the location again and makes a new key when the file is %s", async (_, break_) => {
-    await break_();
+    ["is lost", () => rm(file())],
+    ["is broken", () => writeFile(file(), "{")],
+    ["contains a revoked key", async () => api.revokeKeys()],
+  ])("reuses the location and creates a new key when the file %s", async (_, breakFile) => {
+    await breakFile();
     const instructions = await seed();
     expect(api.locations).toHaveLength(1);
     expect(api.writes).not.toContain("POST /v2/tills");
     expect(instructions).toContain(JSON.parse(await readFile(file(), "utf8")).apiKey);
   });
 
-  it("leaves alone a till that is there with other content", async () => {
-    api.refuseTills = true;
+  it("keeps an existing till with other content", async () => {
+    api.shouldRejectTills = true;
     const [oldest = ""] = api.tills.keys();
     api.tills.delete(oldest);
     await expect(seed()).resolves.toContain("Demo location");
@@ -125,13 +125,13 @@ describe("seedDemo", () => {
     expect(api.tills.has(oldest)).toBe(false);
   });
 
-  it("tries again while the API is busy or cannot be reached", async () => {
-    api.faults = ["service_unavailable", "unreachable", "rate_limited"];
+  it("retries while the API is busy or unreachable", async () => {
+    api.nextErrors = ["service_unavailable", "unreachable", "rate_limited"];
     await expect(seed()).resolves.toContain("Demo location");
-    expect(api.faults).toEqual([]);
+    expect(api.nextErrors).toEqual([]);
   });
 
-  it("gives up with the API's reason when a call is refused", async () => {
+  it("fails with the API's error when a call is rejected", async () => {
     api.adminKey = "another";
     await expect(
       seedDemo({
@@ -142,12 +142,12 @@ describe("seedDemo", () => {
         showProgress: () => {},
         fetch: api.fetch,
       }),
-    ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is not known");
+    ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is invalid");
   });
 
-  it("gives up when reports stop coming, and says how many there are", async () => {
+  it("fails when no more reports arrive, with their number", async () => {
     api.reports.length = 0;
     api.maxReports = 12;
-    await expect(seed()).rejects.toThrow("Only 12 of 30 reports can be read");
+    await expect(seed()).rejects.toThrow("Only 12 of 30 reports are available");
   });
 });

@@ -6,8 +6,8 @@ import {
   type PublicApiClient,
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
+import type { DemoAccess } from "./demo-access.ts";
 import {
-  type DemoAccess,
   type DemoDay,
   demoRestaurantSeed,
   ensureDemoLocation,
@@ -19,77 +19,77 @@ import { generateRestaurant } from "./restaurant.ts";
 import { pushTill } from "./simulate-day.ts";
 
 interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
-  /** Where the API answers, such as http://localhost:4000. */
+  /** The base URL of the API, such as http://localhost:4000. */
   url: string;
-  /** The same for the reader of the story. */
+  /** The base URL in the returned instructions; `url` by default. */
   publicUrl?: string;
   /** A key with every scope. */
   adminKey: string;
-  /** Where the location's id and key are kept. */
+  /** The path of the demo file. */
   file: string;
   now: Date;
-  /** Given what goes on, and how far it is. */
+  /** Receives the current step and its progress. */
   showProgress: (text: string) => void;
 }
 
 /**
- * Makes the demo location where the installation has none, gives it a catalogue and the tills of the thirty days until
- * yesterday, and waits for their reports. What is there already stays. Returns the text that says how to read it.
+ * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
+ * their reports. Existing data is kept. Returns instructions for reading the data.
  */
 export async function seedDemo(options: SeedDemoOptions): Promise<string> {
-  const { url, publicUrl = url, adminKey, file, now, showProgress, ...sending } = options;
-  const client = { ...sending, baseUrl: url };
-  const withKey = (apiKey: string) => createApiClient({ ...client, apiKey });
-  const access = await ensureDemoLocation(createAdminApiClient({ ...client, apiKey: adminKey }), withKey, file);
-  const api = withKey(access.apiKey);
-  showProgress("Sending the catalogue");
+  const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
+  const client = { ...clientOptions, baseUrl: url };
+  const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
+  const access = await ensureDemoLocation(createAdminApiClient({ ...client, apiKey: adminKey }), createClient, file);
+  const api = createClient(access.apiKey);
+  showProgress("Pushing the catalog");
   await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
   const days = listDemoDays(access.locationId, now);
   for (let first = 0; first < days.length; first += maxConcurrentPushes) {
-    const some = days.slice(first, first + maxConcurrentPushes);
-    await Promise.all(some.map((day) => pushDemoTillIfMissing(api, access.locationId, day)));
-    showProgress(`Pushing tills: ${first + some.length} of ${days.length}`);
+    const batch = days.slice(first, first + maxConcurrentPushes);
+    await Promise.all(batch.map((day) => pushDemoTillIfMissing(api, access.locationId, day)));
+    showProgress(`Pushing tills: ${first + batch.length} of ${days.length}`);
   }
   const newestReportId = await awaitReports(api, days, options);
   return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
-/** A day that the API has with other content, from an older version of the demo, is left as it is. */
+/** Pushes the till of a day unless it exists, even with other content from an older version of the demo. */
 async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDay): Promise<void> {
-  const known = await nullOnProblem(
+  const existing = await nullOnProblem(
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
     "till_not_found",
   );
-  if (known === null) await pushTill(api, generateDemoTill(locationId, day));
+  if (existing === null) await pushTill(api, generateDemoTill(locationId, day));
 }
 
-/** Waits until the report of each day can be read. Returns the newest one's id; throws when none is added for a minute. */
+/** Waits until every day has its report, and returns the id of the newest one. Throws if none is added for a minute. */
 async function awaitReports(
   api: PublicApiClient,
   days: readonly DemoDay[],
   { showProgress, wait = sleep }: SeedDemoOptions,
 ) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
-  let max = 0;
+  let maxReady = 0;
   for (let quietPolls = 0; quietPolls < maxQuietPolls; quietPolls++) {
     const idByStart = new Map<number, string>();
     for await (const { id, startedAt } of api.items("/v2/reports", { params: { query } }))
       idByStart.set(Date.parse(startedAt), id);
-    const ready = days.filter(({ startsAt }) => idByStart.has(startsAt)).length;
-    const newest = idByStart.get(days.at(-1)?.startsAt ?? 0);
+    const ready = days.filter(({ startsAtMs }) => idByStart.has(startsAtMs)).length;
+    const newest = idByStart.get(days.at(-1)?.startsAtMs ?? 0);
     if (ready === days.length && newest) return newest;
-    if (ready > max) quietPolls = 0;
-    max = Math.max(max, ready);
+    if (ready > maxReady) quietPolls = 0;
+    maxReady = Math.max(maxReady, ready);
     showProgress(`Computing reports: ${ready} of ${days.length}`);
     await wait(pollIntervalMs);
   }
   throw new Error(
-    `Only ${max} of ${days.length} reports can be read, and none was added for a minute. The tills are safe: their ` +
-      "reports follow once the reporting service works again. Its log says what holds it up.",
+    `Only ${maxReady} of ${days.length} reports are available, and none was added for a minute. The tills are stored: ` +
+      "their reports follow once the reporting service works again. Check its log for the cause.",
   );
 }
 
-/** The demo location's id, its key, and three commands that work when pasted into a shell. */
+/** Returns the id and key of the demo location, and three commands to paste into a shell. */
 function formatDemoInstructions(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
   const authorization = `-H 'authorization: Bearer ${apiKey}'`;
   return [

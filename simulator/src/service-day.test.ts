@@ -4,36 +4,38 @@ import { generateArrivalTimes, generateServiceDay } from "./service-day.ts";
 
 const localHour = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/Paris", hour: "2-digit", hourCycle: "h23" });
 
-describe("serviceDay", () => {
+describe("generateServiceDay", () => {
   it.each([
     ["2026-01-15", "Europe/Paris", "2026-01-15T07:00:00.000Z"],
     ["2026-07-15", "Europe/Paris", "2026-07-15T06:00:00.000Z"],
     ["2026-03-29", "Europe/Paris", "2026-03-29T06:00:00.000Z"],
     ["2026-10-25", "Europe/Paris", "2026-10-25T07:00:00.000Z"],
     ["2026-07-15", "Pacific/Auckland", "2026-07-14T20:00:00.000Z"],
-  ])("opens at eight in the morning of %s in %s", (day, timeZone, opensAt) => {
-    expect(new Date(generateServiceDay(new Random("day"), day, timeZone).opensAt).toISOString()).toBe(opensAt);
+  ])("opens at eight in the morning of %s in %s", (day, timeZone, expectedOpening) => {
+    expect(new Date(generateServiceDay(new Random("day"), day, timeZone).opensAtMs).toISOString()).toBe(
+      expectedOpening,
+    );
   });
 
   it.each(["2026-02-30", "2026-2-3", "20260203", "2026-02-03T10:00", "tomorrow", ""])(
-    "refuses %j, which is no day",
+    "rejects %j, which is not a day",
     (day) => {
       expect(() => generateServiceDay(new Random("day"), day, "Europe/Paris")).toThrow(RangeError);
     },
   );
 
-  it("refuses a time zone that is not known", () => {
+  it("rejects an unknown time zone", () => {
     expect(() => generateServiceDay(new Random("day"), "2026-05-29", "Europe/Atlantis")).toThrow(RangeError);
   });
 });
 
-describe("randomArrivals", () => {
-  it("come in order while the restaurant is open, most at noon and in the evening", () => {
+describe("generateArrivalTimes", () => {
+  it("returns sorted times while the restaurant is open, most at noon and in the evening", () => {
     const day = generateServiceDay(new Random("day"), "2026-05-29", "Europe/Paris");
     const times = generateArrivalTimes(new Random("arrivals"), day, 1000);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(Math.min(...times)).toBeGreaterThanOrEqual(day.opensAt);
-    expect(Math.max(...times)).toBeLessThan(day.closesAt);
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(day.opensAtMs);
+    expect(Math.max(...times)).toBeLessThan(day.closesAtMs);
     const hours = times.map((time) => Number(localHour.format(time)));
     const between = (from: number, to: number) => hours.filter((hour) => hour >= from && hour < to).length;
     expect(between(12, 14)).toBeGreaterThan(3 * between(15, 17));

@@ -8,17 +8,17 @@ import { createOtherDeviceOrder, FakeClock, FakeLiveApi } from "./testing/fake-l
 import { createTransientRetryOptions } from "./transient-retry-options.ts";
 
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
-const hour = 3_600_000;
+const hourMs = 3_600_000;
 const morning = Date.parse("2026-11-20T09:13:20.000Z");
 
-/** Plays the demo on a clock of its own for so many hours. */
-async function play(fake: FakeLiveApi, clock: FakeClock, hours: number, onTick = () => {}): Promise<string[]> {
+/** Simulates the demo on a fake clock for so many hours, and returns its log lines. */
+async function simulateHours(fake: FakeLiveApi, clock: FakeClock, hours: number, onTick = () => {}): Promise<string[]> {
   const stop = new AbortController();
-  const until = clock.time + hours * hour;
+  const stopAtMs = clock.time + hours * hourMs;
   const lines: string[] = [];
   clock.onTick = () => {
     onTick();
-    if (clock.time >= until) stop.abort(new Error("enough"));
+    if (clock.time >= stopAtMs) stop.abort(new Error("stopped"));
   };
   const control = { clock, signal: stop.signal, log: (line: string) => void lines.push(line) };
   const context = {
@@ -31,10 +31,10 @@ async function play(fake: FakeLiveApi, clock: FakeClock, hours: number, onTick =
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     locationId,
-    // A call a minute instead of one for each change, to have fewer of them.
-    rate: 1 / 60,
+    // One call a minute instead of one per change keeps the test fast.
+    maxCallsPerSecond: 1 / 60,
   };
-  await expect(simulateDemo(context)).rejects.toThrow("enough");
+  await expect(simulateDemo(context)).rejects.toThrow("stopped");
   return lines;
 }
 
@@ -45,12 +45,12 @@ function salesOf(orders: readonly OrderData[]): number {
 }
 
 describe("the demo's live orders", () => {
-  it("move all day, end in tills that follow one another, and do not pile up", async () => {
+  it("change all day, end in consecutive tills, and do not accumulate", async () => {
     const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
-    await play(fake, clock, 24);
+    await simulateHours(fake, clock, 24);
     // Six shifts of two hours and one of twelve.
     expect(fake.tills).toHaveLength(7);
-    expect(fake.maxLive).toBeLessThanOrEqual(100);
+    expect(fake.maxLiveOrders).toBeLessThanOrEqual(100);
     for (const [index, till] of fake.tills.entries()) {
       expect(till.orderList).toHaveLength(100);
       expect(till.reportNumber).toBe(index + 1);
@@ -58,62 +58,62 @@ describe("the demo's live orders", () => {
     }
   }, 60_000);
 
-  it("go on where they were when the play is broken off and begins again soon", async () => {
+  it("continue the same till when the simulation restarts soon after an interruption", async () => {
     const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
-    await play(fake, clock, 0.5);
-    const [before] = [...fake.live.values()];
-    clock.time += 0.25 * hour;
-    await play(fake, clock, 0.5);
+    await simulateHours(fake, clock, 0.5);
+    const [before] = [...fake.liveOrders.values()];
+    clock.time += 0.25 * hourMs;
+    await simulateHours(fake, clock, 0.5);
     const tillIds = new Set(
-      [...fake.live.values(), ...fake.tills].map((each) => ("tillId" in each ? each.tillId : each.id)),
+      [...fake.liveOrders.values(), ...fake.tills].map((each) => ("tillId" in each ? each.tillId : each.id)),
     );
     expect([...tillIds]).toEqual([before?.tillId]);
-    await play(fake, clock, 1);
+    await simulateHours(fake, clock, 1);
     expect(fake.tills[0]?.id).toBe(before?.tillId);
     expect(fake.tills[0]?.orderList).toHaveLength(100);
   }, 30_000);
 
-  it("are closed with a till of their own when it begins again the next day, and other devices' orders stay", async () => {
+  it("are closed in their own till when the simulation restarts the next day, unlike the orders of other devices", async () => {
     const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
-    await play(fake, clock, 0.5);
-    const left = [...fake.live.values()];
-    const others = left.slice(0, 2).map(createOtherDeviceOrder);
-    for (const order of others) fake.live.set(order.id, order);
-    clock.time += 20 * hour;
-    const lines = await play(fake, clock, 0.1);
-    expect(lines[0]).toContain("Till of an earlier play closed");
+    await simulateHours(fake, clock, 0.5);
+    const interruptedOrders = [...fake.liveOrders.values()];
+    const others = interruptedOrders.slice(0, 2).map(createOtherDeviceOrder);
+    for (const order of others) fake.liveOrders.set(order.id, order);
+    clock.time += 20 * hourMs;
+    const lines = await simulateHours(fake, clock, 0.1);
+    expect(lines[0]).toContain("Closed an interrupted till");
     const [till] = fake.tills;
-    expect(till?.orderList.map(({ id }) => id).toSorted()).toEqual(left.map(({ id }) => id).toSorted());
-    expect(salesOf(till?.orderList ?? [])).toBe(salesOf(left.map(({ data }) => data)));
+    expect(till?.orderList.map(({ id }) => id).toSorted()).toEqual(interruptedOrders.map(({ id }) => id).toSorted());
+    expect(salesOf(till?.orderList ?? [])).toBe(salesOf(interruptedOrders.map(({ data }) => data)));
     expect(till?.orderList.every(({ closedAt, leftToPay }) => closedAt !== null && leftToPay <= 0)).toBe(true);
-    expect(others.every(({ id }) => fake.live.has(id))).toBe(true);
-    expect([...fake.live.values()].some(({ tillId }) => tillId === till?.id)).toBe(false);
+    expect(others.every(({ id }) => fake.liveOrders.has(id))).toBe(true);
+    expect([...fake.liveOrders.values()].some(({ tillId }) => tillId === till?.id)).toBe(false);
   }, 30_000);
 
-  it("wait out an API that is down, and try again after a refusal", async () => {
+  it("continue after an API outage, and after a rejected request", async () => {
     const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
     let ticks = 0;
-    const lines = await play(fake, clock, 2.5, () => {
+    const lines = await simulateHours(fake, clock, 2.5, () => {
       ticks += 1;
-      if (ticks === 20) fake.faults = Array(60).fill("unreachable");
-      if (ticks === 60) fake.faults = ["scope_missing"];
+      if (ticks === 20) fake.nextErrors = Array(60).fill("unreachable");
+      if (ticks === 60) fake.nextErrors = ["scope_missing"];
     });
-    expect(lines).toContainEqual(expect.stringContaining("does not answer, trying again"));
-    expect(lines).toContain("The API answers again");
-    expect(lines).toContainEqual(expect.stringContaining("Trying again in half a minute"));
+    expect(lines).toContainEqual(expect.stringContaining("is unavailable, retrying"));
+    expect(lines).toContain("The API is available again");
+    expect(lines).toContainEqual(expect.stringContaining("Retrying in half a minute"));
     expect(fake.tills[0]?.orderList).toHaveLength(100);
   }, 30_000);
 
-  it("start again after the machine has slept, with the till of the day before closed", async () => {
+  it("start again after the machine has slept, and close the till of the day before", async () => {
     const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
     let hasSlept = false;
-    await play(fake, clock, 11, () => {
-      if (hasSlept || fake.changes < 100) return;
+    await simulateHours(fake, clock, 11, () => {
+      if (hasSlept || fake.revisionCount < 100) return;
       hasSlept = true;
-      clock.time += 9 * hour;
+      clock.time += 9 * hourMs;
     });
     expect(fake.tills[0]?.orderList).toHaveLength(100);
-    const [live] = [...fake.live.values()];
-    expect(Date.parse(live?.data.openedAt ?? "")).toBeGreaterThan(morning + 8.5 * hour);
+    const [liveOrder] = [...fake.liveOrders.values()];
+    expect(Date.parse(liveOrder?.data.openedAt ?? "")).toBeGreaterThan(morning + 8.5 * hourMs);
   }, 30_000);
 });

@@ -1,126 +1,125 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { joinScheduleAt, type OrderSchedule, scheduleAtPlayedTimes } from "./order-revisions.ts";
+import { type OrderSchedule, resumeScheduleAt, scheduleAtSimulatedTimes } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
-import { localDateAt } from "./service-day.ts";
+import { getLocalDate } from "./service-day.ts";
 import { closeInterruptedTills, findDeviceLiveOrders, type SimulationContext, simulateDay } from "./simulate-day.ts";
 
-/** A till that the demo location opens and closes while people look on: a day of service in less time. */
+/** A till that the demo simulates live: a day of service in less time. */
 export interface DemoShift {
   readonly tillId: string;
-  /** When it is opened, and how long it lasts, in milliseconds. */
-  readonly startsAt: number;
+  /** When the till is opened, in milliseconds since 1970. */
+  readonly startsAtMs: number;
   readonly durationMs: number;
 }
 
-/** What the shifts of a location depend on. */
+/** The part of the simulation context that shifts depend on. */
 type ShiftContext = Pick<SimulationContext, "locationId" | "timeZone" | "clock">;
 
 /**
- * Keeps the live orders of the demo location moving until the signal is given: one shift after the other, each ending
- * in its till. Goes on with the shift that an earlier play broke off, and closes the tills of older ones. Whatever goes
- * wrong, it tries again half a minute later.
+ * Simulates live orders of the demo location until the signal is aborted: one shift after the other, each ending with
+ * its till. Continues an interrupted shift, and closes the tills of older ones. Retries half a minute after any error.
  */
 export async function simulateDemo(context: SimulationContext): Promise<void> {
   const { clock, signal, log } = context;
-  for (let count = 0; ; ) {
+  for (let shiftCount = 0; ; ) {
     try {
-      const live = await findDeviceLiveOrders(context);
-      let shift = findInterruptedDemoShift(context, live) ?? createFirstDemoShift(context);
-      live.delete(shift.tillId);
-      await closeInterruptedTills(context, live);
+      const liveOrdersByTill = await findDeviceLiveOrders(context);
+      let shift = findInterruptedDemoShift(context, liveOrdersByTill) ?? createFirstDemoShift(context);
+      liveOrdersByTill.delete(shift.tillId);
+      await closeInterruptedTills(context, liveOrdersByTill);
       for (;;) {
-        await simulateDay(context, joinScheduleAt(scheduleDemoShift(context, shift), clock.now()));
-        count++;
-        shift = createNextDemoShift(context, shift, count);
-        await clock.wait(Math.max(0, shift.startsAt - clock.now()), signal);
+        await simulateDay(context, resumeScheduleAt(scheduleDemoShift(context, shift), clock.now()));
+        shiftCount++;
+        shift = createNextDemoShift(context, shift, shiftCount);
+        await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
       }
     } catch (error) {
       signal.throwIfAborted();
-      log(`Trying again in half a minute: ${formatErrorWithCauses(error)}`);
+      log(`Retrying in half a minute: ${formatErrorWithCauses(error)}`);
       await clock.wait(30_000, signal);
     }
   }
 }
 
 /**
- * The shift that one of these tills is of, if its time has not passed: it was broken off. Not when the till's live orders
- * are not those that the shift would play: another version made them.
+ * Returns the interrupted shift that one of these tills belongs to, unless the shift should have ended by now. Ignores
+ * tills with orders that the shift does not contain: another version of the simulator created them.
  */
 export function findInterruptedDemoShift(
   context: ShiftContext,
-  live: ReadonlyMap<string, OrderData[]>,
+  liveOrdersByTill: ReadonlyMap<string, OrderData[]>,
 ): DemoShift | undefined {
   const { locationId, clock } = context;
-  const shifts = [...live.keys()].flatMap((tillId) => {
-    const startsAt = Number.parseInt(tillId.replace("-", "").slice(0, 12), 16);
-    return [shortShiftMs, longShiftMs].map((durationMs) => createDemoShiftAt(locationId, startsAt, durationMs));
+  const shifts = [...liveOrdersByTill.keys()].flatMap((tillId) => {
+    const startsAtMs = Number.parseInt(tillId.replace("-", "").slice(0, 12), 16);
+    return [shortShiftMs, longShiftMs].map((durationMs) => createDemoShiftAt(locationId, startsAtMs, durationMs));
   });
   return shifts.find((shift) => {
-    const orders = live.get(shift.tillId);
-    if (!orders || clock.now() > shift.startsAt + shift.durationMs) return false;
-    const played = new Set(scheduleDemoShift(context, shift).till.orderList.map(({ id }) => id));
-    return orders.every(({ id }) => played.has(id));
+    const orders = liveOrdersByTill.get(shift.tillId);
+    if (!orders || clock.now() > shift.startsAtMs + shift.durationMs) return false;
+    const scheduledIds = new Set(scheduleDemoShift(context, shift).till.orderList.map(({ id }) => id));
+    return orders.every(({ id }) => scheduledIds.has(id));
   });
 }
 
-/** A shift that is at noon already, so that there is something to see. */
+/** Returns a shift that has already reached noon, so that there are open orders. */
 export function createFirstDemoShift({ locationId, clock }: ShiftContext): DemoShift {
   return createDemoShiftAt(locationId, clock.now() - headStartMs, shortShiftMs);
 }
 
 /**
- * The shift after another one, the count-th in a row. It follows at once, unless the other ended long ago, as after a
- * night in which the machine slept. The first ones are short; a demo that is left running for days opens two tills a
- * day, so that what it stores grows no faster than a restaurant's.
+ * Returns the shift after `count` others. It starts when the previous one ends, or now if that was long ago, as after a
+ * night in which the machine slept. The first shifts are short. Later ones take half a day, so that the stored data of
+ * a demo grows no faster than that of a restaurant.
  */
 export function createNextDemoShift(
   { locationId, clock }: ShiftContext,
-  { startsAt, durationMs }: DemoShift,
+  { startsAtMs, durationMs }: DemoShift,
   count: number,
 ): DemoShift {
-  const end = startsAt + durationMs;
-  const isLate = clock.now() > end + headStartMs;
+  const endsAtMs = startsAtMs + durationMs;
+  const isLate = clock.now() > endsAtMs + headStartMs;
   return createDemoShiftAt(
     locationId,
-    isLate ? clock.now() : end,
+    isLate ? clock.now() : endsAtMs,
     count < shortShiftCount ? shortShiftMs : longShiftMs,
   );
 }
 
-/** The day that a shift plays: from opening to closing at the pace of the shift, under the times at which it is played. */
+/** Returns the schedule of a shift: a day from opening to closing, mapped to the time of the shift. */
 export function scheduleDemoShift(
   { timeZone }: ShiftContext,
-  { tillId, startsAt, durationMs }: DemoShift,
+  { tillId, startsAtMs, durationMs }: DemoShift,
 ): OrderSchedule {
-  const day = localDateAt(startsAt, timeZone).toString();
+  const day = getLocalDate(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
-  const opens = Date.parse(till.startedAt);
-  return scheduleAtPlayedTimes(
+  const openedMs = Date.parse(till.startedAt);
+  return scheduleAtSimulatedTimes(
     till,
-    (instant) => startsAt + durationMs * demoShiftShareAtHour((instant - opens) / (60 * minuteMs)),
+    (instantMs) => startsAtMs + durationMs * getDemoShiftShareAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );
 }
 
-/** When in a shift an hour of its day is played, as a share of the shift: quiet hours pass quickly. */
-export function demoShiftShareAtHour(hour: number): number {
-  const after = Math.max(
+/** Returns the share of a shift at which an hour of its day is simulated. Quiet hours pass quickly. */
+export function getDemoShiftShareAtHour(hour: number): number {
+  const nextIndex = Math.max(
     1,
-    shiftShareByHour.findIndex(([until]) => until >= hour),
+    shiftShareByHour.findIndex(([untilHour]) => untilHour >= hour),
   );
-  const [fromHour, fromShare] = shiftShareByHour[after - 1] ?? [0, 0];
-  const [toHour, toShare] = shiftShareByHour[after] ?? [24, 1];
+  const [fromHour, fromShare] = shiftShareByHour[nextIndex - 1] ?? [0, 0];
+  const [toHour, toShare] = shiftShareByHour[nextIndex] ?? [24, 1];
   return fromShare + ((hour - fromHour) / (toHour - fromHour)) * (toShare - fromShare);
 }
 
-/** A shift whose till's id starts with its beginning, as uuids of version 7 do: by it a shift is found again. */
-function createDemoShiftAt(locationId: string, instant: number, durationMs: number): DemoShift {
-  const startsAt = Math.round(instant);
-  const time = startsAt.toString(16).padStart(12, "0");
-  const random = new Random(`live/${locationId}/${startsAt}/${durationMs}`).uuid();
-  return { tillId: `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`, startsAt, durationMs };
+/** Returns a shift that can be found by its till id, which starts with the start time, like a version 7 UUID. */
+function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoShift {
+  const startsAtMs = Math.round(startMs);
+  const timeDigits = startsAtMs.toString(16).padStart(12, "0");
+  const uuid = new Random(`live/${locationId}/${startsAtMs}/${durationMs}`).uuid();
+  return { tillId: `${timeDigits.slice(0, 8)}-${timeDigits.slice(8)}-7${uuid.slice(15)}`, startsAtMs, durationMs };
 }
 
 const minuteMs = 60_000;
@@ -128,10 +127,10 @@ const shortShiftMs = 120 * minuteMs;
 const longShiftMs = 720 * minuteMs;
 const shortShiftCount = 6;
 const ordersPerShift = 100;
-/** How far the first shift of a demo is when it begins. */
+/** How much of the first shift has passed when the demo starts. */
 const headStartMs = 20 * minuteMs;
 
-/** Hours after opening, and the share of the shift by which they are over; from breakfast to the last guests. */
+/** Hours after opening, each with the share of the shift that has passed by then, from breakfast to the last guests. */
 const shiftShareByHour: readonly (readonly [hour: number, share: number])[] = [
   [0, 0],
   [3.4, 0.04],

@@ -2,10 +2,10 @@ import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pra
 import { Temporal } from "temporal-polyfill";
 import { createLocationKey, ensureConsumer, ensureLocation, pushCatalogIfMissing } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { scheduleAtOriginalTimes, scheduleAtPlayedTimes } from "./order-revisions.ts";
+import { scheduleAtOriginalTimes, scheduleAtSimulatedTimes } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { localDateAt } from "./service-day.ts";
+import { getLocalDate } from "./service-day.ts";
 import {
   closeInterruptedTills,
   findDeviceLiveOrders,
@@ -19,32 +19,32 @@ import { createTransientRetryOptions } from "./transient-retry-options.ts";
 
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
 
-/** A location to be played, under a seed of its own: each has its own restaurant. */
+/** A location to simulate. The seed defines its restaurant. */
 interface SimulatedLocation {
   seed: string;
   locationId: string;
   apiKey: string;
 }
 
-/** Plays what the options ask for: the locations of their keys, or locations made with an admin key. */
+/** Simulates the locations of the given API keys, or locations that it creates with an admin key. */
 export async function simulateLocations(options: SimulateOptions, control: SimulationControl): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return simulateCreatedLocations(adminKey, options, control);
-  const locate = async (apiKey: string, index: number) => {
+  const findLocationOfKey = async (apiKey: string, index: number) => {
     const { data } = await createLocationClient(options, control, apiKey).GET("/v1/locations/own");
     return { seed: locationSeed(options, index), locationId: data.id, apiKey };
   };
-  await simulateAll(options, control, await Promise.all(options.key.map(locate)));
+  await simulateAll(options, control, await Promise.all(options.key.map(findLocationOfKey)));
 }
 
-/** The locations of the options' seed, made where there are none; their keys are revoked at the end. */
+/** Simulates the locations of the seed, which it creates if necessary. Revokes their API keys at the end. */
 async function simulateCreatedLocations(
   apiKey: string,
   options: SimulateOptions,
   control: SimulationControl,
 ): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
-  // Its calls are not aborted: a key that has been created must be known, to be revoked.
+  // Requests of the admin are not aborted: the response with a created key is needed to revoke the key.
   const admin = createAdminApiClient({ baseUrl, apiKey, ...createTransientRetryOptions({ ...control, fetch }) });
   const locations: SimulatedLocation[] = [];
   try {
@@ -61,9 +61,9 @@ async function simulateCreatedLocations(
     }
     await simulateAll(options, control, locations);
   } finally {
-    // Also when it is stopped.
-    const unstopped = createAdminApiClient({ baseUrl, apiKey });
-    await Promise.all(locations.map((location) => revokeKey(unstopped, location)));
+    // Without the stop signal, so that the keys are revoked after a stop, too.
+    const cleanupClient = createAdminApiClient({ baseUrl, apiKey });
+    await Promise.all(locations.map((location) => revokeKey(cleanupClient, location)));
   }
 }
 
@@ -72,7 +72,7 @@ async function simulateAll(
   control: SimulationControl,
   locations: readonly SimulatedLocation[],
 ): Promise<void> {
-  const playOne = async ({ seed, locationId, apiKey }: SimulatedLocation, index: number) => {
+  const simulateOne = async ({ seed, locationId, apiKey }: SimulatedLocation, index: number) => {
     const log = (line: string) => control.log(locations.length === 1 ? line : `${index + 1}  ${line}`);
     const context = {
       ...control,
@@ -81,22 +81,22 @@ async function simulateAll(
       restaurant: generateRestaurant(seed),
       timeZone: options["time-zone"],
       locationId,
-      rate: options.rate,
+      maxCallsPerSecond: options.rate,
     };
     await simulateLocation(context, { ...options, seed });
   };
-  await Promise.all(locations.map(playOne));
+  await Promise.all(locations.map(simulateOne));
 }
 
-/** What a location plays. */
+/** The options that define the simulation of one location. */
 export type LocationSimulationOptions = Pick<
   SimulateOptions,
   "seed" | "days" | "forever" | "history" | "orders" | "speed" | "from"
 >;
 
 /**
- * Plays a location's days one after the other, once what an earlier play left open is closed. Returns what became of the
- * last one.
+ * Simulates the days of a location one after the other, and returns the result of the last day. First closes the tills
+ * of an interrupted simulation.
  */
 export async function simulateLocation(
   context: SimulationContext,
@@ -105,37 +105,37 @@ export async function simulateLocation(
   const { clock, timeZone, log } = context;
   const { history, days, forever, speed, from } = options;
   await closeInterruptedTills(context, await findDeviceLiveOrders(context));
-  const first = from === undefined ? localDateAt(clock.now(), timeZone) : Temporal.PlainDate.from(from);
-  for (let before = history; before > 0; before--)
-    await pushTill(context.api, generateDayTill(context, options, first.subtract({ days: before }).toString()));
-  if (history > 0) log(`History: the tills of ${history} days are pushed`);
+  const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
+  for (let daysBefore = history; daysBefore > 0; daysBefore--)
+    await pushTill(context.api, generateDayTill(context, options, firstDay.subtract({ days: daysBefore }).toString()));
+  if (history > 0) log(`Pushed the tills of ${history} past days`);
 
-  let played: SimulatedDay | undefined;
+  let lastDay: SimulatedDay | undefined;
   for (let index = 0; forever || index < days; index++) {
-    const startsAt = clock.now();
+    const startsAtMs = clock.now();
     const till =
       from === undefined
-        ? generateDayTill(context, options, first.toString(), startsAt)
-        : generateDayTill(context, options, first.add({ days: index }).toString());
-    const opens = Date.parse(till.startedAt);
-    const pace = (instant: number) => startsAt + (instant - opens) / speed;
-    played = await simulateDay(
+        ? generateDayTill(context, options, firstDay.toString(), startsAtMs)
+        : generateDayTill(context, options, firstDay.add({ days: index }).toString());
+    const openedMs = Date.parse(till.startedAt);
+    const toSimulatedMs = (instantMs: number) => startsAtMs + (instantMs - openedMs) / speed;
+    lastDay = await simulateDay(
       context,
-      from === undefined ? scheduleAtPlayedTimes(till, pace) : scheduleAtOriginalTimes(till, pace),
+      from === undefined ? scheduleAtSimulatedTimes(till, toSimulatedMs) : scheduleAtOriginalTimes(till, toSimulatedMs),
     );
   }
-  return played;
+  return lastDay;
 }
 
-/** The till of a day: the same at the same location, for the same day and beginning. */
+/** Returns the till of a day, which depends only on the location, the options, the day and the start time. */
 function generateDayTill(
   context: SimulationContext,
   { seed, orders }: LocationSimulationOptions,
   day: string,
-  startsAt?: number,
+  startsAtMs?: number,
 ): GeneratedTill {
   const { locationId, timeZone } = context;
-  const tillId = new Random(`play/${seed}/${locationId}/${orders}/${day}/${startsAt ?? ""}`).uuid();
+  const tillId = new Random(`play/${seed}/${locationId}/${orders}/${day}/${startsAtMs ?? ""}`).uuid();
   return generateTill({ seed, orders, day, timeZone, tillId });
 }
 
@@ -157,7 +157,7 @@ function locationSeed({ seed }: SimulateOptions, index: number): string {
 
 const simulatorConsumerName = "Pragma simulator";
 
-/** What a key needs to play its location, with a catalogue. */
+/** The scopes that the simulation of a location needs. */
 const simulatorScopes = [
   "orders:read",
   "orders:write",

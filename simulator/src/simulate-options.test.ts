@@ -4,13 +4,13 @@ import { readSimulateOptions } from "./simulate-options.ts";
 const read = (args: string, environment = {}) => readSimulateOptions(args.split(" ").filter(Boolean), environment);
 
 describe("the options of npm run simulate", () => {
-  it("are told on demand", () => {
+  it("are listed by --help", () => {
     const help = read("--help");
     for (const name of ["--url", "--key", "--admin-key", "--speed", "--rate", "--locations", "--days", "--seed"])
       expect(help).toContain(name);
   });
 
-  it("need no more than a key", () => {
+  it("require only a key", () => {
     expect(read("--key mine")).toMatchObject({
       url: "http://localhost:4000",
       key: ["mine"],
@@ -20,10 +20,10 @@ describe("the options of npm run simulate", () => {
     });
   });
 
-  it("may stand in the environment, and are those of the command line where they are in both", () => {
+  it("can be set in the environment, and the command line takes precedence", () => {
     const environment = { PRAGMA_URL: "http://api.example/", PRAGMA_KEY: "ours", PRAGMA_ADMIN_KEY: "operator's" };
     expect(read("", environment)).toMatchObject({ url: "http://api.example", key: ["ours"] });
-    expect(read("--admin-key given", environment)).toMatchObject({ key: [], "admin-key": "given" });
+    expect(read("--admin-key admin", environment)).toMatchObject({ key: [], "admin-key": "admin" });
   });
 
   it.each([
@@ -34,7 +34,7 @@ describe("the options of npm run simulate", () => {
     ["", "--key or --admin-key"],
     ["--key a --admin-key b", "--key or --admin-key"],
     ["--sped 60 --key a", "--sped"],
-  ])("are refused with what is wrong with %j", (args, told) => {
-    expect(() => read(args)).toThrow(told);
+  ])("are rejected with the invalid option: %j", (args, message) => {
+    expect(() => read(args)).toThrow(message);
   });
 });

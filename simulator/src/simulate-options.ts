@@ -3,39 +3,39 @@ import { defaultTimeZone, TimeZone } from "@pragma/contracts/date-time";
 import { maxOrdersPerTill } from "@pragma/contracts/till-v2";
 import { z } from "zod";
 
-const helpText = `Plays a pretend restaurant against the API: tables open and order, the kitchen is called, bills are printed, split
-and paid; at the end of each day the till is pushed, and its report takes the orders out of the live ones.
+const helpText = `Simulates restaurants against the API. Tables open and order, the kitchen is called, bills are printed, split and
+paid. At the end of each day the till is pushed, and its report removes the orders from the live orders.
 
-  npm run simulate -- --key <key of a location>
+  npm run simulate -- --key <API key of a location>
   npm run simulate -- --admin-key <key> --locations 3 --speed 600 --days 2
 
-Where
-  --url <address>          where the API answers (PRAGMA_URL; http://localhost:4000)
-  --key <key>              plays this key's location; give it several times for several (PRAGMA_KEY)
+Target
+  --url <address>          base URL of the API (PRAGMA_URL; http://localhost:4000)
+  --key <key>              simulates the location of this API key; repeat the option for several locations (PRAGMA_KEY);
                            needs the scopes locations:read, orders:read, orders:write, reports:read, tills:read
                            and tills:write
-  --admin-key <key>        makes locations with a catalogue, a consumer and keys, and plays those (PRAGMA_ADMIN_KEY);
+  --admin-key <key>        creates locations with a catalog, a consumer and keys, and simulates them (PRAGMA_ADMIN_KEY);
                            the same seed finds its locations again; the keys are revoked at the end
-  --locations <n>          how many of them, 1 to 100 (1)
+  --locations <n>          number of created locations, 1 to 100 (1)
 
-How fast
-  --speed <n>              so many times as fast as real life: 60 is an hour a minute, a day in 16 minutes (60)
-  --rate <n>               calls a second at most, for each location; a call brings up to 50 orders (4)
+Speed
+  --speed <n>              speed relative to real time: at 60, an hour takes a minute and a day 16 minutes (60)
+  --rate <n>               maximum calls per second and location; a call contains up to 50 orders (4)
 
-What
-  --days <n>               how many days are played, one after the other (1)
-  --forever                until Ctrl-C
-  --history <n>            first pushes the tills of so many days before, without playing them (0)
-  --orders <n>             how many orders a day has (60)
-  --from <YYYY-MM-DD>      orders and tills carry the times of this day and those after it. Without it they carry the
-                           times at which they are played
-  --seed <text>            another seed, another restaurant. With --from too, the same location gets the same orders,
-                           to the byte ("simulator")
-  --time-zone <name>       of the locations (Europe/Paris)
+Content
+  --days <n>               number of consecutive days (1)
+  --forever                simulates days until Ctrl-C
+  --history <n>            first pushes the tills of the n previous days, without live orders (0)
+  --orders <n>             orders per day (60)
+  --from <YYYY-MM-DD>      orders and tills carry the times of this day and the following days; by default they carry
+                           the times at which they are sent
+  --seed <text>            the seed defines the restaurant; with --from, the same location gets exactly the same orders
+                           ("simulator")
+  --time-zone <name>       time zone of the locations (Europe/Paris)
   --help
 
-A play that was broken off is finished by the next one of the same seed: guests pay what is left, and the till is closed.
-While the API does not answer the restaurant waits, and goes on where it was.`;
+The next run with the same seed finishes an interrupted run: it pays open orders and closes the till.
+While the API is unavailable, the simulation waits and then continues.`;
 
 const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, { error: "must be a whole number" }).transform(Number).pipe(z.int().min(min).max(max));
@@ -64,18 +64,17 @@ const optionDefinitions = z.object({
 const optionsSchema = optionDefinitions.refine(
   ({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined),
   {
-    error: "Give either --key or --admin-key",
+    error: "Set either --key or --admin-key",
   },
 );
 
-/** What to play, where and how fast. */
+/** The parsed options of the simulator. */
 export type SimulateOptions = z.output<typeof optionDefinitions>;
 
 /**
- * Reads the options of a command line, and what the environment says of those that are not in it.
+ * Returns the options from a command line, with environment variables as defaults. Returns the help text for `--help`.
  *
- * @returns the options, or a text to show: the help that was asked for.
- * @throws an error with everything that is wrong with them, for people.
+ * @throws an error whose message lists all invalid options.
  */
 export function readSimulateOptions(
   args: string[],
@@ -84,18 +83,18 @@ export function readSimulateOptions(
   const { values } = parseArgs({ args, options: argumentTypes, strict: true });
   if (values.help) return helpText;
   const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;
-  const isAnyKeyGiven = values.key !== undefined || values["admin-key"] !== undefined;
+  const hasKeyOption = values.key !== undefined || values["admin-key"] !== undefined;
   const result = optionsSchema.safeParse({
     ...(PRAGMA_URL && { url: PRAGMA_URL }),
-    ...(!isAnyKeyGiven && PRAGMA_KEY && { key: [PRAGMA_KEY] }),
-    ...(!isAnyKeyGiven && !PRAGMA_KEY && PRAGMA_ADMIN_KEY && { "admin-key": PRAGMA_ADMIN_KEY }),
+    ...(!hasKeyOption && PRAGMA_KEY && { key: [PRAGMA_KEY] }),
+    ...(!hasKeyOption && !PRAGMA_KEY && PRAGMA_ADMIN_KEY && { "admin-key": PRAGMA_ADMIN_KEY }),
     ...values,
   });
   if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path: [name], message }) =>
+  const issueLines = result.error.issues.map(({ path: [name], message }) =>
     name ? `--${String(name)}: ${message}` : message,
   );
-  throw new Error(`${faults.join("\n")}\nnpm run simulate -- --help lists the options.`);
+  throw new Error(`${issueLines.join("\n")}\nnpm run simulate -- --help lists the options.`);
 }
 
 const argumentTypes = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** `npm run simulate`: plays pretend restaurants against the API, until their days are over or it is stopped. */
+/** `npm run simulate`: simulates restaurants against the API, until their days are over or the program is stopped. */
 import { argv, env, stdout } from "node:process";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { simulateLocations } from "./simulate-locations.ts";
@@ -9,7 +9,7 @@ const log = (line: string) => stdout.write(`${line}\n`);
 
 await runUntilStopped(async (signal) => {
   signal.addEventListener("abort", () =>
-    log("Stopped. Orders that are still open stay so until the next play of this seed."),
+    log("Stopped. The next run with this seed closes the orders that are still open."),
   );
   const options = readSimulateOptions(argv.slice(2), env);
   if (typeof options === "string") log(options);

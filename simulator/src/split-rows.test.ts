@@ -1,11 +1,11 @@
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createOrderTimes } from "./order-times.ts";
 import { applyDiscount, createProductRow, sumField } from "./product-row.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Product } from "./restaurant.ts";
 import { chooseModifiers, createMenuRow } from "./row-cases.ts";
-import { createOrderTimes } from "./service-day.ts";
 import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");
@@ -13,9 +13,9 @@ const [room] = restaurant.rooms;
 const [operator] = restaurant.clerks;
 if (!room || !operator) throw new Error("The restaurant is empty");
 const random = new Random("split");
-const setting = { random, restaurant, room, operator, times: createOrderTimes(0, 3_600_000) };
+const context = { random, restaurant, room, operator, times: createOrderTimes(0, 3_600_000) };
 
-function moneyOf(rows: readonly ProductRow[]) {
+function sumRowTotals(rows: readonly ProductRow[]) {
   return {
     totalRowWithModifier: sumField(rows, "totalRowWithModifier"),
     totalDiscount: sumField(rows, "totalDiscount"),
@@ -26,7 +26,7 @@ function moneyOf(rows: readonly ProductRow[]) {
 const withModifiers = restaurant.products.find(({ modifierGroups }) => modifierGroups.length > 0) as Product;
 
 describe("splitProductRow", () => {
-  it("keeps the whole in the original and its children, with modifiers and a discount", () => {
+  it("keeps the sum of all amounts, with modifiers and a discount", () => {
     for (const discount of restaurant.discounts) {
       for (const shares of [
         [1, 1],
@@ -34,37 +34,37 @@ describe("splitProductRow", () => {
         [1, 1, 1],
         [7, 2, 4, 1],
       ]) {
-        const modifiers = chooseModifiers(setting, withModifiers);
-        const whole = createProductRow(setting, { product: withModifiers, modifiers, quantity: 3 });
-        const row = applyDiscount(setting, whole, discount);
-        const parts = splitProductRow(setting, row, shares);
-        expect(moneyOf(parts)).toEqual(moneyOf([row]));
+        const modifiers = chooseModifiers(context, withModifiers);
+        const whole = createProductRow(context, { product: withModifiers, modifiers, quantity: 3 });
+        const row = applyDiscount(context, whole, discount);
+        const parts = splitProductRow(context, row, shares);
+        expect(sumRowTotals(parts)).toEqual(sumRowTotals([row]));
         for (const part of parts) expect(part.taxableAmount + part.taxAmount).toBe(part.totalRow);
       }
     }
   });
 
-  it("keeps the original's id and quantity, and makes the others its children", () => {
-    const row = createProductRow(setting, { product: withModifiers, quantity: 2 });
-    const [original, ...children] = splitProductRow(setting, row, [1, 1, 1]);
+  it("keeps the original's id and quantity, and makes the other parts its children", () => {
+    const row = createProductRow(context, { product: withModifiers, quantity: 2 });
+    const [original, ...children] = splitProductRow(context, row, [1, 1, 1]);
     expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });
     expect(children.map((child) => child.parentProductRowId)).toEqual([row.id, row.id]);
     expect(new Set([original, ...children].map((part) => part?.id)).size).toBe(3);
   });
 
-  it("makes one discount of the parts' discounts", () => {
-    const row = applyDiscount(setting, createProductRow(setting, { product: withModifiers }), restaurant.gift);
-    const groups = splitProductRow(setting, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
+  it("groups the discounts of the parts", () => {
+    const row = applyDiscount(context, createProductRow(context, { product: withModifiers }), restaurant.gift);
+    const groups = splitProductRow(context, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
     expect(groups[0]).toEqual(expect.any(String));
     expect(groups[1]).toBe(groups[0]);
   });
 });
 
 describe("splitMenuRow", () => {
-  it("keeps the whole, and ties each part's products to it and to the original's", () => {
+  it("keeps the total, and links the products of each part to the part and to the original", () => {
     for (const menu of restaurant.menus) {
-      const whole = createMenuRow(setting, menu);
-      const [original, ...children] = splitMenuRow(setting, whole, [2, 3, 4]);
+      const whole = createMenuRow(context, menu);
+      const [original, ...children] = splitMenuRow(context, whole, [2, 3, 4]);
       expect(sumField([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
       expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });
       for (const child of children) {
@@ -78,13 +78,13 @@ describe("splitMenuRow", () => {
   });
 });
 
-describe("splitByWeights", () => {
+describe("splitAmountByWeights", () => {
   it("splits to the cent in proportion", () => {
     expect(splitAmountByWeights(1000, [1, 1, 1])).toEqual([333, 334, 333]);
     expect(splitAmountByWeights(690, [2, 3])).toEqual([276, 414]);
   });
 
-  it("loses and invents nothing", () => {
+  it("keeps the sum", () => {
     const weights = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), weights, (amount, shares) => {

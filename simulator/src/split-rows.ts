@@ -1,17 +1,17 @@
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import { computeRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
+import { orderEventShares } from "./order-times.ts";
 import { type OrderRowContext, replaceMenuProductRows, sumField } from "./product-row.ts";
-import { stayMoments } from "./service-day.ts";
 
 type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
 
 /**
- * Splits a row over several bills: the original keeps the first share, each other share is a child that names it. Price,
- * modifiers and discounts are shared out to the cent and the quantity stays, so that original and children add up to
- * the whole. For rows that are sold by the piece: parts of a weighed price are rounded one by one.
+ * Splits a row over several bills, and returns its parts. The original keeps the first share; the other parts refer to
+ * it as their parent. Price, modifiers and discounts are split to the cent and the quantity stays, so that the parts
+ * add up to the whole. Use this only for rows sold by the piece: the parts of a price by weight are rounded one by one.
  */
 export function splitProductRow({ random, times }: SplitRowContext, row: ProductRow, shares: readonly number[]) {
-  const splitAt = times.at(stayMoments.split);
+  const splitAt = times.at(orderEventShares.split);
   const groupId = random.uuid();
   const unitPrices = splitAmountByWeights(row.unitPriceRow, shares);
   const split = <Part extends { id: string; amount: number }>(rows: readonly Part[], part: number): Part[] =>
@@ -35,13 +35,13 @@ export function splitProductRow({ random, times }: SplitRowContext, row: Product
   );
 }
 
-/** Splits a menu over several bills, product by product, as `splitProductRow` does. */
-export function splitMenuRow(setting: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
-  const splitAt = setting.times.at(stayMoments.split);
-  const partsOfRows = menu.productRowList.map((row) => splitProductRow(setting, row, shares));
+/** Splits a menu over several bills with `splitProductRow` for each product, and returns its parts. */
+export function splitMenuRow(context: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
+  const splitAt = context.times.at(orderEventShares.split);
+  const partsByRow = menu.productRowList.map((row) => splitProductRow(context, row, shares));
   return shares.map((_, part) => {
-    const id = part === 0 ? menu.id : setting.random.uuid();
-    const rows = partsOfRows.map((parts): ProductRow => ({ ...(parts[part] as ProductRow), menuRowId: id }));
+    const id = part === 0 ? menu.id : context.random.uuid();
+    const rows = partsByRow.map((parts): ProductRow => ({ ...(parts[part] as ProductRow), menuRowId: id }));
     const changed = {
       ...menu,
       id,
@@ -54,8 +54,8 @@ export function splitMenuRow(setting: SplitRowContext, menu: MenuRow, shares: re
 }
 
 /**
- * Splits an amount in proportion to the weights, so that the parts add up to exactly the amount. Weights are whole
- * numbers of at least 0, not all 0.
+ * Splits an amount in proportion to the weights, and returns the parts, which add up to exactly the amount. Weights are
+ * whole numbers of at least 0, not all 0.
  */
 export function splitAmountByWeights(amount: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
@@ -63,9 +63,9 @@ export function splitAmountByWeights(amount: number, weights: readonly number[])
   let amountSoFar = 0;
   return weights.map((weight) => {
     weightSoFar += weight;
-    const upToHere = divideRoundingHalfAway(amount * weightSoFar, sum);
-    const part = upToHere - amountSoFar;
-    amountSoFar = upToHere;
+    const roundedSum = divideRoundingHalfAway(amount * weightSoFar, sum);
+    const part = roundedSum - amountSoFar;
+    amountSoFar = roundedSum;
     return part;
   });
 }

@@ -5,7 +5,7 @@ import { createApiClient } from "@pragma/client/api-client";
 import { describe, expect, it } from "vitest";
 import { createTransientRetryOptions, systemClock } from "./transient-retry-options.ts";
 
-/** A client of an API whose calls end so, one after the other; then they are answered with 200. */
+/** Creates a client of an API whose calls have these outcomes in sequence, and then status 200. */
 function createClientWith(...outcomes: (number | "unreachable")[]) {
   const stop = new AbortController();
   const waits: number[] = [];
@@ -35,37 +35,37 @@ function createClientWith(...outcomes: (number | "unreachable")[]) {
   return { stop, waits, lines, call: () => client.GET("/v1/locations/own") };
 }
 
-describe("retryTransient", () => {
-  it("asks again for as long as it takes, ever more slowly, and says so once", async () => {
+describe("createTransientRetryOptions", () => {
+  it("retries without limit, with growing delays, and logs the outage once", async () => {
     const { call, waits, lines } = createClientWith(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
     await call();
     expect(waits).toHaveLength(23);
     expect(waits[0]).toBeLessThan(waits[8] ?? 0);
     expect(Math.max(...waits)).toBeLessThanOrEqual(10_000);
-    expect(lines).toEqual([expect.stringContaining("got no reply: fetch failed"), "The API answers again"]);
+    expect(lines).toEqual([expect.stringContaining("got no response: fetch failed"), "The API is available again"]);
   });
 
-  it("says nothing of a moment's silence", async () => {
+  it("does not log a short outage", async () => {
     const { call, lines } = createClientWith(429, "unreachable", 503);
     await call();
     expect(lines).toEqual([]);
   });
 
-  it("throws what will be refused again", async () => {
+  it("throws an error that a retry would not fix", async () => {
     const { call, waits } = createClientWith(400);
     await expect(call()).rejects.toThrow("answered 400");
     expect(waits).toEqual([]);
   });
 
-  it("ends when it is stopped", async () => {
+  it("stops retrying when the signal is aborted", async () => {
     const { call, stop, waits } = createClientWith(...Array<503>(20).fill(503));
-    stop.abort(new Error("enough"));
+    stop.abort(new Error("stopped"));
     await expect(call()).rejects.toThrow();
     expect(waits).toHaveLength(1);
   });
 
-  it("aborts a call in flight when it is stopped", async () => {
-    const server = createServer(() => stop.abort(new Error("enough"))).listen(0);
+  it("aborts a call in flight when the signal is aborted", async () => {
+    const server = createServer(() => stop.abort(new Error("stopped"))).listen(0);
     await once(server, "listening");
     const stop = new AbortController();
     const lines: string[] = [];
@@ -75,7 +75,7 @@ describe("retryTransient", () => {
       ...createTransientRetryOptions({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
     });
     try {
-      await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no reply");
+      await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no");
       expect(lines).toEqual([]);
     } finally {
       server.closeAllConnections();

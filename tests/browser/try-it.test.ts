@@ -27,7 +27,7 @@ describe("the form beside an operation", () => {
     await form.getByLabel("API key").fill(shop.key);
     await form.getByLabel("size").fill("1");
     await form.getByRole("button", { name: "Send" }).click();
-    const reply = page.getByRole("region", { name: "Reply" });
+    const reply = page.getByRole("region", { name: "Response" });
     await reply.getByText("200 OK").waitFor();
     expect(await reply.textContent()).toContain('"totalSales"');
     expect(await reply.textContent()).toContain('"pageSize": 1');
@@ -49,7 +49,7 @@ describe("the form beside an operation", () => {
     await page.getByLabel("API key").fill("not-a-key");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("401 Unauthorized").waitFor();
-    expect(await page.getByRole("region", { name: "Reply" }).textContent()).toContain("key_invalid");
+    expect(await page.getByRole("region", { name: "Response" }).textContent()).toContain("key_invalid");
     await close();
   });
 
@@ -57,7 +57,7 @@ describe("the form beside an operation", () => {
     const { page, close } = await documentationSite.openTab("/api/stream-live-orders");
     await page.getByLabel("API key").fill(shop.key);
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("region", { name: "Reply" }).getByText("event: ready").first().waitFor();
+    await page.getByRole("region", { name: "Response" }).getByText("event: ready").first().waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("button", { name: "Send" }).and(page.locator(":enabled")).waitFor();
     await close();
@@ -67,7 +67,7 @@ describe("the form beside an operation", () => {
     const { page, close } = await documentationSite.openTab("/api/get-health");
     await page.getByLabel("Server").fill("http://127.0.0.1:9");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByText(/No answer from http:\/\/127\.0\.0\.1:9/).waitFor();
+    await page.getByText(/No response from http:\/\/127\.0\.0\.1:9/).waitFor();
     await close();
   });
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-const checkoutFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
-const tryItFolder = join(checkoutFolder, "docs-portal", "src", "try-it");
+const repositoryFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
+const tryItFolder = join(repositoryFolder, "docs-portal", "src", "try-it");
 
 /** What a reader has typed in, as the form beside an operation has it. */
 interface SampleInputs {
@@ -26,9 +26,9 @@ interface SampleOperation {
 /** The parts of the site that make samples. */
 interface SampleGenerator {
   composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
-  replyKindOf(operation: SampleOperation): unknown;
-  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; replies: unknown }): string }[];
-  replyFile: string;
+  responseKindOf(operation: SampleOperation): unknown;
+  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responseKind: unknown }): string }[];
+  responseFile: string;
 }
 
 const sampleGenerator: SampleGenerator = Object.assign(
@@ -60,7 +60,7 @@ export const installedSampleLanguages: SampleLanguage[] = sampleGenerator.sample
   isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
 
-const openApiDocument = JSON.parse(readFileSync(join(checkoutFolder, "contracts", "openapi.json"), "utf8"));
+const openApiDocument = JSON.parse(readFileSync(join(repositoryFolder, "contracts", "openapi.json"), "utf8"));
 const sampleOperations: SampleOperation[] = Object.entries<Record<string, object>>(openApiDocument.paths).flatMap(
   ([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation }) as SampleOperation),
@@ -83,7 +83,7 @@ export function createRunnableSample(
   const program = programsByLanguage[language.id];
   if (!operation || !program) throw new Error(`There is no ${operationId}, or nothing to run ${language.label} with.`);
   const request = sampleGenerator.composeRequest(operation, inputs);
-  const text = language.write({ request, replies: sampleGenerator.replyKindOf(operation) });
+  const text = language.write({ request, responseKind: sampleGenerator.responseKindOf(operation) });
 
   async function runProgram(
     isEnough: (output: string) => boolean,
@@ -111,7 +111,7 @@ export function createRunnableSample(
       const [code] = await once(child, "close");
       clearTimeout(deadline);
       if (code !== 0 && !isEnough(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${told}`);
-      const reply = join(folder, sampleGenerator.replyFile);
+      const reply = join(folder, sampleGenerator.responseFile);
       return { output, saved: existsSync(reply) ? readFileSync(reply) : undefined };
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** `npm run check`: what must hold for the code as it is written. */
+/** `npm run check`: runs the static checks of the code. */
 import "../node-version.mjs";
 
 const { runUntilStopped } = await import("../run-until-stopped.mjs");

@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { canInstallDebianPackages, installDebianPackages } from "../find-servers.ts";
+import { canInstallDebianPackages, installDebianPackages } from "../debian-packages.ts";
 import { UserFacingError } from "../terminal.mjs";
 
 const chromiumPrograms = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Where systems put it that keep no programs of people in PATH. */
+/** macOS does not put applications in PATH. */
 const macChromiumPaths = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** How it is started: without a screen, also as root, and asking the network for nothing of its own. */
+/** Lets Chromium run without a GPU and as root, and disables its own network requests. */
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -22,7 +22,7 @@ export const chromiumFlags = [
   "--disable-sync",
 ];
 
-/** The path of this machine's Chromium, for browser tests: the one that CHROMIUM names, else one that is installed. */
+/** Returns the path of Chromium for browser tests: the value of CHROMIUM, or an installed one. */
 export function findChromium(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const folders = (process.env.PATH ?? "").split(":").filter(Boolean);
@@ -33,13 +33,13 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Installs Chromium as root on Debian, when there is none.
+ * Installs Chromium if it is missing and this process is root on Debian.
  *
- * @throws Failure saying what to install.
+ * @throws `UserFacingError` with what to install.
  */
 export async function ensureChromium(): Promise<void> {
   if (findChromium() === undefined && canInstallDebianPackages())
     await installDebianPackages("Installing Chromium with apt-get", ["chromium"]);
   if (findChromium() === undefined)
-    throw new UserFacingError("The browser tests need Chromium. Install it, or give its path in CHROMIUM.");
+    throw new UserFacingError("The browser tests need Chromium. Install it, or set its path in CHROMIUM.");
 }

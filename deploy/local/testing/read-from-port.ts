@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 
-/** What a server says on a new connection, after a greeting, until it has said something that matches; else undefined. */
+/** Returns what a server sends on a new connection until it matches the pattern; undefined when it never does. */
 export function readFromPort(port: number, pattern: RegExp, greeting?: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let received = "";
     const socket = connect({ port, host: "127.0.0.1" });
-    const finish = (answer: string | undefined) => {
+    const finish = (result: string | undefined) => {
       socket.destroy();
-      resolve(answer);
+      resolve(result);
     };
     socket.setTimeout(2_000, () => finish(undefined));
     socket.once("connect", () => greeting !== undefined && socket.write(greeting));

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { runCommand } from "../run-command.mjs";
-import { checkoutFolder } from "../setup.mjs";
+import { repositoryFolder } from "../setup.mjs";
 import { printLine, withProgress } from "../terminal.mjs";
 
-const packageBinary = (name: string) => join(checkoutFolder, "node_modules", ".bin", name);
+const packageBinary = (name: string) => join(repositoryFolder, "node_modules", ".bin", name);
 
 const checkSteps: { name: string; command: string; args: string[] }[] = [
-  { name: "types of the client, made anew", command: process.execPath, args: [join("client", "generate-types.mjs")] },
+  { name: "generated client types", command: process.execPath, args: [join("client", "generate-types.mjs")] },
   { name: "types", command: packageBinary("tsc"), args: ["-b"] },
   {
     name: "types of the documentation site",
-    command: join(checkoutFolder, "docs-portal", "node_modules", ".bin", "tsc"),
+    command: join(repositoryFolder, "docs-portal", "node_modules", ".bin", "tsc"),
     args: ["-p", "docs-portal"],
   },
   {
@@ -22,15 +22,15 @@ const checkSteps: { name: string; command: string; args: string[] }[] = [
   { name: "OpenAPI document", command: "npm", args: ["run", "--silent", "openapi", "--", "--check"] },
 ];
 
-/** Runs every step, also when one before it failed, with a line for each, and what it said when it failed. */
+/** Runs all checks, even after a failed one. Prints a line for each, and the output of those that fail. */
 export async function runChecks(): Promise<{ passed: number; failed: number }> {
   let failed = 0;
   for (const { name, command, args } of checkSteps) {
-    const since = Date.now();
+    const startedAt = Date.now();
     const { code, output } = await withProgress(`Checking ${name}`, () =>
-      runCommand(command, args, { cwd: checkoutFolder }),
+      runCommand(command, args, { cwd: repositoryFolder }),
     );
-    const seconds = ((Date.now() - since) / 1000).toFixed(1);
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
     printLine(`check ${code === 0 ? "passed" : "FAILED"}: ${name} (${seconds} s)`);
     if (code === 0) continue;
     failed += 1;

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTemporaryDataFolder, removeDataFolder } from "../data-folder.mjs";
+import { buildPortal } from "../portal.ts";
 import { spawnWithCleanup } from "../process-cleanup.mjs";
 import { ensureServers } from "../servers.ts";
-import { checkoutFolder } from "../setup.mjs";
-import { buildPortal } from "../start.ts";
+import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
 import { ensureChromium } from "./chromium.ts";
 import { runChecks } from "./run-checks.ts";
@@ -15,11 +15,11 @@ interface TestTotals {
   failed: number;
 }
 
-/** The parts of vitest's JSON report that count here. */
+/** The parts of vitest's JSON report that are used here. */
 interface VitestReport {
   numPassedTests: number;
   numFailedTests: number;
-  /** One per file. */
+  /** One entry for each file. */
   testResults: { status: string; assertionResults: TestResult[] }[];
 }
 
@@ -29,30 +29,30 @@ interface TestResult {
   failureMessages: string[];
 }
 
-/** Runs the checks and then vitest against real servers, adding up what passed and failed as it is known. */
+/** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
 export async function runTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
-  // Meanwhile: what is installed is waited for, and needs no core.
+  // Runs during the checks: downloads and installations hardly use the CPU.
   const preparing = ensureChromium().then(() => ensureServers("test"));
   preparing.catch(() => {});
   add(await runChecks());
   const urls = await preparing;
   await buildPortal();
-  const { secondTries, ...sum } = await runVitest(args, urls);
-  for (const test of secondTries) printLine(`passed only when it was tried again: ${test}`);
-  add(sum);
+  const { retriedTests, ...totals } = await runVitest(args, urls);
+  for (const test of retriedTests) printLine(`passed only on retry: ${test}`);
+  add(totals);
 }
 
-/** Runs vitest, showing what it says, and ends the processes that tests have left running. */
-async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTotals & { secondTries: string[] }> {
-  // For what tests leave behind, too.
+/** Runs vitest with its output shown, and cleans up what the tests leave behind. */
+async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTotals & { retriedTests: string[] }> {
+  // Also the TMPDIR of the tests, so that their leftovers are removed with it.
   const folder = createTemporaryDataFolder("vitest");
   const reportFile = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
   const child = spawnWithCleanup(
-    join(checkoutFolder, "node_modules", ".bin", "vitest"),
+    join(repositoryFolder, "node_modules", ".bin", "vitest"),
     ["run", ...reporters, ...args],
     {
-      cwd: checkoutFolder,
+      cwd: repositoryFolder,
       env: { ...process.env, ...env, TMPDIR: folder },
       stdio: ["ignore", "inherit", "inherit"],
     },
@@ -64,12 +64,12 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTo
 }
 
 /**
- * What a run of vitest comes to, with what failed at first and passed when it was tried again: each as its name and
- * reasons. A file that could not be loaded, or whose hooks failed past its tests, is one failure; so is a run that ended
- * badly without any failed test, and a run without tests.
+ * Returns the totals of a vitest run, and the names and errors of tests that passed only on retry. A file that could
+ * not be loaded, or whose hooks failed, counts as one failure. So does a run without tests, and a run that exited with
+ * an error although no test failed.
  */
-export function readVitestReport(reportFile: string, exitCode: number | null): TestTotals & { secondTries: string[] } {
-  if (!existsSync(reportFile)) return { passed: 0, failed: 1, secondTries: [] };
+export function readVitestReport(reportFile: string, exitCode: number | null): TestTotals & { retriedTests: string[] } {
+  if (!existsSync(reportFile)) return { passed: 0, failed: 1, retriedTests: [] };
   const report = JSON.parse(readFileSync(reportFile, "utf8")) as VitestReport;
   const brokenFiles = report.testResults.filter(
     ({ status, assertionResults }) =>
@@ -78,9 +78,9 @@ export function readVitestReport(reportFile: string, exitCode: number | null): T
   const passed = report.numPassedTests;
   const failed = report.numFailedTests + brokenFiles.length;
   const isUnexplained = failed === 0 && (exitCode !== 0 || passed === 0);
-  const secondTries = report.testResults
+  const retriedTests = report.testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status, failureMessages }) => status === "passed" && failureMessages.length > 0)
     .map(({ fullName, failureMessages }) => [fullName, ...failureMessages].join("\n"));
-  return { passed, failed: isUnexplained ? 1 : failed, secondTries };
+  return { passed, failed: isUnexplained ? 1 : failed, retriedTests };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** An empty folder that is removed when the test has finished. */
+/** Returns an empty folder that is removed when the test has finished. */
 export function createScratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "pragma-scratch-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,14 +2,14 @@ import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerLaunch } from "../run-server.ts";
 
-/** A server's own certificate and key, and the authority of its clients' certificates: PEM texts. */
+/** The certificate and key of a server, and the certificate authority of its clients, as PEM texts. */
 export interface ServerCertificate {
   ca: string;
   cert: string;
   key: string;
 }
 
-/** Writes a certificate into a server's folder, for its user only (default: this process's). Returns the files' paths. */
+/** Writes a certificate into a server's folder, readable by its user only. Returns the paths of the files. */
 function writeCertificate(
   folder: string,
   certificate: ServerCertificate,
@@ -24,22 +24,22 @@ function writeCertificate(
   return { ca: write("ca"), cert: write("cert"), key: write("key") };
 }
 
-/** NATS configuration: clients reach it over TLS only, and show a certificate of their own. */
+/** Returns NATS configuration that requires TLS and client certificates. */
 export function natsTlsConfig(folder: string, certificate: ServerCertificate): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }
 
-/** Redis configuration: clients reach it, on this port, over TLS only. */
+/** Returns Redis configuration that accepts only TLS connections, on this port. */
 export function redisTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;
 }
 
-/** Gives the server's user copies of the certificate's files, which it cannot read, and does what the image does. */
+/** Copies the certificate for the user of the server in the container, and then runs the command of the image. */
 const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R postgres /own && exec "$@"';
 
-/** Has PostgreSQL take clients over TLS, too. */
+/** Returns an `adjustLaunch` for `startPostgres` that enables TLS. */
 export function withPostgresTls(
   folder: string,
   certificate: ServerCertificate,

@@ -1,5 +1,5 @@
 /**
- * `npm test [-- what vitest takes]`: the checks, then the tests against the real servers, then one line with the sum.
+ * `npm test [-- <vitest arguments>]`: runs the checks, then the tests against real servers, and prints the totals.
  */
 import "../node-version.mjs";
 

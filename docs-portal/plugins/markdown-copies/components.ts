@@ -13,13 +13,13 @@ export function isElement(node: { type: string }): node is Element {
   return node.type === "mdxJsxFlowElement" || node.type === "mdxJsxTextElement";
 }
 
-/** What each component of a page shows, as Markdown. */
+/** The Markdown rendering of each MDX component. */
 export type MarkdownComponents = Record<
   string,
   (element: Element, evaluate: (expression: string) => unknown) => RootContent[]
 >;
 
-/** The components of the pages of the site in this folder; requests are shown for the server at this address. */
+/** Returns the Markdown renderings of the MDX components. `portal` is the site's folder, `server` the URL in requests. */
 export function createMarkdownComponents(portal: string, server: string): MarkdownComponents {
   return {
     Request(element, evaluate) {
@@ -27,25 +27,32 @@ export function createMarkdownComponents(portal: string, server: string): Markdo
       if (request === undefined) return [];
       const { method, path, body } = request;
       const headers = Object.entries(request.headers).map(([name, value]) => [name, value ?? ""]);
-      const sent = body === undefined ? {} : { body: JSON.stringify(body, null, 2) };
-      const type = body === undefined ? {} : { "content-type": "application/json" };
-      const shown = { method, url: `${server}${path}`, headers: { ...Object.fromEntries(headers), ...type }, ...sent };
-      return [createCodeBlock("sh", curlSample({ request: shown, replies: "json" }))];
+      const bodyField = body === undefined ? {} : { body: JSON.stringify(body, null, 2) };
+      const contentType = body === undefined ? {} : { "content-type": "application/json" };
+      const shown = {
+        method,
+        url: `${server}${path}`,
+        headers: { ...Object.fromEntries(headers), ...contentType },
+        ...bodyField,
+      };
+      return [createCodeBlock("sh", curlSample({ request: shown, responseKind: "json" }))];
     },
-    Reply(element, evaluate) {
-      const { reply } = readAttribute(element, "of", evaluate) as Exchange;
+    Response(element, evaluate) {
+      const { reply: response } = readAttribute(element, "of", evaluate) as Exchange;
       const names = (readAttribute(element, "headers", evaluate) ?? []) as string[];
-      const headers = names.map((name) => `${name}: ${reply.headers[name]}`);
-      const body = reply.body === null ? [] : [excerpt(reply.body, resolveChildren(element, evaluate))];
+      const headers = names.map((name) => `${name}: ${response.headers[name]}`);
+      const body = response.body === null ? [] : [excerpt(response.body, readExcerptOptions(element, evaluate))];
       return [
-        createParagraph(`Reply, ${reply.status}:`),
+        createParagraph(`Response, ${response.status}:`),
         createCodeBlock("json", [...headers, ...body].join("\n") || "(no body)"),
       ];
     },
     Message(element, evaluate) {
       const { headers, body } = readAttribute(element, "of", evaluate) as { headers: object; body: unknown };
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-      return [createCodeBlock("http", `${lines.join("\n")}\n\n${excerpt(body, resolveChildren(element, evaluate))}`)];
+      return [
+        createCodeBlock("http", `${lines.join("\n")}\n\n${excerpt(body, readExcerptOptions(element, evaluate))}`),
+      ];
     },
     Amount(element, evaluate) {
       const amount = readAttribute(element, "of", evaluate) as number;
@@ -66,16 +73,16 @@ export function createMarkdownComponents(portal: string, server: string): Markdo
   };
 }
 
-function resolveChildren(element: Element, evaluate: (expression: string) => unknown) {
+function readExcerptOptions(element: Element, evaluate: (expression: string) => unknown) {
   return {
     only: readAttribute(element, "only", evaluate) as string[] | undefined,
-    most: readAttribute(element, "most", evaluate) as number | undefined,
+    maxItems: readAttribute(element, "maxItems", evaluate) as number | undefined,
   };
 }
 
 function readAttribute(element: Element, name: string, evaluate: (expression: string) => unknown): unknown {
-  const found = element.attributes.find((each) => each.type === "mdxJsxAttribute" && each.name === name);
-  const value = found?.value;
+  const attribute = element.attributes.find((each) => each.type === "mdxJsxAttribute" && each.name === name);
+  const value = attribute?.value;
   return typeof value === "object" && value !== null ? evaluate(value.value) : (value ?? undefined);
 }
 

@@ -8,18 +8,18 @@ import { renderPageMarkdown } from "./page-markdown.ts";
 
 const server = "http://127.0.0.1:4000";
 
-/** A line of llms.txt. */
-interface Entry {
+/** An entry of llms.txt. */
+interface IndexEntry {
   path: string;
   title: string;
   description: string;
 }
 
-/** Writes a Markdown copy beside each page, `/docs/requests.md`, and `llms.txt` that lists them, for people's AI tools. */
+/** Writes a Markdown copy of each page, such as `/docs/requests.md`, and `llms.txt` with an index, for AI tools. */
 export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContext): Plugin {
   const absolute = (path: string) => `${siteConfig.url}${path}`;
 
-  function writeDocs(outDir: string): Entry[] {
+  function writeDocs(outDir: string): IndexEntry[] {
     const docs = join(siteDir, "docs");
     const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
     return pages.map((name) => {
@@ -31,20 +31,20 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
     });
   }
 
-  function writeReference(outDir: string, document: OpenApiDocument): Entry[] {
-    const called = Object.entries(document.paths).flatMap(([path, methods]) =>
+  function writeReference(outDir: string, document: OpenApiDocument): IndexEntry[] {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
     );
-    const sent = Object.entries(document.webhooks).flatMap(([event, methods]) =>
+    const webhooks = Object.entries(document.webhooks).flatMap(([event, methods]) =>
       Object.values(methods).map((operation) => ({ method: "POST", path: `your endpoint: ${event}`, operation })),
     );
     writeFileSync(join(outDir, "api", "index.md"), `# ${document.info.title}\n\n${document.info.description}\n`);
-    return [...called, ...sent].map((described) => {
-      const { method, path: address, operation } = described;
+    return [...operations, ...webhooks].map((described) => {
+      const { method, path, operation } = described;
       const page = `/api/${operationPagePath(operation.operationId)}`;
       if (!existsSync(join(outDir, page))) throw new Error(`${operation.operationId} has no page at ${page}.`);
       writeFileSync(join(outDir, `${page}.md`), renderOperationMarkdown(document, described));
-      return { path: `${page}.md`, title: operation.summary, description: `${method} ${address}` };
+      return { path: `${page}.md`, title: operation.summary, description: `${method} ${path}` };
     });
   }
 
@@ -54,22 +54,22 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
       const document: OpenApiDocument = JSON.parse(
         readFileSync(join(siteDir, ".generated", "static", "openapi.json"), "utf8"),
       );
-      const listOf = (entries: Entry[]) =>
+      const listOf = (entries: IndexEntry[]) =>
         entries.map(({ path, title, description }) => `- [${title}](${absolute(path)}): ${description}`).join("\n");
       const index = [
         `# ${siteConfig.title}`,
         `> ${siteConfig.tagline}`,
-        "Every page is here as Markdown, too: add `.md` to its address.",
+        "Every page is also available as Markdown: append `.md` to its URL.",
         `## Guides\n\n${listOf(writeDocs(outDir))}`,
-        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): keys, values, lists, errors\n${listOf(writeReference(outDir, document))}`,
-        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the whole reference for programs`,
+        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${listOf(writeReference(outDir, document))}`,
+        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the complete reference in machine-readable form`,
       ].join("\n\n");
       writeFileSync(join(outDir, "llms.txt"), `${index}\n`);
     },
   };
 }
 
-/** The name of an operation's page, as the reference makes it: `getReportV0` is get-report-v-0. */
+/** Returns the path of an operation's page, as the reference plugin names it: `get-report-v-0` for `getReportV0`. */
 function operationPagePath(operationId: string): string {
   return operationId
     .replace(/([a-z])([A-Z])/g, "$1-$2")

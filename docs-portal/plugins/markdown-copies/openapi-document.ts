@@ -1,4 +1,4 @@
-/** As much of an OpenAPI document as its Markdown needs. */
+/** The parts of an OpenAPI document that the Markdown copies use. */
 export interface OpenApiDocument {
   info: { title: string; description: string };
   tags: { name: string; description: string }[];

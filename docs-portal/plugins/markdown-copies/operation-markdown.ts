@@ -1,13 +1,13 @@
 import type { OpenApiDocument, OperationObject, SchemaObject } from "./openapi-document.ts";
 
 interface DocumentedOperation {
-  /** In capitals. */
+  /** The method in upper case. */
   method: string;
   path: string;
   operation: OperationObject;
 }
 
-/** An operation of the reference as Markdown: how it is called, with what, and what it answers. */
+/** Returns an operation of the reference as Markdown: parameters, request body and responses. */
 export function renderOperationMarkdown(
   document: OpenApiDocument,
   { method, path, operation }: DocumentedOperation,
@@ -22,11 +22,11 @@ export function renderOperationMarkdown(
     parts.push("## Parameters", ["| Name | In | Required | Description |", "|---|---|---|---|", ...rows].join("\n"));
   }
   for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {}))
-    parts.push(`## Body (${type})`, ...renderSchema(document, schema, example));
-  parts.push("## Replies");
+    parts.push(`## Request body (${type})`, ...renderSchema(document, schema, example));
+  parts.push("## Responses");
   for (const [status, { description: about, content = {} }] of Object.entries(responses)) {
     parts.push(`### ${status}`, about);
-    // Every error has the same shape, which the introduction tells.
+    // All errors have the same format, which the introduction describes.
     if (!status.startsWith("2")) continue;
     for (const { schema, example } of Object.values(content)) parts.push(...renderSchema(document, schema, example));
   }
@@ -45,7 +45,7 @@ function renderSchema(document: OpenApiDocument, schema: SchemaObject | undefine
 
 interface FieldPosition {
   indent: string;
-  /** References on the way here: a schema may contain itself. */
+  /** The references that lead to this position, to stop at recursive schemas. */
   seen: string[];
 }
 
@@ -53,14 +53,14 @@ function renderFieldLines(document: OpenApiDocument, schema: SchemaObject, { ind
   if (schema.$ref !== undefined && seen.includes(schema.$ref)) return [];
   const below = schema.$ref === undefined ? seen : [...seen, schema.$ref];
   const { properties = {}, required = [], items, allOf = [], anyOf = [], oneOf = [] } = resolveSchema(document, schema);
-  const own = Object.entries(properties).flatMap(([name, field]) => {
+  const lines = Object.entries(properties).flatMap(([name, field]) => {
     const whole = { ...resolveSchema(document, field), ...field };
     const about = [describeSchemaType(document, field), required.includes(name) ? "required" : "", describeEnum(whole)];
     const line = `${indent}- \`${name}\` (${about.filter((part) => part !== "").join(", ")}): ${whole.description ?? ""}`;
     return [line.trimEnd(), ...renderFieldLines(document, field, { indent: `${indent}  `, seen: below })];
   });
   const parts = [...(items ? [items] : []), ...allOf, ...anyOf, ...oneOf];
-  return [...own, ...parts.flatMap((part) => renderFieldLines(document, part, { indent, seen: below }))];
+  return [...lines, ...parts.flatMap((part) => renderFieldLines(document, part, { indent, seen: below }))];
 }
 
 function describeSchemaType(document: OpenApiDocument, schema: SchemaObject): string {

@@ -18,12 +18,12 @@ interface Page {
 
 interface PageRenderOptions {
   portal: string;
-  /** Where a link's path is, absolute. */
+  /** Returns the absolute URL of a path. */
   absolute: (path: string) => string;
   components: MarkdownComponents;
 }
 
-/** An MDX page as plain Markdown: what it imports and its components are replaced by what they show. */
+/** Returns an MDX page as plain Markdown, with imports and components replaced by their content. */
 export function renderPageMarkdown(file: string, rendering: PageRenderOptions): Page {
   const parser = unified().use(remarkParse).use(remarkMdx).use(remarkGfm).use(remarkFrontmatter);
   const tree = parser.parse(withoutHeadingIds(readFileSync(file, "utf8"))) as Root;
@@ -39,12 +39,12 @@ export function renderPageMarkdown(file: string, rendering: PageRenderOptions): 
   return { title, description: field("description"), markdown: title === "" ? body : `# ${title}\n\n${body}` };
 }
 
-/** `{#id}` is no MDX, but for the site's own loader. */
+/** Returns the text without `{#id}` in headings, which is a Docusaurus extension and not valid MDX. */
 function withoutHeadingIds(text: string): string {
   return text.replace(/^(#+ .*?) \{#[\w-]+\}$/gm, "$1");
 }
 
-/** What a page's imports are bound to: parsed JSON, the text of a file, or another page. */
+/** Returns the values of a page's imports: parsed JSON, the text of a file, or another page as Markdown. */
 function evaluateImports(tree: Root, file: string, rendering: PageRenderOptions): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const node of tree.children) {
@@ -59,7 +59,7 @@ function evaluateImports(tree: Root, file: string, rendering: PageRenderOptions)
   return values;
 }
 
-/** A node without what is only of MDX, as any number of nodes. */
+/** Returns the nodes that replace a node so that the result is plain Markdown. */
 function toPlainMarkdown(
   node: RootContent,
   values: Record<string, unknown>,
@@ -67,9 +67,9 @@ function toPlainMarkdown(
 ): RootContent[] {
   if (node.type === "yaml" || node.type === "mdxjsEsm" || node.type === "mdxFlowExpression") return [];
   if (isElement(node)) {
-    const shown = rendering.components[node.name ?? ""];
+    const component = rendering.components[node.name ?? ""];
     const imported = values[node.name ?? ""];
-    if (shown !== undefined) return shown(node, (expression) => evaluateExpression(expression, values));
+    if (component !== undefined) return component(node, (expression) => evaluateExpression(expression, values));
     if (typeof imported === "string") return [{ type: "html", value: imported }];
     return node.children.flatMap((child) => toPlainMarkdown(child as RootContent, values, rendering));
   }

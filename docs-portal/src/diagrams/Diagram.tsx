@@ -4,16 +4,16 @@ import sizes from "../../diagrams/sizes.json";
 import styles from "./diagram.module.css";
 
 interface DiagramProps {
-  /** Of its source: `diagrams/<name>.mmd`. */
+  /** The name of the source file, `diagrams/<name>.mmd`. */
   name: keyof typeof sizes;
-  /** What it shows, in words, for those who do not see it. */
+  /** A description of the diagram for screen readers. */
   alt: string;
 }
 
-/** A diagram in the colours of the page, as `npm run diagrams` drew it. Its place is kept until it is there. */
+/** A diagram that `npm run diagrams` drew, in the color mode of the page. Its size is set to avoid layout shifts. */
 export function Diagram({ name, alt }: DiagramProps): ReactNode {
   const { width, height } = sizes[name];
-  const drawing = (mode: "light" | "dark") => `/diagrams/${name}.${mode}.svg`;
+  const drawingPath = (mode: "light" | "dark") => `/diagrams/${name}.${mode}.svg`;
   return (
     <figure className={styles.diagram}>
       <ThemedImage
@@ -21,7 +21,7 @@ export function Diagram({ name, alt }: DiagramProps): ReactNode {
         width={width}
         height={height}
         loading="lazy"
-        sources={{ light: drawing("light"), dark: drawing("dark") }}
+        sources={{ light: drawingPath("light"), dark: drawingPath("dark") }}
       />
     </figure>
   );

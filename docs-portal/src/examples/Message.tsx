@@ -5,15 +5,15 @@ import { excerpt } from "./excerpt.ts";
 interface Props {
   of: { headers: Record<string, string | undefined>; body: unknown };
   only?: string[];
-  most?: number;
+  maxItems?: number;
 }
 
-/** A message as an endpoint gets it. */
-export function Message({ of: { headers, body }, only, most }: Props): ReactNode {
+/** A webhook message with its headers, as an endpoint receives it. */
+export function Message({ of: { headers, body }, only, maxItems }: Props): ReactNode {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return (
     <CodeBlock language="json" title="POST to your endpoint">
-      {`${lines.join("\n")}\n\n${excerpt(body, { only, most })}`}
+      {`${lines.join("\n")}\n\n${excerpt(body, { only, maxItems })}`}
     </CodeBlock>
   );
 }

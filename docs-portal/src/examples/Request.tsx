@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import { CodeSamples } from "../try-it/CodeSamples.tsx";
 import type { Exchange } from "./exchange.ts";
 
-/** Where the examples say that the API is. */
-const shownUrl = "http://127.0.0.1:4000";
+/** The URL of the API in the examples. */
+const exampleApiUrl = "http://127.0.0.1:4000";
 
-/** A request of an example, in every language. */
-export function Request({ of: { request, reply } }: { of: Exchange }): ReactNode {
+/** The request of an example, in every sample language. */
+export function Request({ of: { request, reply: response } }: { of: Exchange }): ReactNode {
   if (request === undefined) return null;
   const { method, path, body } = request;
   const headers = Object.entries(request.headers).filter((header): header is [string, string] => !!header[1]);
@@ -14,11 +14,11 @@ export function Request({ of: { request, reply } }: { of: Exchange }): ReactNode
     <CodeSamples
       request={{
         method,
-        url: `${shownUrl}${path}`,
+        url: `${exampleApiUrl}${path}`,
         headers: { ...Object.fromEntries(headers), ...(body !== undefined && { "content-type": "application/json" }) },
         ...(body !== undefined && { body: JSON.stringify(body, null, 2) }),
       }}
-      replies={reply.body === null ? "nothing" : "json"}
+      responseKind={response.body === null ? "empty" : "json"}
     />
   );
 }

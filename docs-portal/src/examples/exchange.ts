@@ -1,4 +1,4 @@
-/** A request and its reply, as an example holds them. What is no request of its own has only the reply. */
+/** A request and its response (`reply`) in an example file. An example can omit the request. */
 export interface Exchange {
   request?: { method: string; path: string; headers: Record<string, string | undefined>; body?: unknown };
   reply: { status: number; headers: Record<string, string | undefined>; body: unknown };

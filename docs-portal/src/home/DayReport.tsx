@@ -1,30 +1,30 @@
-import drawn from "@site/.generated/home-page-day.json";
+import homePageDay from "@site/.generated/home-page-day.json";
 import type { ReactNode } from "react";
 import { formatAmount } from "../money/format-amount.ts";
 import { HourChart } from "./HourChart.tsx";
 import styles from "./report.module.css";
 import { Shares } from "./Shares.tsx";
-import { salesByHour, sumsByName } from "./sums.ts";
+import { sumByName, sumSalesByHour } from "./sums.ts";
 
-const { report, sales } = drawn;
+const { report, sales } = homePageDay;
 const timeZone = "Europe/Paris";
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone }).format(new Date(report.startedAt));
-const hours = salesByHour(sales, timeZone);
-const categories = sumsByName(
+const hours = sumSalesByHour(sales, timeZone);
+const categories = sumByName(
   report.reportProducts.map(({ category, productSales }) => ({ name: category ?? "Other", amount: productSales })),
 );
 const taxes = report.reportTaxes.toSorted((one, other) => one.taxRate - other.taxRate);
-const payments = sumsByName(
+const payments = sumByName(
   report.reportPayments.map(({ paymentName, paymentAmount }) => ({
     name: paymentName ?? "Other",
     amount: paymentAmount,
   })),
 );
 
-/** The end-of-day report of the demo location, drawn from what the API makes of its till. */
+/** The end-of-day report of the demo location, computed from its till by the API. */
 export function DayReport(): ReactNode {
   return (
-    <article className={styles.report} aria-label="A report">
+    <article className={styles.report} aria-label="Example report">
       <header className={styles.header}>
         <div>
           <h3>{report.establishmentName}</h3>
@@ -51,14 +51,14 @@ export function DayReport(): ReactNode {
           <thead>
             <tr>
               <th scope="col">Rate</th>
-              <th scope="col">Without VAT</th>
+              <th scope="col">Sales excluding VAT</th>
               <th scope="col">VAT</th>
             </tr>
           </thead>
           <tbody>
             {taxes.map(({ taxRate, taxName, taxableAmount, taxAmount }) => (
               <tr key={`${taxName} ${taxRate}`}>
-                <th scope="row">{taxRate / 100} %</th>
+                <th scope="row">{taxRate / 100}%</th>
                 <td>{formatAmount(taxableAmount)}</td>
                 <td>{formatAmount(taxAmount)}</td>
               </tr>

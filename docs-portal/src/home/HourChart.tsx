@@ -2,14 +2,14 @@ import type { ReactNode } from "react";
 import { formatAmount } from "../money/format-amount.ts";
 import styles from "./report.module.css";
 
-/** Columns for the hours of a day, as high as their sales. */
+/** A column chart of the sales of each hour of a day. */
 export function HourChart({ hours }: { hours: { hour: number; amount: number }[] }): ReactNode {
-  const most = Math.max(...hours.map(({ amount }) => amount));
+  const maxAmount = Math.max(...hours.map(({ amount }) => amount));
   return (
     <ol className={styles.hours}>
       {hours.map(({ hour, amount }) => (
         <li key={hour} title={`${hour}:00, ${formatAmount(amount)}`}>
-          <span className={styles.column} style={{ height: `${(amount / most) * 100}%` }} />
+          <span className={styles.column} style={{ height: `${(amount / maxAmount) * 100}%` }} />
           <span className={styles.hour} aria-hidden="true">
             {hour}
           </span>

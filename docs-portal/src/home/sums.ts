@@ -3,18 +3,18 @@ interface Sale {
   total: number;
 }
 
-export interface Share {
+export interface NamedAmount {
   name: string;
-  /** In minor units. */
+  /** Amount in minor units. */
   amount: number;
 }
 
-/** Sales by the hour in which they began, in a time zone, from the first hour with a sale to the last. */
-export function salesByHour(sales: readonly Sale[], timeZone: string): { hour: number; amount: number }[] {
-  const hourIn = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", hourCycle: "h23", timeZone });
+/** Returns the sales of each hour of the day in a time zone, from the first hour with a sale to the last. */
+export function sumSalesByHour(sales: readonly Sale[], timeZone: string): { hour: number; amount: number }[] {
+  const hourFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", hourCycle: "h23", timeZone });
   const amounts = new Map<number, number>();
   for (const { openedAt, total } of sales) {
-    const hour = Number(hourIn.format(new Date(openedAt)));
+    const hour = Number(hourFormat.format(new Date(openedAt)));
     amounts.set(hour, (amounts.get(hour) ?? 0) + total);
   }
   const [first, last] = [Math.min(...amounts.keys()), Math.max(...amounts.keys())];
@@ -24,9 +24,9 @@ export function salesByHour(sales: readonly Sale[], timeZone: string): { hour: n
   }));
 }
 
-/** Amounts summed by name, the largest first. */
-export function sumsByName(shares: readonly Share[]): Share[] {
+/** Returns the sum of the amounts of each name, the largest first. */
+export function sumByName(entries: readonly NamedAmount[]): NamedAmount[] {
   const amounts = new Map<string, number>();
-  for (const { name, amount } of shares) amounts.set(name, (amounts.get(name) ?? 0) + amount);
+  for (const { name, amount } of entries) amounts.set(name, (amounts.get(name) ?? 0) + amount);
   return [...amounts].map(([name, amount]) => ({ name, amount })).sort((one, other) => other.amount - one.amount);
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { formatAmount } from "./format-amount.ts";
 
-/** An amount as replies have it, and as people read it. */
+/** An amount as in API responses, and formatted for readers. */
 export function Amount({ of }: { of: number }): ReactNode {
   return (
     <>

@@ -1,7 +1,7 @@
 import { Redirect } from "@docusaurus/router";
 import type { ReactNode } from "react";
 
-/** `/docs` has no page of its own. */
+/** Redirects `/docs`, which has no page, to the first guide. */
 export default function Docs(): ReactNode {
   return <Redirect to="/docs/getting-started" />;
 }

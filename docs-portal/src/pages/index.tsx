@@ -4,12 +4,12 @@ import reports from "@site/examples/reports.json";
 import Heading from "@theme/Heading";
 import Layout from "@theme/Layout";
 import type { ReactNode } from "react";
-import { Reply } from "../examples/Reply.tsx";
 import { Request } from "../examples/Request.tsx";
+import { Response } from "../examples/Response.tsx";
 import { DayReport } from "../home/DayReport.tsx";
 import styles from "./index.module.css";
 
-/** What the API is for, a first call, and what a report looks like. */
+/** The home page: the purpose of the API, a first request, and an example report. */
 export default function Home(): ReactNode {
   const { siteConfig } = useDocusaurusContext();
   return (
@@ -21,8 +21,8 @@ export default function Home(): ReactNode {
               <Heading as="h1">{siteConfig.title}</Heading>
               <p className={styles.tagline}>{siteConfig.tagline}</p>
               <p>
-                End-of-day reports, orders and catalogues of restaurants, bars and hotels, straight from their points of
-                sale. For developers of accounting, stock, delivery and hotel software, and of points of sale.
+                End-of-day reports, orders and catalogs of restaurants, bars and hotels, directly from their points of
+                sale. For developers of accounting, inventory, delivery, hotel and point-of-sale software.
               </p>
               <div className={styles.actions}>
                 <Link className="button button--primary button--lg" to="/docs/getting-started">
@@ -35,22 +35,22 @@ export default function Home(): ReactNode {
             </div>
             <div>
               <Request of={reports} />
-              <Reply of={reports} only={["data", "meta.totalCount"]} most={1} />
+              <Response of={reports} only={["data", "meta.totalCount"]} maxItems={1} />
             </div>
           </div>
         </header>
 
         <section className={styles.section}>
-          <Heading as="h2">A day, as the API tells it</Heading>
+          <Heading as="h2">A day in the API</Heading>
           <p>
-            This is one reply of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a Saturday of the
-            demo restaurant. The hours are those of its <Link to="/api/list-orders">orders</Link>.
+            This report is a single response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a
+            Saturday at the demo restaurant. The sales by hour come from its <Link to="/api/list-orders">orders</Link>.
           </p>
           <DayReport />
         </section>
 
         <section className={styles.section}>
-          <Heading as="h2">What people build with it</Heading>
+          <Heading as="h2">What you can build</Heading>
           <div className={styles.uses}>
             <div>
               <Heading as="h3">Accounting</Heading>
@@ -62,14 +62,14 @@ export default function Home(): ReactNode {
             <div>
               <Heading as="h3">Stock and kitchen</Heading>
               <p>
-                Every order while it is open, by stream or webhook, with what to count once.{" "}
+                Every order while it is open, by stream or webhook, with fields for counting stock.{" "}
                 <Link to="/docs/order-live">Follow live orders</Link>
               </p>
             </div>
             <div>
               <Heading as="h3">Points of sale</Heading>
               <p>
-                Push the till when the shift is closed. Again, if the answer was lost.{" "}
+                Push the till when the shift is closed, and retry safely if the response is lost.{" "}
                 <Link to="/docs/edge-cases#a-till-pushed-again-replaced-or-reprocessed">Push a till</Link>
               </p>
             </div>

@@ -2,11 +2,11 @@ import CodeBlock from "@theme/CodeBlock";
 import TabItem from "@theme/TabItem";
 import Tabs from "@theme/Tabs";
 import type { ReactNode } from "react";
-import type { SampleOf } from "./samples/sample.ts";
+import type { SampleInput } from "./samples/sample.ts";
 import { sampleLanguages } from "./samples/samples.ts";
 
-/** A request in every language; the one that a reader chooses stays chosen everywhere. */
-export function CodeSamples(sample: SampleOf): ReactNode {
+/** A request in every sample language. The selected language applies to all samples of the site. */
+export function CodeSamples(sample: SampleInput): ReactNode {
   return (
     <Tabs groupId="language">
       {sampleLanguages.map(({ id, label, highlight, write }) => (

@@ -8,7 +8,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** One parameter of a request, to fill in. */
+/** The form field of a request parameter. */
 export function ParameterField({ parameter, value, onChange }: Props): ReactNode {
   const { name, in: place, required = false, schema = {} } = parameter;
   const id = useId();
@@ -25,7 +25,7 @@ export function ParameterField({ parameter, value, onChange }: Props): ReactNode
       </label>
       {choices ? (
         <select id={id} required={required} value={value} onChange={({ target }) => onChange(target.value)}>
-          <option value="">{required ? "choose" : "any"}</option>
+          <option value="">{required ? "Select" : "Any"}</option>
           {choices.map((choice) => (
             <option key={choice}>{choice}</option>
           ))}

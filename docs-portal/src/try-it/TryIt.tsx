@@ -1,22 +1,22 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { CodeSamples } from "./CodeSamples.tsx";
 import { composeRequest } from "./compose-request.ts";
-import { exampleBodyOf, needsKey, type Operation, parameterId, replyKindOf } from "./operation.ts";
+import { exampleBodyOf, needsKey, type Operation, parameterId, responseKindOf } from "./operation.ts";
 import { ParameterField } from "./ParameterField.tsx";
-import { ReplyView } from "./ReplyView.tsx";
-import { type Reply, sendRequest } from "./send-request.ts";
+import { ResponseView } from "./ResponseView.tsx";
+import { type ReceivedResponse, sendRequest } from "./send-request.ts";
 import styles from "./styles.module.css";
 import { useTabStorage } from "./use-tab-storage.ts";
 
-const shownKey = "<your key>";
+const placeholderKey = "<your key>";
 
-/** A form that sends the operation's request to a server, and the request in several languages as it is typed in. */
+/** A form that sends a request of the operation to a server, with code samples that follow the input. */
 export function TryIt({ operation }: { operation: Operation }): ReactNode {
   const [server, setServer] = useTabStorage("pragma-server", operation.servers?.[0]?.url ?? "");
   const [key, setKey] = useTabStorage("pragma-api-key", "");
   const [parameters, setParameters] = useState<Record<string, string>>({});
   const [body, setBody] = useState(() => exampleBodyOf(operation));
-  const { reply, failure, isSending, send, stop } = useSending();
+  const { response, failure, isSending, send, stop } = useRequest();
   const inputs = { server, parameters, ...(body !== undefined && { body }) };
 
   function submit(event: FormEvent) {
@@ -26,7 +26,10 @@ export function TryIt({ operation }: { operation: Operation }): ReactNode {
 
   return (
     <div className={styles.panel}>
-      <CodeSamples request={composeRequest(operation, { ...inputs, key: shownKey })} replies={replyKindOf(operation)} />
+      <CodeSamples
+        request={composeRequest(operation, { ...inputs, key: placeholderKey })}
+        responseKind={responseKindOf(operation)}
+      />
       <form className={styles.form} onSubmit={submit} aria-label="Try it">
         <h2 className={styles.heading}>Try it</h2>
         <label className={styles.field}>
@@ -36,7 +39,7 @@ export function TryIt({ operation }: { operation: Operation }): ReactNode {
         {needsKey(operation) && (
           <label className={styles.field}>
             <span>
-              API key <small>kept in this tab only</small>
+              API key <small>stored in this tab only</small>
             </span>
             <input
               type="password"
@@ -74,36 +77,36 @@ export function TryIt({ operation }: { operation: Operation }): ReactNode {
       </form>
       <div aria-live="polite">
         {failure && <p className={styles.failure}>{failure}</p>}
-        {reply && <ReplyView reply={reply} />}
+        {response && <ResponseView response={response} />}
       </div>
     </div>
   );
 }
 
-/** The state of what is sent: at most one request at a time, none after the page is left. */
-function useSending() {
-  const [reply, setReply] = useState<Reply>();
+/** The state of the form's request. Only one request runs at a time, and leaving the page aborts it. */
+function useRequest() {
+  const [response, setResponse] = useState<ReceivedResponse>();
   const [failure, setFailure] = useState<string>();
   const [isSending, setIsSending] = useState(false);
-  const stopper = useRef<AbortController>(undefined);
-  useEffect(() => () => stopper.current?.abort(), []);
+  const abortController = useRef<AbortController>(undefined);
+  useEffect(() => () => abortController.current?.abort(), []);
 
   async function send(request: Parameters<typeof sendRequest>[0]) {
     const controller = new AbortController();
     const { signal } = controller;
-    stopper.current = controller;
-    setReply(undefined);
+    abortController.current = controller;
+    setResponse(undefined);
     setFailure(undefined);
     setIsSending(true);
     try {
-      await sendRequest(request, { signal, show: setReply });
+      await sendRequest(request, { signal, onUpdate: setResponse });
     } catch (error) {
       if (!signal.aborted)
-        setFailure(`No answer from ${new URL(request.url).origin}: is the API running there? (${String(error)})`);
+        setFailure(`No response from ${new URL(request.url).origin}. Is the API running there? (${String(error)})`);
     } finally {
       setIsSending(false);
     }
   }
 
-  return { reply, failure, isSending, send, stop: () => stopper.current?.abort() };
+  return { response, failure, isSending, send, stop: () => abortController.current?.abort() };
 }

@@ -1,27 +1,27 @@
 import { needsKey, type Operation, parameterId } from "./operation.ts";
 
-/** A request as it goes over the wire. */
+/** An HTTP request to the API. */
 export interface ApiRequest {
-  /** In capitals. */
+  /** The method in upper case. */
   method: string;
   url: string;
   headers: Record<string, string>;
-  /** JSON text. */
+  /** The body as JSON text. */
   body?: string;
 }
 
-/** What a reader has typed in. */
-export interface Inputs {
+/** The input of the form. */
+export interface RequestInputs {
   server: string;
-  /** An API key. */
+  /** The API key. */
   key: string;
-  /** By `parameterId`; empty ones are left out. */
+  /** Values by `parameterId`. Empty values are omitted from the request. */
   parameters: Record<string, string>;
   body?: string;
 }
 
-/** The request of an operation with these inputs. A path parameter without a value stays as its name in braces. */
-export function composeRequest(operation: Operation, { server, key, parameters, body }: Inputs): ApiRequest {
+/** Returns the request of an operation. A path parameter without a value keeps its placeholder in braces. */
+export function composeRequest(operation: Operation, { server, key, parameters, body }: RequestInputs): ApiRequest {
   const headers: Record<string, string> = {};
   if (needsKey(operation)) headers.authorization = `Bearer ${key}`;
   if (body !== undefined) headers["content-type"] = "application/json";

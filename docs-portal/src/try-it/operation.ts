@@ -1,9 +1,9 @@
-/** What the panel beside an operation of the reference knows of it. */
+/** The fields of an operation of the reference that the panel beside it uses. */
 export interface Operation {
   operationId: string;
-  /** In lower case; `event` for a message that the API sends. */
+  /** The method in lower case; `event` for a webhook message. */
   method: string;
-  /** With its parameters in braces. */
+  /** The path with its parameters in braces. */
   path: string;
   parameters?: Parameter[];
   requestBody?: { content?: Record<string, MediaType> };
@@ -33,18 +33,18 @@ interface MediaType {
   examples?: Record<string, { value?: unknown }>;
 }
 
-/** What a success is answered with. */
-export type ReplyKind = "json" | "file" | "nothing" | "stream";
+/** The kind of body of a successful response. */
+export type ResponseKind = "json" | "file" | "empty" | "stream";
 
-export function replyKindOf({ responses = {} }: Operation): ReplyKind {
+export function responseKindOf({ responses = {} }: Operation): ResponseKind {
   const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
   const types = Object.keys(success?.content ?? {});
-  if (types.length === 0) return "nothing";
+  if (types.length === 0) return "empty";
   if (types.includes("text/event-stream")) return "stream";
   return types.some((type) => type.endsWith("json")) ? "json" : "file";
 }
 
-/** The example of the body that the operation takes, as JSON text; undefined when it takes none. */
+/** Returns the example request body as JSON text; undefined if the operation has no request body. */
 export function exampleBodyOf({ requestBody }: Operation): string | undefined {
   const media = Object.values(requestBody?.content ?? {})[0];
   if (media === undefined) return undefined;
@@ -56,7 +56,7 @@ export function needsKey({ security = [] }: Operation): boolean {
   return security.some((requirement) => Object.keys(requirement).length > 0);
 }
 
-/** Tells one parameter from another of the same name elsewhere in the request. */
+/** Returns an id of a parameter, unique across path, query and headers. */
 export function parameterId({ in: place, name }: Parameter): string {
   return `${place}.${name}`;
 }

@@ -1,52 +1,52 @@
 import type { ApiRequest } from "./compose-request.ts";
 
-/** What came back so far. */
-export interface Reply {
+/** The response received so far. */
+export interface ReceivedResponse {
   status: number;
   statusText: string;
-  /** Milliseconds until the headers were here. */
-  took: number;
+  /** Milliseconds until the headers arrived. */
+  durationMs: number;
   headers: [name: string, value: string][];
   body: string;
   isComplete: boolean;
 }
 
-/** Characters of a body that are shown at most. */
-const longest = 200_000;
+/** Longer bodies are truncated. */
+const maxShownCharacters = 200_000;
 
 /**
- * Sends the request and tells what came back, again with each part of the body: a stream may have no end. Throws when
- * nobody answers, or when the browser may not read who does.
+ * Sends the request and calls `onUpdate` for each chunk of the body, because a stream may never end.
+ * @throws `TypeError` if there is no response, or if CORS forbids reading it.
  */
 export async function sendRequest(
   { method, url, headers, body }: ApiRequest,
-  { signal, show }: { signal: AbortSignal; show: (reply: Reply) => void },
+  { signal, onUpdate }: { signal: AbortSignal; onUpdate: (response: ReceivedResponse) => void },
 ): Promise<void> {
-  const since = performance.now();
+  const startedAt = performance.now();
   const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body }) });
-  const reply = {
+  const head = {
     status: response.status,
     statusText: response.statusText,
-    took: Math.round(performance.now() - since),
+    durationMs: Math.round(performance.now() - startedAt),
     headers: [...response.headers],
   };
   let text = "";
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
-    const part = await reader?.read();
-    if (part === undefined || part.done) break;
-    text += part.value;
-    if (text.length > longest) {
-      text = `${text.slice(0, longest)}\n… and more`;
+    const chunk = await reader?.read();
+    if (chunk === undefined || chunk.done) break;
+    text += chunk.value;
+    if (text.length > maxShownCharacters) {
+      text = `${text.slice(0, maxShownCharacters)}\n… (truncated)`;
       await reader?.cancel();
       break;
     }
-    show({ ...reply, body: text, isComplete: false });
+    onUpdate({ ...head, body: text, isComplete: false });
   }
-  show({ ...reply, body: pretty(text), isComplete: true });
+  onUpdate({ ...head, body: formatIfJson(text), isComplete: true });
 }
 
-function pretty(text: string): string {
+function formatIfJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

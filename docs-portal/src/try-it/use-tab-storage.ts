@@ -1,19 +1,19 @@
 import { useState } from "react";
 
-/** A text that is remembered until the browser's tab is closed. */
+/** Returns a text that is stored until the browser tab is closed, and its setter. */
 export function useTabStorage(name: string, initial: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => read(name) ?? initial);
+  const [text, setText] = useState(() => readStorage(name) ?? initial);
   return [
     text,
     (next) => {
       setText(next);
-      write(name, next);
+      writeStorage(name, next);
     },
   ];
 }
 
-// Browsers may refuse storage altogether.
-function read(name: string): string | null {
+// Browsers can be configured to block session storage.
+function readStorage(name: string): string | null {
   try {
     return sessionStorage.getItem(name);
   } catch {
@@ -21,7 +21,7 @@ function read(name: string): string | null {
   }
 }
 
-function write(name: string, text: string): void {
+function writeStorage(name: string, text: string): void {
   try {
     sessionStorage.setItem(name, text);
   } catch {}

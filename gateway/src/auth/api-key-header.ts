@@ -1,7 +1,28 @@
-/** `Bearer` before the key may be left out, and may be written in any case. */
+import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+
+/** The scheme before the key is optional and case-insensitive. */
 const bearerScheme = /^bearer(?: +|$)/i;
 
-/** Returns what an authorization header carries as a key; undefined where it carries nothing. */
+/** Returns the API key in an authorization header; undefined when the header is missing or empty. */
 export function readApiKeyHeader(authorization: string | undefined): string | undefined {
   return authorization?.trim().replace(bearerScheme, "") || undefined;
+}
+
+/** Returns the API key in an authorization header; throws `ApiError` key_missing when there is none. */
+export function requireApiKey(authorization: string | undefined): string {
+  const credential = readApiKeyHeader(authorization);
+  if (!credential) throw createAuthenticationError("key_missing");
+  return credential;
+}
+
+const authenticationErrorDetails: Partial<Record<ErrorCode, string>> = {
+  key_missing: "Send an API key in the Authorization header: Authorization: Bearer <key>.",
+  key_invalid: "This API key does not exist. Check that you copied the whole key.",
+  key_revoked: "This API key was revoked. Request a new one.",
+};
+
+/** Returns a 401 error with the `WWW-Authenticate` header. */
+export function createAuthenticationError(code: ErrorCode): ApiError {
+  const detail = authenticationErrorDetails[code];
+  return new ApiError(code, { ...(detail !== undefined && { detail }), headers: { "www-authenticate": "Bearer" } });
 }

@@ -1,20 +1,21 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { createApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { CachedApiKey } from "../server/gateway-request.ts";
+import { createApiKeyCache } from "./api-key-cache.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
-import { type CachedApiKey, createApiKeyCache } from "./key-cache.ts";
 
 const validKey = createApiKey().key;
 const revokedKey = createApiKey().key;
 const operatorKey = "an operator's own key";
 
-let time = 0;
+let nowMs = 0;
 let lookups: string[];
 let lookUp: (hash: string) => Promise<CachedApiKey | null>;
 let authenticate: Authenticator;
 
 beforeEach(() => {
-  time = 0;
+  nowMs = 0;
   lookups = [];
   const key: CachedApiKey = {
     principal: { keyId: "9e1f5c52-1d2b-4d53-9a40-1c1f4a1d2b3c", consumer: "Acme", scopes: [], location: null },
@@ -33,9 +34,9 @@ beforeEach(() => {
         lookups.push(hash);
         return lookUp(hash);
       },
-      { now: () => time },
+      { now: () => nowMs },
     ),
-    { failures: { perSecond: 1, burst: 5 }, lookups: { perSecond: 1, burst: 10 }, now: () => time },
+    { failures: { perSecond: 1, burst: 5 }, lookups: { perSecond: 1, burst: 10 }, now: () => nowMs },
   );
 });
 
@@ -57,16 +58,16 @@ describe("an API key", () => {
     },
   );
 
-  it("may be one that the operator made up", async () => {
+  it("may be one that the operator chose", async () => {
     expect((await authenticateFrom(`Bearer ${operatorKey}`)).principal.consumer).toBe("Acme");
   });
 
-  it.each([undefined, "", "Bearer", "Bearer "])("is missed in %j", async (header) => {
+  it.each([undefined, "", "Bearer", "Bearer "])("is missing in %j", async (header) => {
     const { code, headers } = await authenticationError(header);
     expect([code, headers["www-authenticate"]]).toEqual(["key_missing", "Bearer"]);
   });
 
-  it("is refused without being looked up when it cannot be one", async () => {
+  it("is rejected without a lookup when it is malformed", async () => {
     const mistyped = validKey.slice(0, -1) + (validKey.endsWith("x") ? "y" : "x");
     for (const header of [mistyped, "pragma_", "too short", `Bearer ${"x".repeat(513)}`, `Bearer ${"é".repeat(20)}`]) {
       expect((await authenticationError(header, header)).code).toBe("key_invalid");
@@ -74,17 +75,17 @@ describe("an API key", () => {
     expect(lookups).toEqual([]);
   });
 
-  it("is refused when nobody knows it", async () => {
+  it("is rejected when it does not exist", async () => {
     const { code, headers } = await authenticationError(`Bearer ${createApiKey().key}`);
     expect([code, headers["www-authenticate"]]).toEqual(["key_invalid", "Bearer"]);
   });
 
-  it("is refused when it was revoked", async () => {
+  it("is rejected when it was revoked", async () => {
     const { code, headers } = await authenticationError(`Bearer ${revokedKey}`);
     expect([code, headers["www-authenticate"]]).toEqual(["key_revoked", "Bearer"]);
   });
 
-  it("answers 503 when it is not known here and accounts is away", async () => {
+  it("returns 503 when it is not cached and accounts is unreachable", async () => {
     lookUp = async () => {
       throw new ApiError("service_unavailable", { headers: { "retry-after": "2" } });
     };
@@ -100,11 +101,11 @@ describe("wrong keys", () => {
     const { code, headers } = await authenticationError(createApiKey().key);
     expect([code, headers["retry-after"]]).toEqual(["rate_limited", "1"]);
     expect((await authenticationError(createApiKey().key, "192.0.2.2")).code).toBe("key_invalid");
-    time += 1_000;
+    nowMs += 1_000;
     expect((await authenticationError(createApiKey().key)).code).toBe("key_invalid");
   });
 
-  it("are looked up so often and no more, also while look-ups are under way", async () => {
+  it("are looked up within the limit, even while other lookups are in progress", async () => {
     lookUp = async () => new Promise(() => {});
     const outcomes = Array.from({ length: 20 }, () => authenticateFrom(createApiKey().key));
     const settled = await Promise.race([
@@ -115,26 +116,26 @@ describe("wrong keys", () => {
     expect(lookups).toHaveLength(10);
   });
 
-  it("are limited when they cannot be keys, and when they were revoked", async () => {
+  it("are limited when they are malformed or revoked", async () => {
     for (let guess = 0; guess < 5; guess++) await authenticationError(guess % 2 ? revokedKey : `pragma_guess${guess}`);
     expect((await authenticationError("pragma_guess")).code).toBe("rate_limited");
     expect((await authenticationError(revokedKey)).code).toBe("rate_limited");
   });
 
-  it("do not keep a good key of the same address out, known or not", async () => {
-    for (let guess = 0; guess < 80; guess++) await authenticationError(`an invented key ${guess}`);
+  it("do not block a valid key from the same address, cached or not", async () => {
+    for (let guess = 0; guess < 80; guess++) await authenticationError(`an operator-style key ${guess}`);
     for (let guess = 0; guess < 80; guess++) await authenticationError("pragma_guess");
     expect((await authenticateFrom(validKey)).principal.consumer).toBe("Acme");
     expect((await authenticateFrom(validKey)).principal.consumer).toBe("Acme");
   });
 
-  it("are not what a client sends that brings many good keys", async () => {
+  it("do not include valid keys, however many one address uses", async () => {
     const key = await authenticateFrom(validKey);
     lookUp = async () => key;
-    for (let made = 0; made < 50; made++) await authenticateFrom(createApiKey().key);
+    for (let count = 0; count < 50; count++) await authenticateFrom(createApiKey().key);
   });
 
-  it("from one IPv6 network count as from one address", async () => {
+  it("from one IPv6 /64 network share a limit", async () => {
     for (let guess = 0; guess < 5; guess++) await authenticationError("pragma_guess", `2001:db8:1:2::${guess}`);
     expect((await authenticationError("pragma_guess", "2001:db8:1:2:ffff::1")).code).toBe("rate_limited");
     expect((await authenticationError("pragma_guess", "2001:db8:1:3::1")).code).toBe("key_invalid");

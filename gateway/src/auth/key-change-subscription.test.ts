@@ -7,13 +7,13 @@ import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/test
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
 let server: DedicatedServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
-const accounts = new FakeKeyLookupService();
+const accounts = new FakeAccountsService();
 let gateways: TestGateway[];
 
 beforeAll(async () => {
@@ -26,11 +26,11 @@ beforeAll(async () => {
   publisher = (await bus.connected).nats;
   const options = {
     accounts,
-    direct: { reporting: async () => Response.json({ ok: true }) },
+    inProcessServices: { reporting: async () => Response.json({ ok: true }) },
     variables: { NATS_URL: server.url },
   };
   gateways = await Promise.all([startTestGateway(environment, options), startTestGateway(environment, options)]);
-  await gatewaysAreSubscribed();
+  await waitForSubscriptions();
 });
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -39,18 +39,18 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** The gateways are told of a key that nobody uses until each asks for it again. */
-async function gatewaysAreSubscribed(): Promise<void> {
+/** Publishes changes of an unused key until each gateway looks it up again. */
+async function waitForSubscriptions(): Promise<void> {
   const probe = accounts.addKey();
   for (const gateway of gateways) {
-    await eventually("the gateway to hear of changes", async () => {
+    await eventually("the gateway to receive key changes", async () => {
       await gateway.request("/v2/reports/", { key: probe.key });
-      const before = accounts.lookups.length;
-      publish("key.changed", { locationId: null, keyId: probe.facts.keyId, keyHash: probe.hash, revoked: false });
+      const lookupsBefore = accounts.lookups.length;
+      publish("key.changed", { locationId: null, keyId: probe.resolvedKey.keyId, keyHash: probe.hash, revoked: false });
       await publisher.flush();
       await sleep(50);
       await gateway.request("/v2/reports/", { key: probe.key });
-      return accounts.lookups.length > before;
+      return accounts.lookups.length > lookupsBefore;
     });
   }
 }
@@ -69,76 +69,82 @@ function publish<Type extends "key.changed" | "location.updated">(type: Type, da
 }
 
 async function problemCodesOf(key: string): Promise<(string | undefined)[]> {
-  const replies = await Promise.all(gateways.map((gateway) => gateway.request("/v2/reports/", { key })));
-  return Promise.all(replies.map(async (reply) => ((await reply.json()) as { code?: string }).code));
+  const responses = await Promise.all(gateways.map((gateway) => gateway.request("/v2/reports/", { key })));
+  return Promise.all(responses.map(async (response) => ((await response.json()) as { code?: string }).code));
 }
 
 describe("every gateway", () => {
-  it("refuses a key within a second of its revocation", async () => {
-    const { key, hash, facts } = accounts.addKey();
+  it("rejects a key within a second of its revocation", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
     expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
-    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
+    accounts.keys.set(hash, { ...resolvedKey, revokedAt: new Date().toISOString() });
     expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
-    publish("key.changed", { locationId: null, keyId: facts.keyId, keyHash: hash, revoked: true });
-    const everywhere = async () => (await problemCodesOf(key)).every((code) => code === "key_revoked");
-    await eventually("the key to be refused", everywhere, { timeoutSeconds: 1 });
+    publish("key.changed", { locationId: null, keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
+    const hasChangedEverywhere = async () => (await problemCodesOf(key)).every((code) => code === "key_revoked");
+    await eventually("the key to be rejected", hasChangedEverywhere, { timeoutSeconds: 1 });
   });
 
-  it("knows a new key at once, though it was asked for before it was made", async () => {
-    const made = new FakeKeyLookupService().addKey();
-    expect(await problemCodesOf(made.key)).toEqual(["key_invalid", "key_invalid"]);
-    accounts.addKey(made.facts, made.key);
-    publish("key.changed", { locationId: null, keyId: made.facts.keyId, keyHash: made.hash, revoked: false });
-    const everywhere = async () => (await problemCodesOf(made.key)).every((code) => code === undefined);
-    await eventually("the key to be good", everywhere, { timeoutSeconds: 1 });
+  it("accepts a new key at once, even if it was used before it was created", async () => {
+    const created = new FakeAccountsService().addKey();
+    expect(await problemCodesOf(created.key)).toEqual(["key_invalid", "key_invalid"]);
+    accounts.addKey(created.resolvedKey, created.key);
+    publish("key.changed", {
+      locationId: null,
+      keyId: created.resolvedKey.keyId,
+      keyHash: created.hash,
+      revoked: false,
+    });
+    const hasChangedEverywhere = async () => (await problemCodesOf(created.key)).every((code) => code === undefined);
+    await eventually("the key to be accepted", hasChangedEverywhere, { timeoutSeconds: 1 });
   });
 
-  it("asks again for the keys of a location that changed", async () => {
-    const { key, hash, facts } = accounts.addKey();
-    const location = facts.location ?? expect.fail("the key has a location");
+  it("looks up the keys of a changed location again", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
+    const location = resolvedKey.location ?? expect.fail("the key has a location");
     await problemCodesOf(key);
-    const before = accounts.lookups.filter((asked) => asked === hash).length;
+    const countLookups = () => accounts.lookups.filter((lookup) => lookup === hash).length;
+    const lookupsBefore = countLookups();
     const { application, legacyId } = location;
     publish("location.updated", { locationId: location.id, application, legacyId, timeZone: "America/Cayenne" });
-    await eventually("both to ask again", async () => {
+    await eventually("both to look the key up again", async () => {
       await problemCodesOf(key);
-      return accounts.lookups.filter((asked) => asked === hash).length === before + 2;
+      return countLookups() === lookupsBefore + 2;
     });
   });
 
-  it("forgets every key when the bus was away, since it may have missed a change", async () => {
-    const { key, hash, facts } = accounts.addKey();
+  it("clears the key cache after an outage of NATS, because it may have missed a change", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
     expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
     await server.kill();
-    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
+    accounts.keys.set(hash, { ...resolvedKey, revokedAt: new Date().toISOString() });
     expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
     await server.start();
-    const everywhere = async () => (await problemCodesOf(key)).every((code) => code === "key_revoked");
-    await eventually("the key to be refused", everywhere);
-    await gatewaysAreSubscribed();
+    const hasChangedEverywhere = async () => (await problemCodesOf(key)).every((code) => code === "key_revoked");
+    await eventually("the key to be rejected", hasChangedEverywhere);
+    await waitForSubscriptions();
   });
 
-  it("goes on with the keys it knows while accounts is away", async () => {
+  it("keeps accepting cached keys while accounts is unreachable", async () => {
     const { key } = accounts.addKey();
-    const { key: unseen } = accounts.addKey();
+    const { key: uncachedKey } = accounts.addKey();
     await problemCodesOf(key);
-    accounts.beforeResponse = () => Promise.reject(new Error("accounts is away"));
+    accounts.beforeResponse = () => Promise.reject(new Error("accounts is unreachable"));
     try {
       expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
-      const refused = await gateways[0]?.request("/v2/reports/", { key: unseen });
-      expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([503, "2"]);
+      const rejected = await gateways[0]?.request("/v2/reports/", { key: uncachedKey });
+      expect([rejected?.status, rejected?.headers.get("retry-after")]).toEqual([503, "2"]);
     } finally {
       accounts.beforeResponse = async () => {};
     }
   });
 
-  it("does not wait for an accounts that hangs", async () => {
+  it("returns 503 within three seconds when accounts hangs", async () => {
     const { key } = accounts.addKey();
     accounts.beforeResponse = () => new Promise(() => {});
-    const began = Date.now();
-    const reply = await gateways[1]?.request("/v2/reports/", { key });
+    const startedAt = Date.now();
+    const response = await gateways[1]?.request("/v2/reports/", { key });
     accounts.beforeResponse = async () => {};
-    expect(reply?.status).toBe(503);
-    expect(Date.now() - began).toBeLessThan(3_000);
+    expect(response?.status).toBe(503);
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
   });
 });

@@ -3,7 +3,7 @@ import type { EventBus } from "@pragma/runtime/messaging/event-bus";
 import { parseEventEnvelope } from "@pragma/runtime/messaging/handle-event";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { StreamTracker } from "../streams/stream-tracker.ts";
-import type { ApiKeyCache } from "./key-cache.ts";
+import type { ApiKeyCache } from "./api-key-cache.ts";
 
 interface KeyChangeTargets {
   cache: ApiKeyCache;
@@ -11,9 +11,9 @@ interface KeyChangeTargets {
 }
 
 /**
- * Forgets keys as they change, and ends their streams. Every instance hears every change, on a subscription of its own
- * to the events' subjects. What was published while there was no connection is never heard: then everything is
- * forgotten, and the keys of open streams are looked up again.
+ * Removes changed keys from the cache and ends their streams. Every gateway receives every change, because each has a
+ * plain NATS subscription. Such a subscription misses events during a disconnect, so after each reconnect the whole
+ * cache is cleared and the keys of open streams are checked. Resolves when the connection is closed.
  */
 export async function subscribeToKeyChanges(
   bus: EventBus,
@@ -28,10 +28,7 @@ export async function subscribeToKeyChanges(
         try {
           apply(parseEventEnvelope(message.string()).data);
         } catch (error) {
-          log.error(
-            { err: error, subject: message.subject },
-            "an event about keys cannot be read; forgetting all keys",
-          );
+          log.error({ err: error, subject: message.subject }, "invalid key event; clearing the key cache");
           cache.clear();
           void streams.checkKeys();
         }
@@ -47,7 +44,7 @@ export async function subscribeToKeyChanges(
     cache.invalidateLocation(eventDataSchemas["location.updated"].parse(data).locationId);
   });
 
-  /** What was looked up before the server knew of the subscriptions may be out of date already. */
+  /** Clears the cache again after the flush: keys looked up before the server had the subscriptions may be outdated. */
   async function invalidateAfterConnect(): Promise<void> {
     cache.clear();
     await nats.flush().catch((error) => log.warn({ err: error }, "lost the connection to NATS again"));

@@ -10,10 +10,10 @@ const openApiDocumentSchema = z.looseObject({ openapi: z.string() }).meta({
 
 const responses = {
   200: { description: "The document", schema: openApiDocumentSchema },
-  304: { description: "The client has it already" },
+  304: { description: "The document has not changed since the version in `If-None-Match`" },
 };
 
-/** What the gateway answers itself, as it is documented. */
+/** The operations that the gateway serves itself, for the OpenAPI documents. */
 export const gatewayOperations: OperationDefinition[] = [
   {
     method: "get",
@@ -22,9 +22,8 @@ export const gatewayOperations: OperationDefinition[] = [
     tag: "Health",
     audience: "public",
     scope: null,
-    summary: "Ask whether the API is up",
-    description:
-      "Answers as long as the API takes requests, with where its documentation is and which versions it has.",
+    summary: "Check API health",
+    description: "Returns 200 while the API accepts requests, with the URL of the documentation and the API versions.",
     responses: { 200: { description: "The API is up", schema: Health } },
     errors: [],
   },
@@ -32,12 +31,12 @@ export const gatewayOperations: OperationDefinition[] = [
     method: "get",
     path: "/openapi.json",
     operationId: "getOpenApi",
-    tag: "Description",
+    tag: "OpenAPI documents",
     audience: "public",
     scope: null,
-    summary: "Get the description of this API",
+    summary: "Download the OpenAPI document",
     description:
-      "The OpenAPI 3.1 document of what partners and POS apps use: what this reference, and typed clients, are made from.",
+      "Returns the OpenAPI 3.1 document of the operations for partners and POS apps. This reference and typed clients are generated from it.",
     responses,
     errors: [],
   },
@@ -45,11 +44,11 @@ export const gatewayOperations: OperationDefinition[] = [
     method: "get",
     path: "/openapi.full.json",
     operationId: "getFullOpenApi",
-    tag: "Description",
+    tag: "OpenAPI documents",
     audience: "operator",
     scope: "admin",
-    summary: "Get the description of the whole API",
-    description: "The OpenAPI 3.1 document with the operators' routes too.",
+    summary: "Download the full OpenAPI document",
+    description: "Returns the OpenAPI 3.1 document of all operations, including those for operators.",
     responses,
     errors: [],
   },

@@ -11,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("the OpenAPI documents", () => {
-  it("are asked for by name when they are not there", async () => {
+  it("are named in the error when one is missing", async () => {
     await writeFile(join(folder, "openapi.json"), "{}");
     await expect(readOpenApiDocuments(folder)).rejects.toThrow(/openapi\.full\.json cannot be read.*npm run openapi/);
   });
 
-  it("have entity tags that tell them apart", async () => {
+  it("have different entity tags", async () => {
     await writeFile(join(folder, "openapi.full.json"), '{"full":1}');
     const { openapi, full } = await readOpenApiDocuments(folder);
     expect([String(openapi.body), String(full.body)]).toEqual(["{}", '{"full":1}']);

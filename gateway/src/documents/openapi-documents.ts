@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** A text that is served as it is, and the entity tag that tells its versions apart. */
+/** A document and its entity tag. */
 export interface ServedDocument {
-  /** Shared by all responses. */
+  /** Shared by all responses, so it must not be changed. */
   body: Buffer;
   etag: string;
 }
 
-/** The OpenAPI documents: what partners and POS apps use, and everything. */
+/** `openapi` is for partners and POS apps; `full` also has the operators' operations. */
 export type OpenApiDocuments = Awaited<ReturnType<typeof readOpenApiDocuments>>;
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
-/** Reads the documents that `npm run openapi` wrote; rejects with a clear message when they are not there. */
+/** Reads the documents that `npm run openapi` generates. Rejects with a message that names it when one is missing. */
 export async function readOpenApiDocuments(folder = contractsFolder) {
   const [openapi, full] = await Promise.all([
     readServedDocument(join(folder, "openapi.json")),
@@ -28,7 +28,7 @@ async function readServedDocument(path: string): Promise<ServedDocument> {
   try {
     return createServedDocument(await readFile(path, "utf8"));
   } catch (cause) {
-    throw new Error(`${path} cannot be read. Make it with \`npm run openapi\`.`, { cause });
+    throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }
 }
 

@@ -4,14 +4,14 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
 let gateway: TestGateway;
 let key: string;
 let upstream: Server;
-/** What the upstream does with each request, in the order they come; the last goes on for ever. */
+/** The upstream's behavior for each request in order; the last one repeats. */
 let upstreamScript: ((socket: Socket, request: string) => void)[];
 let requests: string[];
 let connections: Set<Socket>;
@@ -50,24 +50,24 @@ const respondWith = (text: string) => (socket: Socket) => void socket.write(text
 const respondOk = respondWith("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
 const resetConnection = (socket: Socket) => void socket.resetAndDestroy();
 const sendRequest = (init: RequestInit = {}) => gateway.request("/v2/reports/", { key, ...init });
-const problemCodeOf = async (reply: Response) => ((await reply.json()) as { code: string }).code;
+const problemCodeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
 
-describe("a connection that is reset before the reply", () => {
-  it("is tried once more for a GET", async () => {
+describe("a request whose connection is reset before the response", () => {
+  it("is retried once for a GET", async () => {
     upstreamScript = [resetConnection, respondOk];
-    const reply = await sendRequest({ headers: { "x-request-id": "tried-again" } });
-    expect([reply.status, await reply.text()]).toEqual([200, "ok"]);
+    const response = await sendRequest({ headers: { "x-request-id": "retried-request" } });
+    expect([response.status, await response.text()]).toEqual([200, "ok"]);
     expect(requests).toHaveLength(2);
-    const line = await eventually("its line", () =>
-      gateway.logLines.find(({ requestId }) => requestId === "tried-again"),
+    const line = await eventually("the log line", () =>
+      gateway.logLines.find(({ requestId }) => requestId === "retried-request"),
     );
     expect(line).toMatchObject({ status: 200, retried: true });
   });
 
-  it("is tried once more and no more", async () => {
+  it("is retried only once", async () => {
     upstreamScript = [resetConnection];
-    const reply = await sendRequest();
-    expect([reply.status, reply.headers.get("retry-after"), await problemCodeOf(reply)]).toEqual([
+    const response = await sendRequest();
+    expect([response.status, response.headers.get("retry-after"), await problemCodeOf(response)]).toEqual([
       503,
       "2",
       "service_unavailable",
@@ -75,14 +75,14 @@ describe("a connection that is reset before the reply", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("is not tried again for a POST", async () => {
+  it("is not retried for a POST", async () => {
     upstreamScript = [resetConnection, respondOk];
-    const reply = await sendRequest({ method: "POST", body: "{}" });
-    expect([reply.status, await problemCodeOf(reply)]).toEqual([503, "service_unavailable"]);
+    const response = await sendRequest({ method: "POST", body: "{}" });
+    expect([response.status, await problemCodeOf(response)]).toEqual([503, "service_unavailable"]);
     expect(requests).toHaveLength(1);
   });
 
-  it("is tried again when it was kept from before and closed meanwhile", async () => {
+  it("is retried when the service has closed a kept-alive connection", async () => {
     upstreamScript = [respondOk];
     for (let request = 0; request < 20; request++) {
       expect((await sendRequest()).status).toBe(200);
@@ -93,10 +93,10 @@ describe("a connection that is reset before the reply", () => {
 });
 
 describe("a service", () => {
-  it("that nobody can connect to is unavailable for a moment", async () => {
+  it("that refuses connections yields 503 with Retry-After", async () => {
     upstream.close();
-    const reply = await sendRequest();
-    expect([reply.status, reply.headers.get("retry-after"), await problemCodeOf(reply)]).toEqual([
+    const response = await sendRequest();
+    expect([response.status, response.headers.get("retry-after"), await problemCodeOf(response)]).toEqual([
       503,
       "2",
       "service_unavailable",
@@ -104,7 +104,7 @@ describe("a service", () => {
     expect(gateway.logLines.some(({ level }) => level === "error")).toBe(true);
   });
 
-  it("that is gone in the middle of a small response is unavailable, and not tried again", async () => {
+  it("that aborts a small response yields 503 without a retry", async () => {
     for (const text of [
       "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this",
       "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n",
@@ -115,13 +115,13 @@ describe("a service", () => {
           setTimeout(() => socket.destroy(), 50);
         },
       ];
-      const reply = await sendRequest();
-      expect([reply.status, await problemCodeOf(reply)]).toEqual([503, "service_unavailable"]);
+      const response = await sendRequest();
+      expect([response.status, await problemCodeOf(response)]).toEqual([503, "service_unavailable"]);
     }
     expect(requests).toHaveLength(2);
   });
 
-  it("that is gone in the middle of a large response, or one of unknown length, cuts the client off", async () => {
+  it("that aborts a large response, or one of unknown length, makes the gateway abort its response", async () => {
     for (const text of [
       "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nonly this",
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nonly this\r\n",
@@ -133,35 +133,35 @@ describe("a service", () => {
         },
       ];
       const socket = await openRawConnection(gateway.port);
-      socket.write(requestHead("GET /v2/reports/", { authorization: key }));
-      const reply = await readRawResponse(socket);
-      expect(reply).toMatchObject({ status: 200, isCutOff: true });
-      expect(reply.body.toString()).toBe("only this");
+      socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
+      const response = await readRawResponse(socket);
+      expect(response).toMatchObject({ status: 200, isTruncated: true });
+      expect(response.body.toString()).toBe("only this");
     }
     expect(requests).toHaveLength(2);
   });
 
-  it("that stops in the middle of its response is given up on", async () => {
+  it("that stalls during its response times out", async () => {
     upstreamScript = [respondWith("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this")];
-    const reply = await sendRequest();
-    expect([reply.status, await problemCodeOf(reply)]).toEqual([504, "upstream_timeout"]);
+    const response = await sendRequest();
+    expect([response.status, await problemCodeOf(response)]).toEqual([504, "upstream_timeout"]);
     upstreamScript = [respondWith("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nonly this")];
-    await expect(sendRequest().then((begun) => begun.text())).rejects.toThrow();
+    await expect(sendRequest().then((partial) => partial.text())).rejects.toThrow();
     await eventually("its connections to be closed", () => connections.size === 0);
   });
 
-  it("gets what it reads of a client's headers, and the gateway's own, whatever Connection names", async () => {
+  it("receives allowed client headers and the gateway's own, whatever the Connection header names", async () => {
     upstreamScript = [respondOk];
     const socket = await openRawConnection(gateway.port);
     const named = ["content-length", "host", "authorization", "x-request-id", "x-forwarded-host", "x-pragma-principal"];
     socket.write(
-      `${requestHead("POST /v2/reports/", {
+      `${formatRequestHead("POST /v2/reports/", {
         authorization: key,
         connection: [...named, "x-pragma-signature", "transfer-encoding", "x-mine"].join(", "),
         "content-type": "application/json",
         "content-length": 2,
         "x-forwarded-host": "evil.example",
-        "x-pragma-principal": "made-up",
+        "x-pragma-principal": "forged",
         "x-mine": "1",
         cookie: "a=1",
       })}{}`,
@@ -174,24 +174,24 @@ describe("a service", () => {
     for (const name of ["authorization", "cookie", "x-mine", "transfer-encoding"]) expect(names).not.toContain(name);
     expect(lines).toContain("content-length: 2");
     expect(requests[0]).not.toContain("evil");
-    expect(requests[0]).not.toContain("made-up");
+    expect(requests[0]).not.toContain("forged");
     socket.destroy();
   });
 
-  it("that says something on the way is heard at the end", async () => {
+  it("may send an informational response before the final one", async () => {
     upstreamScript = [
       respondWith("HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),
     ];
     expect(await (await sendRequest()).text()).toBe("ok");
   });
 
-  it("that speaks no HTTP is our own fault", async () => {
+  it("that does not respond with HTTP yields 500", async () => {
     upstreamScript = [respondWith("HELLO\r\n\r\n")];
-    const reply = await sendRequest();
-    expect([reply.status, await problemCodeOf(reply)]).toEqual([500, "internal_error"]);
+    const response = await sendRequest();
+    expect([response.status, await problemCodeOf(response)]).toEqual([500, "internal_error"]);
   });
 
-  it("does not decide on the client's connection, nor on the request id", async () => {
+  it("cannot set hop-by-hop headers or the request id of the response", async () => {
     upstreamScript = [
       respondWith(
         "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close, x-hop\r\nx-hop: 1\r\nkeep-alive: timeout=1\r\nx-request-id: theirs\r\n\r\nok",
@@ -203,7 +203,7 @@ describe("a service", () => {
     expect(headers.get("x-request-id")).toBe("mine");
   });
 
-  it("keeps its connection from one request to the next", async () => {
+  it("receives successive requests on one connection", async () => {
     upstreamScript = [respondOk];
     const ports = new Set<number | undefined>();
     for (let request = 0; request < 5; request++) {
@@ -213,44 +213,44 @@ describe("a service", () => {
     expect(ports.size).toBe(1);
   });
 
-  it("sees its connection closed when the client goes away", async () => {
-    let asked: Socket | undefined;
+  it("sees its connection closed when the client disconnects", async () => {
+    let upstreamConnection: Socket | undefined;
     upstreamScript = [
       (connection) => {
-        asked = connection;
+        upstreamConnection = connection;
       },
     ];
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v2/reports/", { authorization: key }));
-    await eventually("the request to come", () => requests.length === 1);
+    socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
+    await eventually("the request to arrive", () => requests.length === 1);
     socket.destroy();
-    await eventually("the connection to be closed", () => asked?.destroyed, { timeoutSeconds: 1 });
+    await eventually("the connection to be closed", () => upstreamConnection?.destroyed, { timeoutSeconds: 1 });
   });
 
-  it("that does not take a body in time is given up on", async () => {
+  it("that does not read the body in time yields 504", async () => {
     upstreamScript = [(socket) => void socket.pause()];
-    const reply = await sendRequest({ method: "POST", body: Buffer.alloc(20_000_000) });
-    expect([reply.status, await problemCodeOf(reply)]).toEqual([504, "upstream_timeout"]);
+    const response = await sendRequest({ method: "POST", body: Buffer.alloc(20_000_000) });
+    expect([response.status, await problemCodeOf(response)]).toEqual([504, "upstream_timeout"]);
   });
 });
 
 describe("a gateway that stops", () => {
-  it("lets requests finish, and closes their connections", async () => {
+  it("lets requests finish and closes their connections", async () => {
     upstreamScript = [
       (socket) => void setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), 400),
     ];
     const idle = await openRawConnection(gateway.port);
     const idleClosed = new Promise((resolve) => idle.once("close", resolve));
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v2/reports/", { authorization: key }));
-    await eventually("the request to come", () => requests.length === 1);
+    socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
+    await eventually("the request to arrive", () => requests.length === 1);
     const stopping = gateway.stop();
     await sleep(50);
     await expect(openRawConnection(gateway.port)).rejects.toThrow("ECONNREFUSED");
-    const reply = await readRawResponse(socket);
-    expect(reply).toMatchObject({ status: 200, isCutOff: false, headers: { connection: "close" } });
-    const began = performance.now();
+    const response = await readRawResponse(socket);
+    expect(response).toMatchObject({ status: 200, isTruncated: false, headers: { connection: "close" } });
+    const startedAt = performance.now();
     await Promise.all([stopping, idleClosed]);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });

@@ -12,23 +12,23 @@ import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayContext, GatewayRequest } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
-  /** How long a service may take to begin its response, and one of another process to go on with it. */
+  /** How long a service may take to begin its response. For remote services also the limit between two chunks. */
   responseTimeoutMs: number;
-  /** How long a stream may be silent. */
+  /** How long a stream may send nothing. */
   streamIdleTimeoutMs: number;
 }
 
-/** Connections to one service, and requests that wait for one. */
+/** Connections to one service, and requests that wait for a connection. */
 const maxUpstreamConnections = 256;
 const maxQueuedRequests = 1_000;
-/** How many connections the uploads of one key may hold. */
+/** Concurrent uploads of one key: each holds a connection to the service. */
 const maxUploadsPerKey = 16;
-/** Bodies and responses up to this size are taken whole before they are sent; larger ones are passed on as they come. */
+/** Request and response bodies up to this size are buffered before they are sent on; larger ones are streamed. */
 const maxBufferedBytes = 64 * 1024;
 
 /**
- * What a service hears of a client's headers: what it reads, and nothing else. So nothing that a client sends can take
- * the place of the gateway's own headers or of what frames the request.
+ * The client headers that are forwarded: only those that services read. So a client can replace neither the gateway's
+ * own headers nor those that frame the request.
  */
 const forwardedRequestHeaders = [
   "accept",
@@ -52,7 +52,7 @@ const strippedResponseHeaders = new Set([
   "x-request-id",
 ]);
 
-/** Forwards requests to a service of another process. */
+/** Forwards requests over HTTP to a service in another process. */
 export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
@@ -62,7 +62,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     connect: { timeout: 5_000 },
   };
   const pool = new Pool(url, { ...options, connections: maxUpstreamConnections });
-  // Streams hold a connection each for as long as their clients like: they take none of the others.
+  // Streams hold their connections for a long time, so they use a separate, unlimited pool.
   const streamPool = new Pool(url, { ...options, bodyTimeout: timeouts.streamIdleTimeoutMs });
 
   const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
@@ -74,10 +74,10 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   ): Promise<Dispatcher.ResponseData> {
     const { incoming, outgoing, requestId, traceparent, origin, principal } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
-    const signed = sign({ method, target, requestId, traceparent, origin, principal });
+    const signedHeaders = sign({ method, target, requestId, traceparent, origin, principal });
     if (pool.stats.queued >= maxQueuedRequests) {
       throw new ApiError("overloaded", {
-        detail: "More requests are waiting for this service than it can answer. Try again in a moment.",
+        detail: "Too many requests are queued for this service. Try again in a moment.",
       });
     }
     const body = isStreamedUpload(incoming)
@@ -89,7 +89,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     return (request.isStream ? streamPool : pool).request({
       method,
       path: target,
-      headers: { ...pickForwardedHeaders(incoming), ...signed },
+      headers: { ...pickForwardedHeaders(incoming), ...signedHeaders },
       body,
       signal: abort,
     });
@@ -98,7 +98,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   async function forward(context: GatewayContext): Promise<Response> {
     const request = context.get("request");
     const { incoming, outgoing } = request;
-    // Undici takes an emitter too: an AbortController costs a request several times as much.
+    // Undici also accepts an emitter, which is several times cheaper than an AbortController.
     const abort = new EventEmitter();
     let isClientGone = false;
     if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
@@ -130,7 +130,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     upstreamResponse.body.once("error", (error) => {
       if (!isClientGone) upstreamError = error;
     });
-    // Each step of the request listens to its end, and pipeline several times: Node warns from eleven on.
+    // Several middleware and `pipeline` add listeners here. Node warns about more than 10.
     outgoing.setMaxListeners(20);
     await pipeline(upstreamResponse.body, outgoing).catch(() => {});
     if (upstreamError !== undefined) throw upstreamError;
@@ -153,13 +153,13 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   };
 }
 
-/** Whether a body is passed on as it comes. A small one is taken whole first: however slowly it comes, it holds no connection. */
+/** Whether a request body is streamed. Small bodies are buffered, so that slow clients hold no upstream connection. */
 function isStreamedUpload(incoming: IncomingMessage): boolean {
   const length = incoming.headers["content-length"];
   return hasRequestBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);
 }
 
-/** Path and query of a request's URL. */
+/** Returns the path and query of a URL. */
 function requestTargetOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const fragment = url.indexOf("#", start);
@@ -172,22 +172,22 @@ function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<stri
     const value = headers[name];
     if (value !== undefined) forwarded[name] = String(value);
   }
-  // The length that node has checked; undici refuses to send another number of bytes than it says.
+  // Node has validated the length, and undici rejects a body of any other size.
   const length = headers["content-length"];
   if (length !== undefined && method !== "GET" && method !== "HEAD") forwarded["content-length"] = length;
   return forwarded;
 }
 
 function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const passed: Record<string, string> = {};
+  const clientHeaders: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined && !strippedResponseHeaders.has(name)) passed[name] = value as string;
+    if (value !== undefined && !strippedResponseHeaders.has(name)) clientHeaders[name] = value as string;
   }
-  return passed;
+  return clientHeaders;
 }
 
-/** A request that changes nothing is tried once more when its connection was closed before anything came back. */
+/** Whether to retry: only safe methods, and only when the connection was closed before a response began. */
 function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
   return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }
@@ -198,7 +198,10 @@ function isConnectionClosed(error: unknown): boolean {
 }
 
 export function upstreamTimeoutError(cause?: unknown): ApiError {
-  return new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment.", cause });
+  return new ApiError("upstream_timeout", {
+    detail: "The service did not respond in time. Try again in a moment.",
+    cause,
+  });
 }
 
 function toUpstreamApiError(cause: unknown): unknown {
@@ -209,8 +212,8 @@ function toUpstreamApiError(cause: unknown): unknown {
   if (!isConnectionClosed(cause) && !(cause instanceof errors.UndiciError) && !isTransient(cause)) return cause;
   return new ApiError("service_unavailable", {
     detail: isConnectionClosed(cause)
-      ? "The service went away while it was asked. What was asked may or may not have been done."
-      : "The service cannot be reached. Nothing was done; try again in a moment.",
+      ? "The connection to the service was lost. The request may or may not have been processed."
+      : "The service cannot be reached. The request was not processed. Try again in a moment.",
     cause,
   });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { openRawConnection, readRawResponse, requestHead, writeChunks } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse, writeChunks } from "../testing/raw-client.ts";
 import { createTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
@@ -11,88 +11,90 @@ beforeAll(async () => {
 });
 afterAll(() => gateways?.stop());
 
-describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
+describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) => {
   const sendRequest = (path: string, init: RequestInit = {}) =>
-    gateways[where].request(`/v2/reports/${path}`, { key, ...init });
-  const openGatewaySocket = () => openRawConnection(gateways[where].port);
+    gateways[placement].request(`/v2/reports/${path}`, { key, ...init });
+  const openGatewaySocket = () => openRawConnection(gateways[placement].port);
   const authorization = `Bearer ${key}`;
 
-  describe("is not sent 51 MB:", () => {
+  describe("does not receive 51 MB:", () => {
     const mebibyte = Buffer.alloc(1024 * 1024);
 
-    it("a client that announces them is told 413", async () => {
+    it("a client that sends Content-Length gets 413", async () => {
       const socket = await openGatewaySocket();
       socket.pause();
-      socket.write(requestHead("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }));
+      socket.write(
+        formatRequestHead("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }),
+      );
       expect(await writeChunks(socket, mebibyte, 51)).toBe(true);
       const reading = readRawResponse(socket);
       socket.resume();
-      const reply = await reading;
-      expect(reply).toMatchObject({ status: 413, isCutOff: false });
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code: "body_too_large" });
+      const response = await reading;
+      expect(response).toMatchObject({ status: 413, isTruncated: false });
+      expect(JSON.parse(response.body.toString())).toMatchObject({ code: "body_too_large" });
     });
 
-    it("a client that does not announce them is told 413 once they came", async () => {
+    it("a client that sends chunks gets 413 after the limit", async () => {
       const socket = await openGatewaySocket();
       socket.pause();
-      socket.write(requestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
+      socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
       expect(await writeChunks(socket, chunk, 51)).toBe(true);
       socket.write("0\r\n\r\n");
       const reading = readRawResponse(socket);
       socket.resume();
-      const reply = await reading;
-      expect(reply).toMatchObject({ status: 413, isCutOff: false });
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code: "body_too_large" });
+      const response = await reading;
+      expect(response).toMatchObject({ status: 413, isTruncated: false });
+      expect(JSON.parse(response.body.toString())).toMatchObject({ code: "body_too_large" });
     });
 
-    it("a client that goes on sending for ever is told 413, and cut off", async () => {
+    it("a client that never stops sending gets 413 and is disconnected", async () => {
       const socket = await openGatewaySocket();
-      socket.write(requestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
+      socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
       const reading = readRawResponse(socket);
       void writeChunks(socket, chunk, 60);
-      const reply = await reading;
-      expect(reply.status).toBe(413);
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code: "body_too_large" });
+      const response = await reading;
+      expect(response.status).toBe(413);
+      expect(JSON.parse(response.body.toString())).toMatchObject({ code: "body_too_large" });
       socket.destroy();
     });
 
-    it("a client that asks first is told 413 and sends nothing", async () => {
+    it("a client that sends Expect: 100-continue gets 413 and sends nothing", async () => {
       const socket = await openGatewaySocket();
       socket.write(
-        requestHead("POST /v2/reports/till", {
+        formatRequestHead("POST /v2/reports/till", {
           authorization,
           "content-length": 51 * mebibyte.length,
           expect: "100-continue",
         }),
       );
-      const reply = await readRawResponse(socket);
-      expect(reply).toMatchObject({ status: 413, headers: { connection: "close" } });
+      const response = await readRawResponse(socket);
+      expect(response).toMatchObject({ status: 413, headers: { connection: "close" } });
     });
   });
 
-  it("is sent 50 MB", async () => {
+  it("receives 50 MB", async () => {
     const body = Buffer.alloc(50 * 1024 * 1024, "x");
-    const reply = await sendRequest("till", { method: "POST", body });
-    expect(await reply.json()).toEqual({ bytes: body.length });
+    const response = await sendRequest("till", { method: "POST", body });
+    expect(await response.json()).toEqual({ bytes: body.length });
   });
 });
 
 describe("a client without a key", () => {
-  it("that asks before it sends is told 401 and sends nothing", async () => {
-    const socket = await openRawConnection(gateways.here.port);
-    socket.write(requestHead("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
+  it("that sends Expect: 100-continue gets 401 and sends nothing", async () => {
+    const socket = await openRawConnection(gateways["in-process"].port);
+    socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
     expect(await readRawResponse(socket)).toMatchObject({ status: 401, headers: { connection: "close" } });
   });
 
-  it("that sends much at once is told 401 all the same", async () => {
-    const socket = await openRawConnection(gateways.here.port);
+  it("that sends a large body at once gets 401", async () => {
+    const socket = await openRawConnection(gateways["in-process"].port);
     socket.pause();
-    socket.write(requestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
+    socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
     expect(await writeChunks(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);
     const reading = readRawResponse(socket);
     socket.resume();
-    expect(await reading).toMatchObject({ status: 401, isCutOff: false });
+    expect(await reading).toMatchObject({ status: 401, isTruncated: false });
   });
 });

@@ -9,12 +9,12 @@ let key: string;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  const direct = Object.fromEntries(
+  const inProcessServices = Object.fromEntries(
     serviceNames
       .filter((name) => name !== "accounts")
       .map((name) => [name, ({ url }: Request) => Response.json({ name, path: new URL(url).pathname })]),
   );
-  gateway = await startTestGateway(environment, { inProcessServices: direct });
+  gateway = await startTestGateway(environment, { inProcessServices });
   ({ key } = gateway.accounts.addKey());
 });
 afterAll(async () => {
@@ -37,13 +37,13 @@ describe("a path", () => {
     ["/v1/webhooks/deliveries/x", "webhooks"],
     ["/v1/tills/../reports/", "reporting"],
     ["/v1/tills/%2E%2e/reports?x=../y", "reporting"],
-  ])("%s is answered by %s", async (path, service) => {
+  ])("%s is routed to %s", async (path, service) => {
     const response = await gateway.request(path, { key });
     expect(await response.json()).toMatchObject({ name: service });
   });
 
   it.each(["/", "/v1", "/v1/", "/v1/till", "/v1/tillsx", "/v1/orders-livex", "/v2/locations", "/internal/keys/x"])(
-    "%s is answered by no service",
+    "%s is not routed",
     async (path) => {
       expect((await gateway.request(path, { key })).status).toBe(404);
     },

@@ -1,6 +1,6 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 
-/** Which service answers which paths: everything at and below a prefix. No path leads to `/internal` from outside. */
+/** The service of each path prefix. No prefix covers `/internal`, so clients cannot reach those routes. */
 export const routeTable = {
   "/v1/tills": "till-ingest",
   "/v2/tills": "till-ingest",
@@ -19,7 +19,7 @@ export const routeTable = {
   "/v1/auth": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
-/** Paths whose responses go on for as long as the client likes. */
+/** Paths whose responses stay open until the client closes them, with their prefixes. */
 export const streamRoutes = {
   "/v1/orders-live/stream": "/v1/orders-live",
 } as const satisfies Record<`/${string}`, keyof typeof routeTable>;

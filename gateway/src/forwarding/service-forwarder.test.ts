@@ -5,7 +5,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
 import { createTestService } from "../testing/test-service.ts";
 
@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateways?.stop());
 
-/** What a client gets, but for what differs from one request to the next. */
+/** Returns a response without the headers that differ between requests. */
 async function fetchComparable(gateway: TestGateway, path: string, init: RequestInit = {}) {
-  const reply = await gateway.request(path, { key, ...init, headers: { "x-request-id": "same", ...init.headers } });
-  const headers = Object.fromEntries([...reply.headers].filter(([name]) => !/^(date|ratelimit-)/.test(name)));
-  return { status: reply.status, headers, body: Buffer.from(await reply.arrayBuffer()).toString("latin1") };
+  const response = await gateway.request(path, { key, ...init, headers: { "x-request-id": "same", ...init.headers } });
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !/^(date|ratelimit-)/.test(name)));
+  return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()).toString("latin1") };
 }
 
-describe("a service in this process and one elsewhere answer alike", () => {
+describe("a service in process and a remote one respond the same", () => {
   it.each([
     ["GET", "json"],
     ["HEAD", "json"],
@@ -41,36 +41,36 @@ describe("a service in this process and one elsewhere answer alike", () => {
     ["PROPFIND", "nowhere"],
     ["GET", "nowhere?a=%20&b=é"],
   ])("to %s %s", async (method, path) => {
-    const here = await fetchComparable(gateways.here, `/v2/reports/${path}`, { method });
-    const elsewhere = await fetchComparable(gateways.elsewhere, `/v2/reports/${path}`, { method });
-    expect(elsewhere).toEqual(here);
-    expect(here.status).toBeLessThan(500);
+    const inProcess = await fetchComparable(gateways["in-process"], `/v2/reports/${path}`, { method });
+    const remote = await fetchComparable(gateways.remote, `/v2/reports/${path}`, { method });
+    expect(remote).toEqual(inProcess);
+    expect(inProcess.status).toBeLessThan(500);
   });
 
-  it("with the length of what is there at once, and without one for what comes bit by bit", async () => {
-    const whole = await fetchComparable(gateways.here, "/v2/reports/json");
-    expect(whole).toMatchObject({ status: 200, headers: { "content-length": "8", etag: '"abc"' } });
-    const slow = await fetchComparable(gateways.here, "/v2/reports/slowly");
+  it("with a content length for complete bodies and without one for streamed bodies", async () => {
+    const complete = await fetchComparable(gateways["in-process"], "/v2/reports/json");
+    expect(complete).toMatchObject({ status: 200, headers: { "content-length": "8", etag: '"abc"' } });
+    const slow = await fetchComparable(gateways["in-process"], "/v2/reports/slowly");
     expect(slow.body).toBe("onetwothree");
     expect(slow.headers).not.toHaveProperty("content-length");
   });
 });
 
-describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
+describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) => {
   const sendRequest = (path: string, init: RequestInit = {}) =>
-    gateways[where].request(`/v2/reports/${path}`, { key, ...init });
-  const openGatewaySocket = () => openRawConnection(gateways[where].port);
+    gateways[placement].request(`/v2/reports/${path}`, { key, ...init });
+  const openGatewaySocket = () => openRawConnection(gateways[placement].port);
   const authorization = `Bearer ${key}`;
 
-  it("gets bodies byte for byte, with their length and encoding", async () => {
+  it("receives bodies byte for byte, with their length and encoding", async () => {
     const body = gzipSync(randomBytes(300_000));
     const hash = createHash("sha256").update(body).digest("hex");
     const headers = { "content-encoding": "gzip" };
-    const reply = await sendRequest("count", { method: "POST", body, headers });
-    expect(await reply.json()).toEqual({ bytes: body.length, hash, length: String(body.length) });
+    const response = await sendRequest("count", { method: "POST", body, headers });
+    expect(await response.json()).toEqual({ bytes: body.length, hash, length: String(body.length) });
   });
 
-  it("gets bodies whose length nobody knows, and replies while they come", async () => {
+  it("receives bodies of unknown length, and may respond while they arrive", async () => {
     const chunks = Array.from({ length: 20 }, () => randomBytes(100_000));
     let sent = 0;
     const body = new ReadableStream({
@@ -80,32 +80,32 @@ describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
         else controller.close();
       },
     });
-    const reply = await sendRequest("echo", { method: "POST", body, duplex: "half" } as RequestInit);
-    const echoed = Buffer.from(await reply.arrayBuffer());
+    const response = await sendRequest("echo", { method: "POST", body, duplex: "half" } as RequestInit);
+    const echoed = Buffer.from(await response.arrayBuffer());
     expect(echoed.equals(Buffer.concat(chunks))).toBe(true);
   });
 
-  it("is heard as it speaks", async () => {
-    const reply = await sendRequest("slowly");
+  it("streams its response to the client chunk by chunk", async () => {
+    const response = await sendRequest("slowly");
     const times: number[] = [];
-    for await (const _ of reply.body ?? []) times.push(performance.now());
+    for await (const _ of response.body ?? []) times.push(performance.now());
     expect(times).toHaveLength(3);
     expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(90);
   });
 
-  it("may stream events with longer pauses than replies may have", async () => {
-    const began = performance.now();
-    const reply = await gateways[where].request("/v1/orders-live/stream", { key });
-    expect(performance.now() - began).toBeLessThan(500);
-    expect(await reply.text()).toBe("data: 1\n\ndata: 2\n\n");
+  it("may pause longer between streamed events than the response timeout", async () => {
+    const startedAt = performance.now();
+    const response = await gateways[placement].request("/v1/orders-live/stream", { key });
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(await response.text()).toBe("data: 1\n\ndata: 2\n\n");
   });
 
-  it("speaks no faster than the client listens", async () => {
+  it("is slowed down to the speed of the client", async () => {
     const socket = await openGatewaySocket();
     socket.pause();
     observations.pulledChunks = 0;
-    socket.write(requestHead("GET /v2/reports/endless", { authorization }));
-    // What the connections' own buffers take goes in first.
+    socket.write(formatRequestHead("GET /v2/reports/endless", { authorization }));
+    // The buffers of the connections fill up first.
     const pulled = await eventually("the service to wait", async () => {
       const before = observations.pulledChunks;
       await sleep(300);
@@ -115,107 +115,111 @@ describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
     socket.destroy();
   });
 
-  it("is told when the client goes away", async () => {
+  it("is notified when the client disconnects", async () => {
     const before = observations.abortedRequests;
     const aborter = new AbortController();
-    const asking = sendRequest("hang", { signal: aborter.signal }).catch(() => "gone");
+    const pending = sendRequest("hang", { signal: aborter.signal }).catch(() => "aborted");
     await sleep(100);
     aborter.abort();
-    expect(await asking).toBe("gone");
-    await eventually("the service to be told", () => observations.abortedRequests === before + 1, {
+    expect(await pending).toBe("aborted");
+    await eventually("the service to be notified", () => observations.abortedRequests === before + 1, {
       timeoutSeconds: 2,
     });
   });
 
-  it("that does not answer in time is given up on", async () => {
-    const began = performance.now();
-    const reply = await sendRequest("hang", { headers: { "x-request-id": `hang-${where}` } });
-    expect(reply.status).toBe(504);
-    expect(await reply.json()).toMatchObject({ code: "upstream_timeout", requestId: `hang-${where}` });
-    expect(performance.now() - began).toBeGreaterThan(900);
-    expect(performance.now() - began).toBeLessThan(2_000);
+  it("that does not respond in time yields 504", async () => {
+    const startedAt = performance.now();
+    const response = await sendRequest("hang", { headers: { "x-request-id": `hang-${placement}` } });
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ code: "upstream_timeout", requestId: `hang-${placement}` });
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it.each(["broken", "stalled"])("whose reply is %s never looks whole", async (how) => {
+  it.each(["broken", "stalled"])("whose response is %s yields an incomplete response", async (behavior) => {
     const socket = await openGatewaySocket();
-    socket.write(requestHead(`GET /v2/reports/${how}`, { authorization }));
-    const reply = await readRawResponse(socket);
-    expect(reply).toMatchObject({ status: 200, isCutOff: true });
-    expect(reply.body.toString()).toBe("begun");
+    socket.write(formatRequestHead(`GET /v2/reports/${behavior}`, { authorization }));
+    const response = await readRawResponse(socket);
+    expect(response).toMatchObject({ status: 200, isTruncated: true });
+    expect(response.body.toString()).toBe("begun");
   });
 
-  it("that answers before a body has come is heard, and the connection goes on", async () => {
+  it("may respond before it has the whole body, and the connection stays usable", async () => {
     const socket = await openGatewaySocket();
-    // A small body is taken whole before the service is asked.
+    // Larger than the bodies that the gateway buffers before it calls the service.
     const length = 100_000;
-    socket.write(requestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
+    socket.write(formatRequestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
     socket.write(Buffer.alloc(length / 2));
     const first = await readRawResponse(socket);
     expect(first.status).toBe(415);
     socket.write(Buffer.alloc(length / 2));
-    socket.write(requestHead("GET /v2/reports/json", { authorization }));
+    socket.write(formatRequestHead("GET /v2/reports/json", { authorization }));
     expect((await readRawResponse(socket)).status).toBe(200);
     socket.destroy();
   });
 
-  it("is given all the time that a slow client takes to send", async () => {
+  it("does not time out while a slow client sends its body", async () => {
     const socket = await openGatewaySocket();
-    socket.write(requestHead("POST /v2/reports/count", { authorization, "content-length": 6 }));
+    socket.write(formatRequestHead("POST /v2/reports/count", { authorization, "content-length": 6 }));
     socket.write("abc");
     await sleep(1_500);
     socket.write("def");
-    const reply = await readRawResponse(socket);
-    expect(reply.status).toBe(200);
-    expect(JSON.parse(reply.body.toString())).toMatchObject({ bytes: 6 });
+    const response = await readRawResponse(socket);
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body.toString())).toMatchObject({ bytes: 6 });
     socket.destroy();
   });
 
-  it("does not see the body of a GET", async () => {
+  it("does not receive the body of a GET", async () => {
     const socket = await openGatewaySocket();
-    socket.write(`${requestHead("GET /v2/reports/count", { authorization, "content-length": 5 })}hello`);
+    socket.write(`${formatRequestHead("GET /v2/reports/count", { authorization, "content-length": 5 })}hello`);
     expect(JSON.parse((await readRawResponse(socket)).body.toString())).toMatchObject({ bytes: 0 });
-    socket.write(requestHead("GET /v2/reports/json", { authorization }));
+    socket.write(formatRequestHead("GET /v2/reports/json", { authorization }));
     expect((await readRawResponse(socket)).status).toBe(200);
     socket.destroy();
   });
 
-  it("does not get a body whose client went away as if it were whole", async () => {
+  it("does not receive a truncated body as if it were complete", async () => {
     const before = observations.abortedRequests;
     const socket = await openGatewaySocket();
     socket.write(
-      requestHead("POST /v2/reports/count", { authorization, "content-length": 1_000, "x-request-id": `cut-${where}` }),
+      formatRequestHead("POST /v2/reports/count", {
+        authorization,
+        "content-length": 1_000,
+        "x-request-id": `cut-${placement}`,
+      }),
     );
     socket.write("half of it");
     await sleep(100);
     socket.destroy();
-    const line = await eventually("its line", () =>
-      gateways[where].logLines.find(({ requestId }) => requestId === `cut-${where}`),
+    const line = await eventually("the log line", () =>
+      gateways[placement].logLines.find(({ requestId }) => requestId === `cut-${placement}`),
     );
     expect(line).toMatchObject({ status: 499, aborted: true });
     expect(observations.abortedRequests).toBe(before);
   });
 
-  it("is sent the body of a client that asks first, when its key is good", async () => {
+  it("receives the body of a request with Expect: 100-continue when the key is valid", async () => {
     const lengths: number[] = [];
-    const answered = new Promise<string>((resolve, reject) => {
-      const sending = httpRequest({
-        port: gateways[where].port,
+    const responseText = new Promise<string>((resolve, reject) => {
+      const request = httpRequest({
+        port: gateways[placement].port,
         method: "POST",
         path: "/v2/reports/count",
         headers: { authorization, "content-length": 5, expect: "100-continue" },
       });
-      sending.on("continue", () => {
+      request.on("continue", () => {
         lengths.push(5);
-        sending.end("hello");
+        request.end("hello");
       });
-      sending.on("error", reject).on("response", async (reply) => {
+      request.on("error", reject).on("response", async (response) => {
         let text = "";
-        for await (const chunk of reply) text += chunk;
+        for await (const chunk of response) text += chunk;
         resolve(text);
       });
-      sending.flushHeaders();
+      request.flushHeaders();
     });
-    expect(JSON.parse(await answered)).toMatchObject({ bytes: 5 });
+    expect(JSON.parse(await responseText)).toMatchObject({ bytes: 5 });
     expect(lengths).toEqual([5]);
   });
 });

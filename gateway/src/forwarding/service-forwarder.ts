@@ -8,9 +8,9 @@ import type { GatewayContext, GatewayMiddleware } from "../server/gateway-reques
 import { createHttpForwarder, type ForwardTimeouts, upstreamTimeoutError } from "./http-forwarder.ts";
 
 /**
- * Brings requests to the services that answer them, in this process or another.
+ * Forwards requests to the services, in this process or in others.
  *
- * @throws `ConfigError` when a service runs elsewhere and there is no key for it.
+ * @throws `ConfigError` when a service is remote and the key to sign its requests is missing.
  */
 export function createServiceForwarder(registry: ServiceRegistry, timeouts: ForwardTimeouts) {
   const httpForwarders = new Map(
@@ -26,19 +26,19 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
     const contentLength = Number(incoming.headers["content-length"] ?? 0);
     if (contentLength > maxRequestBodyBytes) {
       throw new ApiError("body_too_large", {
-        detail: `The body is larger than ${maxRequestBodyBytes / 1024 / 1024} MB, which is the most that is taken.`,
+        detail: `The body is larger than the limit of ${maxRequestBodyBytes / 1024 / 1024} MB.`,
       });
     }
-    // A client that waits to be told to send its body is told so once its key has been accepted.
+    // With `Expect: 100-continue`, the client sends its body only after its key has been accepted.
     if (incoming.headers.expect !== undefined) {
       outgoing.writeContinue();
       outgoing.removeHeader("connection");
     }
     const remoteService = httpForwarders.get(service);
     if (remoteService) return remoteService.forward(context);
-    const local = registry.findLocalService(service);
-    if (!local) throw createServiceUnavailableError(service);
-    const response = await forwardInProcess(context, local, timeouts.responseTimeoutMs);
+    const localService = registry.findLocalService(service);
+    if (!localService) throw createServiceUnavailableError(service);
+    const response = await forwardInProcess(context, localService, timeouts.responseTimeoutMs);
     if (request.isStreamEnded) await response.body?.cancel();
     request.throwIfStreamEnded();
     return response;
@@ -57,7 +57,7 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
   };
 }
 
-/** Hands the very same request to a service of this process. */
+/** Calls a service in this process with the same request object, without a copy. */
 async function forwardInProcess(context: GatewayContext, service: ServiceFetch, timeoutMs: number): Promise<Response> {
   const request = context.get("request");
   const { incoming, outgoing } = request;
@@ -71,7 +71,7 @@ async function forwardInProcess(context: GatewayContext, service: ServiceFetch, 
         reject(upstreamTimeoutError());
       }, timeoutMs);
     };
-    // How long a client takes to send its body is not the service's time.
+    // The time that a slow client takes to send its body does not count.
     if (incoming.complete || !hasRequestBody(incoming)) startTimer();
     else incoming.once("end", startTimer);
   });
@@ -79,7 +79,7 @@ async function forwardInProcess(context: GatewayContext, service: ServiceFetch, 
     return await Promise.race([response, timeout]);
   } finally {
     clearTimeout(timer);
-    // What comes too late is sent to nobody, and must be closed.
-    if (isTimedOut) response.then((late) => late.body?.cancel()).catch(() => {});
+    // A response after the timeout is not sent, so its body must be closed.
+    if (isTimedOut) response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
   }
 }

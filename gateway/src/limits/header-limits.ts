@@ -2,31 +2,31 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 
 const maxHeaders = 100;
-/** Less than half of what services take, so that the gateway's own headers always fit. */
+/** Less than half of what services accept, so that the gateway's own headers always fit. */
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * Refuses requests whose headers are more or larger than any client's, or say that the body is encoded in a way that
- * node:http leaves as it is, before anything reads them.
+ * Rejects requests with too many or too large headers, with several Host headers, or with a transfer encoding that
+ * node:http does not decode.
  */
 export const headerLimitMiddleware: GatewayMiddleware = async (context, next) => {
   const { rawHeaders, headers } = context.env.incoming;
-  if (rawHeaders.length > 2 * maxHeaders) throw headersTooLarge(`A request may have ${maxHeaders} headers`);
+  if (rawHeaders.length > 2 * maxHeaders) throw headersTooLarge(`${maxHeaders} headers`);
   let bytes = 0;
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    bytes += name.length + (rawHeaders[at + 1] as string).length;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    bytes += name.length + (rawHeaders[index + 1] as string).length;
     if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
   }
-  if (bytes > maxHeaderBytes) throw headersTooLarge(`The headers of a request may have ${maxHeaderBytes / 1024} KB`);
+  if (bytes > maxHeaderBytes) throw headersTooLarge(`${maxHeaderBytes / 1024} KB of headers`);
   if (hosts > 1) {
-    throw new ApiError("invalid_request", { detail: "The header host may come only once." });
+    throw new ApiError("invalid_request", { detail: "The Host header must appear once." });
   }
   const codings = headers["transfer-encoding"]?.split(",").map((coding) => coding.trim().toLowerCase()) ?? [];
   if (codings.some((coding) => coding !== "chunked" && coding !== "")) {
     throw new ApiError("unsupported_transfer_encoding", {
-      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported: send chunked, or a content-length.`,
+      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported. Send chunked or Content-Length.`,
       headers: { connection: "close" },
     });
   }
@@ -34,5 +34,5 @@ export const headerLimitMiddleware: GatewayMiddleware = async (context, next) =>
 };
 
 function headersTooLarge(limit: string): ApiError {
-  return new ApiError("headers_too_large", { detail: `${limit}; this one has more.` });
+  return new ApiError("headers_too_large", { detail: `A request may have at most ${limit}.` });
 }

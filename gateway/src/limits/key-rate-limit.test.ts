@@ -10,7 +10,7 @@ import { createTokenLeaseStore, type TokenLeaseStore } from "./token-lease-store
 
 const log = createLogger({ name: "test", level: "silent" });
 const rate = { perSecond: 50, burst: 200 };
-/** Slow enough that nothing comes back while a test runs. */
+/** So slow that no token is refilled while a test runs. */
 const slowRate = { perSecond: 1, burst: 200 };
 
 let environment: TestEnvironment;
@@ -30,36 +30,36 @@ const acquireRepeatedly = (limiter: KeyRateLimiter, keyId: string, times: number
   Array.from({ length: times }, () => limiter.acquire(keyId, null));
 
 describe("a token bucket", () => {
-  it("gives a burst, and then so many a second", () => {
+  it("allows a burst and then the rate per second", () => {
     const bucket = new TokenBucket({ perSecond: 10, burst: 5 }, 0);
-    const takeUntilRefused = (now: number) => {
+    const takeUntilEmpty = (now: number) => {
       let taken = 0;
       while (bucket.take(now)) taken++;
       return taken;
     };
-    expect(takeUntilRefused(0)).toBe(5);
+    expect(takeUntilEmpty(0)).toBe(5);
     expect(bucket.getWaitMs(0)).toBe(100);
-    expect(takeUntilRefused(99)).toBe(0);
-    expect(takeUntilRefused(100)).toBe(1);
-    expect(takeUntilRefused(400)).toBe(3);
-    expect(takeUntilRefused(60_000)).toBe(5);
+    expect(takeUntilEmpty(99)).toBe(0);
+    expect(takeUntilEmpty(100)).toBe(1);
+    expect(takeUntilEmpty(400)).toBe(3);
+    expect(takeUntilEmpty(60_000)).toBe(5);
   });
 });
 
-describe("a key's limit", () => {
+describe("the rate limit of a key", () => {
   let store: TokenLeaseStore;
   beforeAll(async () => {
     store = await createLeaseStore();
   });
   afterAll(() => store.close());
 
-  it("is a burst of 200, however many ask at once", async () => {
+  it("allows a burst of 200 of 300 concurrent requests", async () => {
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
-    const verdicts = await Promise.all(acquireRepeatedly(limiter, "burst", 300));
-    expect(await countAllowed(verdicts)).toBe(200);
-    const refused = verdicts.find(({ isAllowed }) => !isAllowed) ?? expect.fail("none was refused");
-    expect(refused.retryAfterSeconds).toBe(1);
-    expect(refused.headers).toEqual({
+    const decisions = await Promise.all(acquireRepeatedly(limiter, "burst", 300));
+    expect(await countAllowed(decisions)).toBe(200);
+    const rejected = decisions.find(({ isAllowed }) => !isAllowed) ?? expect.fail("none was rejected");
+    expect(rejected.retryAfterSeconds).toBe(1);
+    expect(rejected.headers).toEqual({
       "ratelimit-limit": "200",
       "ratelimit-policy": "200;w=200",
       "ratelimit-remaining": "0",
@@ -67,35 +67,35 @@ describe("a key's limit", () => {
     });
   });
 
-  it("counts down what remains, without asking Redis each time", async () => {
-    let asked = 0;
-    const counting: TokenLeaseStore = {
+  it("counts down without a Redis command for each request", async () => {
+    let redisCalls = 0;
+    const countingStore: TokenLeaseStore = {
       ...store,
-      acquire: (...given) => {
-        asked++;
-        return store.acquire(...given);
+      acquire: (...args) => {
+        redisCalls++;
+        return store.acquire(...args);
       },
     };
-    const limiter = createKeyRateLimiter(counting, { defaultRate: rate });
+    const limiter = createKeyRateLimiter(countingStore, { defaultRate: rate });
     const remaining: number[] = [];
     for (let request = 0; request < 100; request++) {
-      const verdict = await limiter.acquire("counts", null);
-      remaining.push(Number(verdict.headers["ratelimit-remaining"]));
+      const decision = await limiter.acquire("counts", null);
+      remaining.push(Number(decision.headers["ratelimit-remaining"]));
     }
     expect(remaining[0]).toBe(199);
     expect(remaining.at(-1)).toBeGreaterThanOrEqual(100);
     expect(remaining.at(-1)).toBeLessThan(130);
-    expect(asked).toBeLessThanOrEqual(12);
+    expect(redisCalls).toBeLessThanOrEqual(12);
     const policy = (await limiter.acquire("counts", null)).headers["ratelimit-policy"];
     expect(policy).toBe("200;w=4");
   });
 
-  it("comes back at 50 a second", async () => {
+  it("refills at 50 per second", async () => {
     const limiter = createKeyRateLimiter(store, { defaultRate: rate });
     await Promise.all(acquireRepeatedly(limiter, "refill", 250));
-    const began = Date.now();
+    const startedAt = Date.now();
     let allowed = 0;
-    while (Date.now() - began < 1_000) {
+    while (Date.now() - startedAt < 1_000) {
       if ((await limiter.acquire("refill", null)).isAllowed) allowed++;
       await sleep(2);
     }
@@ -103,24 +103,24 @@ describe("a key's limit", () => {
     expect(allowed).toBeLessThanOrEqual(60);
   });
 
-  it("is its consumer's own when that has one", async () => {
+  it("is that of its consumer when the consumer has one", async () => {
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
-    const own = { perSecond: 1, burst: 7 };
-    const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire("own", own)));
-    expect(await countAllowed(verdicts)).toBe(7);
+    const consumerRate = { perSecond: 1, burst: 7 };
+    const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire("own", consumerRate)));
+    expect(await countAllowed(decisions)).toBe(7);
   });
 
-  it("is not another key's", async () => {
+  it("is independent of other keys", async () => {
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     await Promise.all(acquireRepeatedly(limiter, "one", 300));
     expect((await limiter.acquire("other", null)).isAllowed).toBe(true);
   });
 
-  it("is exceeded by two gateways by no more than a lease each", async () => {
+  it("is exceeded by two gateways by at most one lease each", async () => {
     const stores = [await createLeaseStore(), await createLeaseStore()];
     const limiters = stores.map((each) => createKeyRateLimiter(each, { defaultRate: slowRate }));
     let allowed = 0;
-    // Bursts with pauses, so that each gateway is left with a part of a lease again and again.
+    // Alternating bursts leave each gateway with a partly spent lease after every round.
     for (let round = 0; round < 40; round++) {
       for (const limiter of limiters) allowed += await countAllowed(acquireRepeatedly(limiter, "shared", 8));
     }
@@ -130,39 +130,39 @@ describe("a key's limit", () => {
   });
 });
 
-describe("when Redis", () => {
+describe("while Redis", () => {
   let redis: DedicatedServer;
   beforeAll(async () => {
     redis = await startDedicatedServer("redis");
   });
   afterAll(() => redis.stop());
 
-  it("goes away, each gateway keeps to the limit alone, at once, and together again when it is back", async () => {
+  it("is unreachable, each gateway limits on its own, and they share the limit again afterwards", async () => {
     const store = await createLeaseStore(redis.url);
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     expect((await limiter.acquire("first", null)).isAllowed).toBe(true);
     await redis.kill();
-    await eventually("the store to see it", () => !store.isUp());
-    const began = Date.now();
+    await eventually("the store to notice the outage", () => !store.isUp());
+    const startedAt = Date.now();
     expect(await countAllowed(acquireRepeatedly(limiter, "alone", 300))).toBe(200);
-    expect(Date.now() - began).toBeLessThan(50);
+    expect(Date.now() - startedAt).toBeLessThan(50);
     await redis.start();
     await eventually("the store to be back", () => store.isUp());
     expect(await countAllowed(acquireRepeatedly(limiter, "together", 300))).toBe(200);
     await store.close();
   });
 
-  it("hangs, requests wait for it once and for a moment", async () => {
+  it("hangs, requests wait for it only once and briefly", async () => {
     const store = await createLeaseStore(redis.url);
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     await redis.suspend();
     try {
-      const began = Date.now();
+      const startedAt = Date.now();
       expect(await countAllowed(acquireRepeatedly(limiter, "hanging", 300))).toBe(200);
-      expect(Date.now() - began).toBeLessThan(500);
-      const again = Date.now();
+      expect(Date.now() - startedAt).toBeLessThan(500);
+      const secondStartedAt = Date.now();
       expect(await countAllowed(acquireRepeatedly(limiter, "hanging too", 300))).toBe(200);
-      expect(Date.now() - again).toBeLessThan(50);
+      expect(Date.now() - secondStartedAt).toBeLessThan(50);
     } finally {
       await redis.resume();
     }
@@ -170,14 +170,14 @@ describe("when Redis", () => {
     await store.close();
   });
 
-  it("is not there at the start, the gateway limits all the same", async () => {
+  it("is unreachable at startup, the gateway still limits requests", async () => {
     const store = await createLeaseStore("redis://127.0.0.1:1");
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     expect(await countAllowed(acquireRepeatedly(limiter, "never", 300))).toBe(200);
     await store.close();
   });
 
-  it("is flushed, limits begin anew and nothing fails", async () => {
+  it("is flushed, limits start over without errors", async () => {
     const store = await createLeaseStore(redis.url);
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     await Promise.all(acquireRepeatedly(limiter, "flushed", 300));

@@ -4,29 +4,29 @@ import { LRUCache } from "lru-cache";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 import type { TokenLeaseStore } from "./token-lease-store.ts";
 
-/** Whether a request may pass, and what its response says of the limit. */
+/** Whether a request is allowed, and the rate limit headers of its response. */
 export interface RateLimitDecision {
   isAllowed: boolean;
   headers: Record<string, string>;
-  /** Seconds until another try can pass. */
+  /** 0 when the request is allowed. */
   retryAfterSeconds: number;
 }
 
 export type KeyRateLimiter = ReturnType<typeof createKeyRateLimiter>;
 
-/** How many keys are counted at once; the one unused for longest is forgotten first. */
+/** The maximum number of keys with a limit in memory; the least recently used one is dropped first. */
 const maxTrackedKeys = 50_000;
-/** The part of a burst that one gateway takes at a time: that much may be exceeded by each gateway. */
+/** The part of a burst that one gateway leases at a time. Each gateway may exceed the limit by that much. */
 const leaseFraction = 1 / 10;
 
-/** One key's limit, as one gateway knows it. */
+/** The rate limit of one key in this gateway. */
 class KeyRateLimit {
   readonly keyId: string;
-  /** Tokens that are this gateway's to spend. */
+  /** Tokens that this gateway has leased from Redis and not yet spent. */
   leasedTokens = 0;
-  /** What is left for everybody, as last heard; all there is to go by when Redis is away. */
+  /** A local estimate of the bucket in Redis. While Redis is unreachable, it is the only limit. */
   readonly sharedBucket: TokenBucket;
-  /** Until when asking for more is known to be in vain, in milliseconds. */
+  /** The bucket in Redis is known to be empty until this time (milliseconds since the epoch). */
   emptyUntil = 0;
   waitingRequests = 0;
   pendingRenewal: Promise<void> | undefined;
@@ -54,13 +54,13 @@ class KeyRateLimit {
 
   decide(isAllowed: boolean, now: number): RateLimitDecision {
     const { burst, perSecond } = this.rate;
-    const left = Math.min(burst, this.sharedBucket.getAvailable(now) + this.leasedTokens);
-    const reset = Math.ceil((burst - left) / perSecond);
+    const remaining = Math.min(burst, this.sharedBucket.getAvailable(now) + this.leasedTokens);
+    const resetSeconds = Math.ceil((burst - remaining) / perSecond);
     const headers = {
       "ratelimit-limit": this.#limit,
       "ratelimit-policy": this.#policy,
-      "ratelimit-remaining": String(Math.floor(left)),
-      "ratelimit-reset": String(reset),
+      "ratelimit-remaining": String(Math.floor(remaining)),
+      "ratelimit-reset": String(resetSeconds),
     };
     return {
       isAllowed,
@@ -71,9 +71,9 @@ class KeyRateLimit {
 }
 
 /**
- * Limits requests by key, over all gateways. It counts in leases: each gateway takes a batch of a key's tokens from Redis and spends it without asking, taking the
- * next before the first is spent. So N gateways exceed a limit by at most one lease each, and only a key near its
- * limit waits for Redis. While Redis is away each gateway keeps to the same numbers alone.
+ * Limits requests by key, across all gateways. Each gateway leases a batch of a key's tokens from Redis, spends it
+ * locally, and renews it before it is used up. So N gateways exceed a limit by at most one lease each, and only a key
+ * near its limit waits for Redis. While Redis is unreachable, each gateway enforces the same limit on its own.
  */
 export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { defaultRate: TokenBucketRate }) {
   const limits = new LRUCache<string, KeyRateLimit, TokenBucketRate>({
@@ -83,9 +83,9 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
 
   function renewLease(limit: KeyRateLimit): void {
     if (limit.pendingRenewal || !store.isUp() || Date.now() < limit.emptyUntil) return;
-    const wanted = limit.leaseSize - limit.leasedTokens + limit.waitingRequests;
+    const requestedTokens = limit.leaseSize - limit.leasedTokens + limit.waitingRequests;
     limit.pendingRenewal = store
-      .acquire(limit.keyId, limit.rate, wanted)
+      .acquire(limit.keyId, limit.rate, requestedTokens)
       .then(({ granted, remaining }) => {
         limit.leasedTokens += granted;
         limit.sharedBucket.setAvailable(remaining, Date.now());
@@ -97,16 +97,16 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
       });
   }
 
-  /** The decision by what is known here; undefined when Redis must be asked. */
+  /** Decides by leased tokens and the local estimate; undefined when tokens must be leased from Redis first. */
   function decideLocally(limit: KeyRateLimit): RateLimitDecision | undefined {
-    const time = Date.now();
+    const now = Date.now();
     if (limit.leasedTokens >= 1) {
       limit.leasedTokens -= 1;
       if (limit.leasedTokens < limit.leaseSize / 2) renewLease(limit);
-      return limit.decide(true, time);
+      return limit.decide(true, now);
     }
-    if (!store.isUp()) return limit.decide(limit.sharedBucket.take(time), time);
-    return time < limit.emptyUntil ? limit.decide(false, time) : undefined;
+    if (!store.isUp()) return limit.decide(limit.sharedBucket.take(now), now);
+    return now < limit.emptyUntil ? limit.decide(false, now) : undefined;
   }
 
   async function decideWithRedis(limit: KeyRateLimit): Promise<RateLimitDecision> {
@@ -124,26 +124,27 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
   }
 
   return {
-    /** Takes one request of the key's rate. Answers at once, unless the key is near its limit. */
+    /** Takes one token of the key; null means the default rate. Returns a promise when the key is near its limit. */
     acquire(keyId: string, rate: TokenBucketRate | null): RateLimitDecision | Promise<RateLimitDecision> {
-      const current = rate ?? defaultRate;
-      const limit = limits.memo(keyId, { context: current });
-      if (limit.rate.burst !== current.burst || limit.rate.perSecond !== current.perSecond) limit.setRate(current);
+      const currentRate = rate ?? defaultRate;
+      const limit = limits.memo(keyId, { context: currentRate });
+      const { burst, perSecond } = limit.rate;
+      if (burst !== currentRate.burst || perSecond !== currentRate.perSecond) limit.setRate(currentRate);
       return decideLocally(limit) ?? decideWithRedis(limit);
     },
   };
 }
 
-/** Limits requests by their key, and tells the client how it stands. */
+/** Limits requests by their key, and adds the rate limit headers to every response. */
 export function keyRateLimitMiddleware(limiter: KeyRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
-    if (!key) throw new Error("A request is limited once its key is known.");
+    if (!key) throw new Error("The request is not authenticated.");
     const { isAllowed, headers, retryAfterSeconds } = await limiter.acquire(key.principal.keyId, key.rateLimit);
     for (const name in headers) outgoing.setHeader(name, headers[name] as string);
     if (isAllowed) return next();
     throw new ApiError("rate_limited", {
-      detail: `This key may make ${headers["ratelimit-limit"]} requests at once. Wait as many seconds as Retry-After says.`,
+      detail: `This API key has used its burst of ${headers["ratelimit-limit"]} requests. Wait for the seconds in Retry-After.`,
       headers: { "retry-after": String(retryAfterSeconds) },
     });
   };

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => redis?.stop());
 
 describe("while Redis is at its maxmemory", () => {
-  it("each gateway keeps to the limit alone, and together again when there is memory", async () => {
+  it("each gateway limits on its own, and they share the limit again when there is memory", async () => {
     const admin = createRedisClient({ REDIS_URL: redis.url }, {});
     const log = createLogger({ name: "test", level: "silent" });
     const createLeaseStore = () => createTokenLeaseStore({ REDIS_URL: redis.url }, { namespace: "full", log });
@@ -21,20 +21,22 @@ describe("while Redis is at its maxmemory", () => {
     const [one, other] = stores.map((store) =>
       createKeyRateLimiter(store, { defaultRate: { perSecond: 1, burst: 200 } }),
     );
-    const allowed = async (limiter = one, keyId = "") => {
-      const verdicts = await Promise.all(Array.from({ length: 300 }, () => limiter?.acquire(keyId, null)));
-      return verdicts.filter((verdict) => verdict?.isAllowed).length;
+    const countAllowed = async (limiter = one, keyId = "") => {
+      const decisions = await Promise.all(Array.from({ length: 300 }, () => limiter?.acquire(keyId, null)));
+      return decisions.filter((decision) => decision?.isAllowed).length;
     };
     try {
       await admin.config("SET", "maxmemory-policy", "noeviction");
       await admin.config("SET", "maxmemory", "1mb");
-      expect(await allowed(one, "alone")).toBe(200);
-      expect(await allowed(one, "alone")).toBeLessThan(5);
-      expect(await allowed(other, "alone")).toBe(200);
+      expect(await countAllowed(one, "alone")).toBe(200);
+      expect(await countAllowed(one, "alone")).toBeLessThan(5);
+      expect(await countAllowed(other, "alone")).toBe(200);
 
       await admin.config("SET", "maxmemory", 0);
       await eventually("the stores to be back", () => stores.every((store) => store.isUp()));
-      expect((await allowed(one, "together")) + (await allowed(other, "together"))).toBeLessThan(200 + 2 * 20 + 5);
+      expect((await countAllowed(one, "together")) + (await countAllowed(other, "together"))).toBeLessThan(
+        200 + 2 * 20 + 5,
+      );
     } finally {
       admin.disconnect();
       await Promise.all(stores.map((store) => store.close()));

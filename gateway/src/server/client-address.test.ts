@@ -7,26 +7,26 @@ function fakeRequest(headers: Record<string, string>, remoteAddress = "192.0.2.9
 }
 const noProxies = { trustedProxies: 0, publicUrl: undefined };
 
-describe("the origin that links are built on", () => {
-  it("is what the request says", () => {
+describe("the origin of absolute links", () => {
+  it("is the host of the request", () => {
     expect(requestOriginOf(fakeRequest({ host: "api.example:4000" }), noProxies)).toBe("http://api.example:4000");
   });
 
-  it("is what a trusted proxy says, and only a trusted one", () => {
+  it("is the forwarded host of a trusted proxy only", () => {
     const headers = { host: "inside", "x-forwarded-host": "api.example", "x-forwarded-proto": "https" };
     expect(requestOriginOf(fakeRequest(headers), { ...noProxies, trustedProxies: 1 })).toBe("https://api.example");
     expect(requestOriginOf(fakeRequest(headers), noProxies)).toBe("http://inside");
   });
 
-  it("is the configured one when there is one", () => {
+  it("is the configured public URL, if any", () => {
     const publicUrl = new URL("https://api.example/");
     expect(requestOriginOf(fakeRequest({ host: "inside" }), { trustedProxies: 0, publicUrl })).toBe(
       "https://api.example",
     );
   });
 
-  it.each(["a b", "evil.example/path", 'x"y', ""])("is not %j", (host) => {
-    expect(() => requestOriginOf(fakeRequest({ host }), noProxies)).toThrow("host");
+  it.each(["a b", "evil.example/path", 'x"y', ""])("cannot be %j", (host) => {
+    expect(() => requestOriginOf(fakeRequest({ host }), noProxies)).toThrow("Host");
   });
 });
 
@@ -42,7 +42,7 @@ describe("a client's address", () => {
     expect(clientAddressOf(fakeRequest(headers), { ...noProxies, trustedProxies })).toBe(address);
   });
 
-  it("is the peer's when a proxy says nothing", () => {
+  it("is that of the connection when the proxy sends no header", () => {
     expect(clientAddressOf(fakeRequest({}), { ...noProxies, trustedProxies: 1 })).toBe("192.0.2.9");
   });
 

@@ -3,26 +3,27 @@ import { isIPv6 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { ApiError } from "@pragma/contracts/errors";
 
-/** What is known of the proxies before the gateway. */
+/** The proxies in front of the gateway. */
 export interface ProxyConfig {
-  /** How many of them are believed in what they say of the client. */
+  /** The number of proxies whose X-Forwarded headers are trusted. */
   trustedProxies: number;
-  /** Where clients reach this API; taken from the request when it is not given. */
+  /** Where clients reach this API; undefined: the host of the request. */
   publicUrl: URL | undefined;
 }
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
 
 /**
- * Returns the scheme and host that the client used, which absolute links are built on: `https://api.example`.
+ * Returns the scheme and host that the client used, as the base of absolute links: `https://api.example`.
  *
- * @throws `ApiError` invalid_request when the host cannot be one.
+ * @throws `ApiError` invalid_request when the Host header is not a valid host.
  */
 export function requestOriginOf(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
   if (publicUrl) return publicUrl.origin;
   const forwarded = (name: string) => (trustedProxies > 0 ? firstHeaderValue(incoming.headers[name]) : undefined);
   const host = forwarded("x-forwarded-host") ?? incoming.headers.host ?? "localhost";
-  if (!hostPattern.test(host)) throw new ApiError("invalid_request", { detail: "The host header is not a host." });
+  if (!hostPattern.test(host))
+    throw new ApiError("invalid_request", { detail: "The Host header is not a valid host." });
   const isEncrypted = (incoming.socket as TLSSocket).encrypted === true;
   const proto = forwarded("x-forwarded-proto")?.toLowerCase() ?? (isEncrypted ? "https" : "http");
   return `${proto === "https" ? "https" : "http"}://${host}`;
@@ -33,7 +34,7 @@ function firstHeaderValue(header: string | string[] | undefined): string | undef
   return first?.trim() || undefined;
 }
 
-/** Returns the client's address: the peer's, or what the outermost trusted proxy saw. */
+/** Returns the client's IP address: that of the connection, or the one that the outermost trusted proxy recorded. */
 export function clientAddressOf(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
   const peer = incoming.socket.remoteAddress ?? "unknown";
   if (trustedProxies === 0) return peer;
@@ -44,7 +45,7 @@ export function clientAddressOf(incoming: IncomingMessage, { trustedProxies }: P
   return hops.at(-trustedProxies) ?? hops[0] ?? peer;
 }
 
-/** Returns what counts as one client: an IPv4 address, or the /64 that IPv6 networks give to one. */
+/** Returns the network that limits count as one client: an IPv4 address, or the /64 prefix of an IPv6 address. */
 export function clientNetworkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
   if (!isIPv6(plain)) return plain;

@@ -3,7 +3,7 @@ import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { createTestService } from "../testing/test-service.ts";
 
@@ -12,7 +12,7 @@ let environment: TestEnvironment;
 let gateway: TestGateway;
 let authorization: string;
 
-/** How many requests the service handles at the moment, and handled at once at most. */
+/** The number of requests that the service is handling, and its maximum so far. */
 const activeRequests = { now: 0, max: 0 };
 const respondSlowly: ServiceFetch = async () => {
   activeRequests.now += 1;
@@ -51,10 +51,10 @@ async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawConnecti
   return text;
 }
 
-describe("requests that a client sends ahead", () => {
-  it("are answered one after the other", async () => {
+describe("pipelined requests", () => {
+  it("are handled one after the other", async () => {
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(5));
+    socket.write(formatRequestHead("GET /v1/catalog/", { authorization }).repeat(5));
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
     await eventually("five responses", () => text.split("HTTP/1.1 200").length === 6);
@@ -62,31 +62,31 @@ describe("requests that a client sends ahead", () => {
     socket.destroy();
   });
 
-  it("close the connection when they are more than eight", async () => {
+  it("close the connection when there are more than eight", async () => {
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(800));
+    socket.write(formatRequestHead("GET /v1/catalog/", { authorization }).repeat(800));
     const text = await readUntilClosed(socket);
     expect(text.split("HTTP/1.1 ").length).toBeLessThan(10);
   });
 });
 
 describe("a client", () => {
-  it("that takes nothing of its response is cut off", async () => {
+  it("that does not read its response is disconnected", async () => {
     const socket = await openRawConnection(gateway.port);
     socket.pause();
-    socket.write(requestHead("GET /v2/reports/endless", { authorization, "x-request-id": "takes-nothing" }));
+    socket.write(formatRequestHead("GET /v2/reports/endless", { authorization, "x-request-id": "never-reads" }));
     const line = await eventually(
-      "its line",
-      () => gateway.logLines.find(({ requestId }) => requestId === "takes-nothing"),
+      "the log line",
+      () => gateway.logLines.find(({ requestId }) => requestId === "never-reads"),
       { timeoutSeconds: 15 },
     );
     expect(line).toMatchObject({ aborted: true });
     socket.destroy();
   });
 
-  it("that sends what is no HTTP while its stream goes on finds the connection closed, and no word in the stream", async () => {
+  it("that sends invalid HTTP during its stream is disconnected without an error in the stream", async () => {
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v1/orders-live/stream", { authorization }));
+    socket.write(formatRequestHead("GET /v1/orders-live/stream", { authorization }));
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
     await eventually("the stream to begin", () => text.includes("data: 1"));
@@ -96,16 +96,16 @@ describe("a client", () => {
     expect(text).not.toContain("400");
   });
 
-  it("has so many connections and no more", async () => {
+  it("may open a limited number of connections", async () => {
     const sockets = await Promise.all(Array.from({ length: 30 }, () => openRawConnection(gateway.port)));
     await eventually("ten to be closed", () => sockets.filter(({ destroyed }) => destroyed).length >= 10);
     const [open] = sockets.filter(({ destroyed }) => !destroyed);
-    open?.write(requestHead("GET /v2/reports/json", { authorization }));
+    open?.write(formatRequestHead("GET /v2/reports/json", { authorization }));
     if (open) expect((await readRawResponse(open)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
 
-  it("without a key makes so many requests and no more, and is told the limit", async () => {
+  it("without a key may send a limited number of requests, and the 429 states the limit", async () => {
     await eventually(
       "connections to be free",
       async () => (await gateway.request("/v2/reports/json", { key: authorization })).ok,
@@ -113,14 +113,14 @@ describe("a client", () => {
     const statuses: number[] = [];
     for (let request = 0; request < 8; request++) statuses.push((await gateway.request("/health/")).status);
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(6);
-    const refused = await gateway.request("/health/");
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await refused.json()).toMatchObject({
+    const rejected = await gateway.request("/health/");
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers.get("retry-after")).toBe("1");
+    expect(await rejected.json()).toMatchObject({
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
-    // A key that nobody looks at there makes no difference.
+    // A key makes no difference on routes that do not authenticate.
     expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);

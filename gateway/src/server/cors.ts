@@ -29,27 +29,27 @@ const exposedHeaders = [
   "sunset",
   "x-request-id",
 ].join(", ");
-/** Seconds that a browser may keep the response to a preflight: the longest that browsers accept. */
+/** Seconds for which a browser may cache a preflight response: the maximum that browsers accept. */
 const preflightMaxAgeSeconds = "7200";
 
 /**
- * Lets pages of these origins call the API and read its responses; `*` stands for every origin. Keys are sent in a
- * header and never in cookies, so any page may.
+ * Lets pages of these origins call the API and read its responses; `*` allows every origin. That is safe, because keys
+ * are sent in a header and never in cookies.
  */
 export function corsMiddleware(origins: string[]): GatewayMiddleware {
   const allowed = new Set(origins);
   const isAnyOrigin = allowed.has("*");
   return async (context, next) => {
-    // On node's response and not on Hono's: it goes with whatever is sent, also with what is streamed past Hono.
+    // Set on Node's response, because streamed responses bypass Hono's.
     const { incoming, outgoing } = context.env;
     outgoing.setHeader("vary", "origin");
-    const { origin, "access-control-request-method": preflightFor } = incoming.headers;
+    const { origin, "access-control-request-method": requestedMethod } = incoming.headers;
     const isAllowed = origin !== undefined && (isAnyOrigin || allowed.has(origin));
     if (isAllowed) {
       outgoing.setHeader("access-control-allow-origin", isAnyOrigin ? "*" : origin);
       outgoing.setHeader("access-control-expose-headers", exposedHeaders);
     }
-    const isPreflight = incoming.method === "OPTIONS" && origin !== undefined && preflightFor !== undefined;
+    const isPreflight = incoming.method === "OPTIONS" && origin !== undefined && requestedMethod !== undefined;
     if (!isPreflight) return next();
     return new Response(null, { status: 204, headers: isAllowed ? preflightHeaders : {} });
   };

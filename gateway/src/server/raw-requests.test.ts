@@ -10,19 +10,19 @@ import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/int
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-/** Two clients with a key each. */
+/** The consumers of two clients, each with its own key. */
 const clients = ["Anna", "Bruno"] as const;
 const keys = { Anna: createApiKey().key, Bruno: createApiKey().key };
 
 let environment: TestEnvironment;
 let service: HttpServer;
-/** node:http alone, which answers each request as the service does. */
+/** A plain node:http server that responds like the service. */
 let referenceServer: Server;
-const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
-/** What a server understood of a request. */
+/** Summarizes a request as a server parsed it. */
 async function describeRequest(incoming: IncomingMessage, consumer: string): Promise<object> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -38,25 +38,25 @@ async function describeRequest(incoming: IncomingMessage, consumer: string): Pro
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  const accounts = new FakeKeyLookupService();
+  const accounts = new FakeAccountsService();
   for (const consumer of clients) {
     accounts.addKey({ consumer, rateLimit: { perSecond: 100_000, burst: 1_000_000 } }, keys[consumer]);
   }
   const verify = createInternalRequestVerifier(environment.variables, "reporting");
-  const answer = async (_: Request, { incoming, caller }: ServiceBindings = {}) => {
+  const respond = async (_: Request, { incoming, caller }: ServiceBindings = {}) => {
     if (!incoming) throw new Error("Every request comes over HTTP.");
     const { principal } = caller ?? verify(incoming);
     return Response.json(await describeRequest(incoming, principal.consumer));
   };
-  service = await startHttpServer(answer, { port: 0 });
-  gateways.here = await startTestGateway(environment, { accounts, inProcessServices: { reporting: answer } });
-  gateways.elsewhere = await startTestGateway(environment, {
+  service = await startHttpServer(respond, { port: 0 });
+  gateways["in-process"] = await startTestGateway(environment, { accounts, inProcessServices: { reporting: respond } });
+  gateways.remote = await startTestGateway(environment, {
     accounts,
     variables: { REPORTING_URL: `http://127.0.0.1:${service.port}` },
   });
   referenceServer = createServer(async (incoming, outgoing) => {
     const { authorization, "transfer-encoding": encoding = "" } = incoming.headers;
-    // Where a request names an upgrade, too, node:http lets any encoding pass and reads no body.
+    // With an Upgrade header, node:http accepts any transfer encoding and reads no body.
     if (!/^$|^([, ]*chunked)+$/i.test(encoding)) return void outgoing.writeHead(501, { connection: "close" }).end();
     const key = authorization?.replace("Bearer ", "");
     const consumer = clients.find((name) => keys[name] === key);
@@ -76,11 +76,11 @@ afterAll(async () => {
 
 interface RawResponseSummary {
   status: number;
-  /** Undefined of errors, whose words are each server's own. */
+  /** Undefined for errors, because the servers word them differently. */
   body: unknown;
 }
 
-/** Sends bytes in pieces and reads what comes until nothing more does. */
+/** Sends bytes in pieces and reads responses until none has arrived for a while. */
 function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummary[]> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -93,7 +93,7 @@ function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummar
     };
     const wait = () => {
       clearTimeout(idleTimer);
-      // A busy machine takes its time to begin.
+      // The first response may take long on a busy machine.
       idleTimer = setTimeout(end, text === "" ? 2_000 : 500);
     };
     socket.on("data", (chunk) => {
@@ -115,12 +115,12 @@ function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummar
 function parseResponses(text: string): RawResponseSummary[] {
   return text
     .split(/(?=HTTP\/1\.1 \d{3} )/)
-    .filter((answer) => answer.startsWith("HTTP/1.1 "))
-    .map((answer) => ({ status: Number(answer.slice(9, 12)), answer }))
+    .filter((response) => response.startsWith("HTTP/1.1 "))
+    .map((response) => ({ status: Number(response.slice(9, 12)), response }))
     .filter(({ status }) => status !== 100)
-    .map(({ status, answer }) => ({
+    .map(({ status, response }) => ({
       status,
-      body: status === 200 ? JSON.parse(/\{.*\}/s.exec(answer)?.[0] ?? "null") : undefined,
+      body: status === 200 ? JSON.parse(/\{.*\}/s.exec(response)?.[0] ?? "null") : undefined,
     }));
 }
 
@@ -133,7 +133,7 @@ const headerNames = [
 const body = fc.oneof(
   fc.constant("{}"),
   fc.stringMatching(/^[a-z]{0,200}$/),
-  // What would be another request, were it not the body of this one.
+  // A body that looks like another request, for request smuggling.
   fc
     .constantFrom(...clients)
     .map((name) => `DELETE /v1/auth/keys/1 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys[name]}\r\n\r\n`),
@@ -145,7 +145,7 @@ const framing = fc.constantFrom<(text: string) => [string[], string]>(
     ["transfer-encoding: chunked"],
     `${text.length.toString(16)}\r\n${text}\r\n${text === "" ? "" : "0\r\n\r\n"}`,
   ],
-  // Wrong in one way or another.
+  // Invalid or unusual framing.
   (text) => [[`content-length: ${text.length}`, `content-length: ${text.length}`], text],
   (text) => [[`content-length: ${text.length}`, "content-length: 1"], text],
   (text) => [
@@ -182,26 +182,26 @@ const rawRequest = fc
     method: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH"),
     path: fc.constantFrom("/v2/reports/", "/v2/reports/1?a=b", "/v2/reports/x%20y"),
     client: fc.constantFrom(...clients),
-    named: fc.option(fc.subarray(headerNames, { minLength: 1 })),
-    odd: fc.array(unusualHeader, { maxLength: 3 }),
+    connectionHeaders: fc.option(fc.subarray(headerNames, { minLength: 1 })),
+    unusualHeaders: fc.array(unusualHeader, { maxLength: 3 }),
     framing,
     body,
     lineEnd: fc.constantFrom("\r\n", "\r\n", "\r\n", "\n"),
   })
-  .map(({ method, path, client, named, odd, framing: frame, body: text, lineEnd }) => {
+  .map(({ method, path, client, connectionHeaders, unusualHeaders, framing: frame, body: text, lineEnd }) => {
     const [lines, bytes] = method === "GET" ? [[], ""] : frame(text);
     const head = [
       `${method} ${path} HTTP/1.1`,
       "host: api.example",
       `authorization: Bearer ${keys[client]}`,
-      ...(named ? [`connection: ${named.join(", ")}`] : []),
-      ...odd,
+      ...(connectionHeaders ? [`connection: ${connectionHeaders.join(", ")}`] : []),
+      ...unusualHeaders,
       ...lines,
     ];
     return `${head.join(lineEnd)}${lineEnd}${lineEnd}${bytes}`;
   });
 
-/** One to three requests of a client on one connection, cut anywhere. */
+/** One to three requests on one connection, split into pieces at random offsets. */
 const rawConnection = fc
   .tuple(
     fc.array(rawRequest, { minLength: 1, maxLength: 3 }),
@@ -209,45 +209,45 @@ const rawConnection = fc
   )
   .map(([requests, cuts]) => {
     const bytes = Buffer.from(requests.join(""), "latin1");
-    const places = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b);
-    return places.slice(1).map((place, at) => bytes.subarray(places[at], place));
+    const offsets = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b);
+    return offsets.slice(1).map((end, index) => bytes.subarray(offsets[index], end));
   });
 
 /**
- * What is well-formed is understood alike. Bytes that are no HTTP end the connection, together with responses that were
- * not sent yet: then one server has answered less of the same.
+ * Expects equal responses to well-formed requests. Invalid HTTP closes the connection together with unsent responses,
+ * so one server may then have sent fewer of the same responses.
  */
 function expectSameResponses(ours: RawResponseSummary[], theirs: RawResponseSummary[], bytes: string): void {
-  const successfulBodies = (answers: RawResponseSummary[]) =>
-    answers.filter(({ status }) => status === 200).map((answer) => answer.body);
-  const areAllSuccessful = (answers: RawResponseSummary[]) =>
-    answers.every(({ status }) => status === 200) && answers.length > 0;
+  const successfulBodies = (responses: RawResponseSummary[]) =>
+    responses.filter(({ status }) => status === 200).map((response) => response.body);
+  const areAllSuccessful = (responses: RawResponseSummary[]) =>
+    responses.every(({ status }) => status === 200) && responses.length > 0;
   const [mine, other] = [successfulBodies(ours), successfulBodies(theirs)];
   if (areAllSuccessful(theirs) || areAllSuccessful(ours)) expect(ours, JSON.stringify(bytes)).toEqual(theirs);
   const length = Math.min(mine.length, other.length);
   expect(mine.slice(0, length), JSON.stringify(bytes)).toEqual(other.slice(0, length));
 }
 
-/** How many inputs, in batches that run at the same time and so interleave. */
+/** Each batch runs concurrently, so that its connections interleave. */
 const inputCount = 1_000;
 const batchSize = 50;
 
-describe.each(["here", "elsewhere"] as const)("raw bytes to a gateway whose service is %s", (where) => {
-  it("are understood as node:http alone understands them, whatever Connection names and wherever they are cut", async () => {
+describe.each(["in-process", "remote"] as const)("raw requests to a gateway (service %s)", (placement) => {
+  it("are parsed as by node:http, whatever the Connection header names and wherever they are split", async () => {
     const all = fc.sample(rawConnection, { numRuns: inputCount });
-    let answered = 0;
-    for (let at = 0; at < all.length; at += batchSize) {
+    let successCount = 0;
+    for (let start = 0; start < all.length; start += batchSize) {
       await Promise.all(
-        all.slice(at, at + batchSize).map(async (pieces) => {
+        all.slice(start, start + batchSize).map(async (pieces) => {
           const [ours, theirs] = await Promise.all([
-            sendRawBytes(gateways[where].port, pieces),
+            sendRawBytes(gateways[placement].port, pieces),
             sendRawBytes((referenceServer.address() as AddressInfo).port, pieces),
           ]);
           expectSameResponses(ours, theirs, Buffer.concat(pieces).toString("latin1"));
-          answered += ours.filter(({ status }) => status === 200).length;
+          successCount += ours.filter(({ status }) => status === 200).length;
         }),
       );
     }
-    expect(answered).toBeGreaterThan(inputCount / 10);
+    expect(successCount).toBeGreaterThan(inputCount / 10);
   }, 240_000);
 });

@@ -3,30 +3,30 @@ import type { Metrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
 import type { GatewayRequest } from "./gateway-request.ts";
 
-/** The status that is logged for a client that went away before its response began. */
+/** The logged status when the client disconnected before its response began. */
 const clientClosedRequestStatus = 499;
-/** How long a line waits for others. */
+/** How long a log line waits to be written in a batch with others. */
 const flushDelayMs = 200;
 
-/** Logs and counts requests that are over: one line for each, some at a time. Keys are never written, only their ids. */
+/** Logs and measures finished requests, one log line each, written in batches. API keys are logged by id only. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   let lines: RequestLogLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes what has not been written yet. */
+  /** Writes the pending lines. */
   function flush(): void {
-    const written = lines;
+    const pendingLines = lines;
     lines = [];
     clearTimeout(timer);
     timer = undefined;
-    for (const line of written) {
+    for (const line of pendingLines) {
       const { route = "other", method, status, milliseconds } = line;
-      // How long a stream goes on says nothing of how long replies take.
+      // The duration of a stream would distort the response times.
       if (!line.isStream) {
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }
     }
-    logBatch(log, written, "request");
+    logBatch(log, pendingLines, "request");
   }
 
   return {
@@ -56,8 +56,8 @@ function endRequestSpan(
     "http.response.status_code": status,
     ...(upstream && { "server.address": upstream }),
   });
-  if (status >= 500) markSpanFailed(span, `answered ${status}`);
-  else if (aborted) markSpanFailed(span, "the reply was cut off");
+  if (status >= 500) markSpanFailed(span, `responded ${status}`);
+  else if (aborted) markSpanFailed(span, "response aborted");
   span.end();
 }
 

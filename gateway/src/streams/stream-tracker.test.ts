@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { EventData } from "@pragma/contracts/events";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
 import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -7,18 +8,18 @@ import { type EventStreamReader, readEventStream } from "@pragma/runtime/testing
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
 let bus: EventBus;
 let service: HttpServer;
-const accounts = new FakeKeyLookupService();
-const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+const accounts = new FakeAccountsService();
+const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
-/** The streams that the service has open, by the id of their requests. */
+/** The open streams of the service, by request id. */
 const streamControllers = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
 
-/** Answers a stream that says nothing by itself. */
+/** Responds with a stream that sends only what the test enqueues. */
 async function respondWithStream({ method, headers }: Request): Promise<Response> {
   if (method !== "GET") return new Response(null, { status: 204 });
   const id = headers.get("x-request-id") ?? "";
@@ -35,8 +36,8 @@ beforeAll(async () => {
   const log = createLogger({ name: "test", level: "silent" });
   bus = createEventBus({ NATS_URL: variables.NATS_URL ?? "", NAMESPACE, STREAM_REPLICAS: 1 }, { name: "test", log });
   service = await startHttpServer(respondWithStream, { port: 0 });
-  gateways.here = await startStreamGateway({}, true);
-  gateways.elsewhere = await startStreamGateway({}, false);
+  gateways["in-process"] = await startStreamGateway({}, true);
+  gateways.remote = await startStreamGateway({}, false);
 });
 afterAll(async () => {
   await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
@@ -45,13 +46,13 @@ afterAll(async () => {
   await environment.remove();
 });
 
-const startStreamGateway = (variables: Record<string, string>, isHere: boolean) =>
+const startStreamGateway = (variables: Record<string, string>, isInProcess: boolean) =>
   startTestGateway(environment, {
     accounts,
-    ...(isHere && { inProcessServices: { "order-live": respondWithStream } }),
+    ...(isInProcess && { inProcessServices: { "order-live": respondWithStream } }),
     variables: {
       UPSTREAM_TIMEOUT: "1",
-      ...(!isHere && { ORDER_LIVE_URL: `http://127.0.0.1:${service.port}` }),
+      ...(!isInProcess && { ORDER_LIVE_URL: `http://127.0.0.1:${service.port}` }),
       ...variables,
     },
   });
@@ -69,134 +70,135 @@ async function publishKeyChange(
   await nats.flush();
 }
 
-/** A stream, its service's end included. */
+/** The client's and the service's end of a stream. */
 interface TestServiceStream extends EventStreamReader {
   sendEvent(text: string): void;
-  /** The service has heard that nobody listens any more. */
+  /** Resolves when the gateway has canceled the service's response. */
   cancelledByGateway(): Promise<unknown>;
 }
 
 async function openTestStream(gateway: TestGateway, key: string): Promise<TestServiceStream> {
   const id = randomUUID();
-  const reply = await gateway.request("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
-  expect(reply.status).toBe(200);
-  return Object.assign(readEventStream(reply), {
+  const response = await gateway.request("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
+  expect(response.status).toBe(200);
+  return Object.assign(readEventStream(response), {
     sendEvent(text: string) {
       streamControllers.get(id)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`));
     },
     cancelledByGateway: () =>
-      eventually("the service to hear of it", () => !streamControllers.has(id), { timeoutSeconds: 3 }),
+      eventually("the service's response to be canceled", () => !streamControllers.has(id), { timeoutSeconds: 3 }),
   });
 }
 
-const sleepMs = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-describe.each(["here", "elsewhere"] as const)("a stream of a service that runs %s", (where) => {
-  it("goes on after pauses that no reply may have, and each event is passed on at once", async () => {
-    const stream = await openTestStream(gateways[where], accounts.addKey().key);
-    for (const wait of [0, 50, 2_000]) {
-      await sleepMs(wait);
-      const before = stream.events.length;
-      const since = performance.now();
+describe.each(["in-process", "remote"] as const)("a stream (service %s)", (placement) => {
+  it("may pause longer than the response timeout, and each event is forwarded at once", async () => {
+    const stream = await openTestStream(gateways[placement], accounts.addKey().key);
+    for (const pauseMs of [0, 50, 2_000]) {
+      await sleep(pauseMs);
+      const eventsBefore = stream.events.length;
+      const startedAt = performance.now();
       stream.sendEvent("hello");
-      await stream.waitForEvents(before + 1);
-      expect(performance.now() - since).toBeLessThan(500);
+      await stream.waitForEvents(eventsBefore + 1);
+      expect(performance.now() - startedAt).toBeLessThan(500);
     }
     await stream.close();
   });
 
-  it("is let go of by the service when its client goes away", async () => {
-    const stream = await openTestStream(gateways[where], accounts.addKey().key);
+  it("is canceled at the service when its client disconnects", async () => {
+    const stream = await openTestStream(gateways[placement], accounts.addKey().key);
     await stream.close();
     await stream.cancelledByGateway();
   });
 
-  it("ends when its key is revoked, and those of other keys go on", async () => {
-    const { key, hash, facts } = accounts.addKey();
-    const mine = await openTestStream(gateways[where], key);
-    const other = await openTestStream(gateways[where], accounts.addKey().key);
-    mine.sendEvent("before");
-    await mine.waitForEvents(1);
-    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
-    const since = performance.now();
-    await publishKeyChange({ keyId: facts.keyId, keyHash: hash, revoked: true });
-    await mine.waitForEnd();
-    expect(performance.now() - since).toBeLessThan(1_000);
-    expect(mine.ending).toBe("ended");
-    await mine.cancelledByGateway();
-    other.sendEvent("after");
-    await other.waitForEvents(1);
-    await other.close();
-    expect((await gateways[where].request("/v1/orders-live/stream", { key })).status).toBe(401);
+  it("ends when its key is revoked, while those of other keys continue", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
+    const revokedStream = await openTestStream(gateways[placement], key);
+    const otherStream = await openTestStream(gateways[placement], accounts.addKey().key);
+    revokedStream.sendEvent("before");
+    await revokedStream.waitForEvents(1);
+    accounts.keys.set(hash, { ...resolvedKey, revokedAt: new Date().toISOString() });
+    const startedAt = performance.now();
+    await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
+    await revokedStream.waitForEnd();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(revokedStream.ending).toBe("ended");
+    await revokedStream.cancelledByGateway();
+    otherStream.sendEvent("after");
+    await otherStream.waitForEvents(1);
+    await otherStream.close();
+    expect((await gateways[placement].request("/v1/orders-live/stream", { key })).status).toBe(401);
   });
 
-  it("ends when its key may do something else, so that its client asks again", async () => {
-    const { key, hash, facts } = accounts.addKey();
-    const stream = await openTestStream(gateways[where], key);
-    accounts.keys.set(hash, { ...facts, scopes: ["reports:read"] });
-    await publishKeyChange({ keyId: facts.keyId, keyHash: hash, revoked: false });
+  it("ends when its key's scopes change, so that its client reconnects", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
+    const stream = await openTestStream(gateways[placement], key);
+    accounts.keys.set(hash, { ...resolvedKey, scopes: ["reports:read"] });
+    await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: false });
     await stream.waitForEnd();
     await stream.cancelledByGateway();
-    const again = await openTestStream(gateways[where], key);
-    await again.close();
+    const reconnected = await openTestStream(gateways[placement], key);
+    await reconnected.close();
   });
 
-  it("takes no connection from other requests, however many there are", async () => {
+  it("leaves connections for other requests, however many streams are open", async () => {
     const { key } = accounts.addKey({ rateLimit: { perSecond: 1_000, burst: 1_000 } });
-    const streams = await Promise.all(Array.from({ length: 300 }, () => openTestStream(gateways[where], key)));
-    expect((await gateways[where].request("/v1/orders-live/x", { key, method: "DELETE" })).status).toBe(204);
+    const streams = await Promise.all(Array.from({ length: 300 }, () => openTestStream(gateways[placement], key)));
+    expect((await gateways[placement].request("/v1/orders-live/x", { key, method: "DELETE" })).status).toBe(204);
     await Promise.all(streams.map((stream) => stream.close()));
   });
 
-  it("ends for a client that does not listen, too", async () => {
-    const { key, hash, facts } = accounts.addKey();
+  it("ends even when its client does not read", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
     const id = randomUUID();
-    const reply = await gateways[where].request("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
-    // More than the connections' own buffers take.
-    const much = new Uint8Array(500_000).fill(120);
-    for (let sent = 0; sent < 60; sent += 1) streamControllers.get(id)?.enqueue(much);
-    await publishKeyChange({ keyId: facts.keyId, keyHash: hash, revoked: true });
-    await eventually("the service to hear of it", () => !streamControllers.has(id), { timeoutSeconds: 3 });
-    await reply.body?.cancel();
+    const response = await gateways[placement].request("/v1/orders-live/stream", {
+      key,
+      headers: { "x-request-id": id },
+    });
+    // More than the buffers of the connections hold.
+    const largeChunk = new Uint8Array(500_000).fill(120);
+    for (let sent = 0; sent < 60; sent += 1) streamControllers.get(id)?.enqueue(largeChunk);
+    await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
+    await eventually("the service's response to be canceled", () => !streamControllers.has(id), { timeoutSeconds: 3 });
+    await response.body?.cancel();
   });
 
-  it("is given up on when its client takes nothing for long, and not while it takes something", async () => {
-    const gateway = await startStreamGateway({ STREAM_TIMEOUT: "1" }, where === "here");
-    const [reads, sleeps] = [randomUUID(), randomUUID()];
-    const ask = (id: string) =>
+  it("is closed when its client does not read for the idle timeout, and not while it reads", async () => {
+    const gateway = await startStreamGateway({ STREAM_TIMEOUT: "1" }, placement === "in-process");
+    const [readingId, stalledId] = [randomUUID(), randomUUID()];
+    const openStream = (id: string) =>
       gateway.request("/v1/orders-live/stream", { key: accounts.addKey().key, headers: { "x-request-id": id } });
-    const [read, slept] = await Promise.all([ask(reads), ask(sleeps)]);
-    const stream = readEventStream(read);
-    const much = new Uint8Array(500_000).fill(120);
-    for (let sent = 0; sent < 60; sent += 1) streamControllers.get(sleeps)?.enqueue(much);
-    for (let beat = 0; beat < 10 && streamControllers.has(sleeps); beat += 1) {
-      await sleepMs(500);
-      streamControllers.get(reads)?.enqueue(new TextEncoder().encode(": beat\n\n"));
+    const [readingResponse, stalledResponse] = await Promise.all([openStream(readingId), openStream(stalledId)]);
+    const stream = readEventStream(readingResponse);
+    const largeChunk = new Uint8Array(500_000).fill(120);
+    for (let sent = 0; sent < 60; sent += 1) streamControllers.get(stalledId)?.enqueue(largeChunk);
+    for (let beat = 0; beat < 10 && streamControllers.has(stalledId); beat += 1) {
+      await sleep(500);
+      streamControllers.get(readingId)?.enqueue(new TextEncoder().encode(": beat\n\n"));
     }
-    expect([streamControllers.has(sleeps), stream.ending]).toEqual([false, undefined]);
-    await Promise.all([stream.close(), slept.body?.cancel().catch(() => {})]);
+    expect([streamControllers.has(stalledId), stream.ending]).toEqual([false, undefined]);
+    await Promise.all([stream.close(), stalledResponse.body?.cancel().catch(() => {})]);
     await gateway.stop();
   });
 
-  it("ends after a while when nothing was heard of a revocation", async () => {
-    const deaf = await startStreamGateway({ KEY_LIFETIME: "1" }, where === "here");
-    const { key, hash, facts } = accounts.addKey();
-    const stays = await openTestStream(deaf, accounts.addKey().key);
-    const stream = await openTestStream(deaf, key);
-    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
+  it("ends at the next key check when the revocation event was missed", async () => {
+    const gateway = await startStreamGateway({ KEY_LIFETIME: "1" }, placement === "in-process");
+    const { key, hash, resolvedKey } = accounts.addKey();
+    const validStream = await openTestStream(gateway, accounts.addKey().key);
+    const stream = await openTestStream(gateway, key);
+    accounts.keys.set(hash, { ...resolvedKey, revokedAt: new Date().toISOString() });
     await stream.waitForEnd();
     expect(stream.ending).toBe("ended");
-    expect(stays.ending).toBeUndefined();
-    await stays.close();
-    await deaf.stop();
+    expect(validStream.ending).toBeUndefined();
+    await validStream.close();
+    await gateway.stop();
   });
 
-  it("ends when the gateway stops, which does not take long", async () => {
-    const gateway = await startStreamGateway({}, where === "here");
+  it("ends within two seconds when the gateway stops", async () => {
+    const gateway = await startStreamGateway({}, placement === "in-process");
     const stream = await openTestStream(gateway, accounts.addKey().key);
-    const since = performance.now();
+    const startedAt = performance.now();
     await gateway.stop();
-    expect(performance.now() - since).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
     await stream.waitForEnd();
     expect(stream.ending).toBe("ended");
     await stream.cancelledByGateway();
@@ -204,51 +206,51 @@ describe.each(["here", "elsewhere"] as const)("a stream of a service that runs %
 });
 
 describe("a stream whose key cannot be looked up", () => {
-  it("goes on for a while, and then ends", async () => {
-    const away = new FakeKeyLookupService();
-    const { key, hash } = away.addKey();
+  it("continues for a while and then ends", async () => {
+    const unreachableAccounts = new FakeAccountsService();
+    const { key, hash } = unreachableAccounts.addKey();
     const gateway = await startTestGateway(environment, {
-      accounts: away,
+      accounts: unreachableAccounts,
       inProcessServices: { "order-live": respondWithStream },
       variables: { KEY_LIFETIME: "1" },
     });
     const stream = await openTestStream(gateway, key);
-    away.beforeResponse = () => Promise.reject(new Error("away"));
-    // What is remembered of the key is forgotten, as when the bus was away.
+    unreachableAccounts.beforeResponse = () => Promise.reject(new Error("unreachable"));
+    // Removes the key from the cache, as after an outage of NATS.
     await publishKeyChange({ keyId: randomUUID(), keyHash: hash, revoked: false });
-    await sleepMs(2_500);
+    await sleep(2_500);
     expect(stream.ending).toBeUndefined();
     await stream.waitForEnd();
     await gateway.stop();
   });
 });
 
-describe("a stream that begins while its key is being revoked", () => {
-  it("is refused", async () => {
-    const { key, hash, facts } = accounts.addKey();
-    let isAsked = false;
-    let letGo = () => {};
-    const holding = new Promise<void>((resolve) => {
-      letGo = resolve;
+describe("a stream whose key is revoked before the response begins", () => {
+  it("is rejected", async () => {
+    const { key, hash, resolvedKey } = accounts.addKey();
+    let isServiceCalled = false;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const slow = await startTestGateway(environment, {
+    const gateway = await startTestGateway(environment, {
       accounts,
       inProcessServices: {
         async "order-live"(request) {
-          isAsked = true;
-          await holding;
+          isServiceCalled = true;
+          await held;
           return respondWithStream(request as Request);
         },
       },
     });
-    const asking = slow.request("/v1/orders-live/stream", { key });
-    await eventually("the service to be asked", () => isAsked);
-    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
-    await publishKeyChange({ keyId: facts.keyId, keyHash: hash, revoked: true });
-    await sleepMs(100);
-    letGo();
-    expect((await asking).status).toBe(401);
-    await eventually("the service to see it end", () => streamControllers.size === 0);
-    await slow.stop();
+    const pending = gateway.request("/v1/orders-live/stream", { key });
+    await eventually("the service to be called", () => isServiceCalled);
+    accounts.keys.set(hash, { ...resolvedKey, revokedAt: new Date().toISOString() });
+    await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
+    await sleep(100);
+    release();
+    expect((await pending).status).toBe(401);
+    await eventually("the stream to be canceled", () => streamControllers.size === 0);
+    await gateway.stop();
   });
 });

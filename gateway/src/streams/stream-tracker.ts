@@ -1,24 +1,23 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { CachedApiKey } from "../auth/key-cache.ts";
-import type { GatewayMiddleware, GatewayRequest } from "../server/gateway-request.ts";
+import type { CachedApiKey, GatewayMiddleware, GatewayRequest } from "../server/gateway-request.ts";
 
-/** The responses that go on for as long as their clients like, each for as long as its key stays what it was. */
+/** Tracks open streams, and ends those whose API key is revoked or changed. */
 export type StreamTracker = ReturnType<typeof createStreamTracker>;
 
 interface StreamTrackerOptions {
-  /** Returns what the key in an authorization header stands for now; null when there is none. */
+  /** Returns the current state of the key in an authorization header; null when it does not exist. */
   findKey(authorization: string | undefined): Promise<CachedApiKey | null>;
-  /** How often keys are looked up again, in case a revocation was not heard. */
+  /** How often the keys of open streams are checked, in case a revocation event was missed. */
   keyCheckIntervalMs: number;
-  /** How long a stream may go without anything written or taken: one side is no longer there. */
+  /** A stream is closed when nothing is written or read for this time: one side is probably gone. */
   idleTimeoutMs: number;
 }
 
-/** How many times in a row a key may be impossible to look up before its streams end, as its requests do. */
+/** Consecutive failed lookups of a key after which its streams end, as requests with that key then fail too. */
 const maxLookupFailures = 5;
 
 export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
-  /** With how many times in a row its key could not be looked up. */
+  /** The values count the consecutive failed lookups of the stream's key. */
   const openStreams = new Map<GatewayRequest, number>();
   const timer = setInterval(() => void recheckKeys(), keyCheckIntervalMs).unref();
   let isClosed = false;
@@ -36,7 +35,7 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
     }
   }
 
-  /** Looks each key up again, and ends the streams of those that changed. */
+  /** Looks up the key of every open stream, and ends the streams whose key was changed or revoked. */
   async function recheckKeys(): Promise<void> {
     await Promise.all([...openStreams.keys()].map(recheckKey));
   }
@@ -54,18 +53,18 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
       if (outgoing.destroyed) return;
       openStreams.set(request, 0);
       outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy());
-      // A change since the key was accepted was not sent to this stream.
+      // The key may have changed after it was authenticated and before the stream was tracked.
       void recheckKey(request);
     },
-    /** Forgets a request that is over. */
+    /** Stops tracking a finished request. */
     remove: (request: GatewayRequest) => void openStreams.delete(request),
-    /** Ends the streams of a key that was revoked or changed: its clients may connect again. */
+    /** Ends the streams of a changed or revoked key. After a change, its clients may reconnect. */
     endStreamsOfKey(keyId: string, isRevoked: boolean): void {
       for (const request of [...openStreams.keys()]) {
         if (request.key?.principal.keyId === keyId) request.endStream(isRevoked ? "key_revoked" : undefined);
       }
     },
-    /** Ends every stream, and those that are still to begin. */
+    /** Ends every stream, and rejects new ones. */
     close(): void {
       isClosed = true;
       clearInterval(timer);
@@ -77,7 +76,7 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
   };
 }
 
-/** Marks a request whose response goes on for as long as the client likes. */
+/** Marks and tracks a request whose response stays open until the client closes it. */
 export function streamTrackingMiddleware(streams: StreamTracker): GatewayMiddleware {
   return (context, next) => {
     const request = context.get("request");

@@ -2,18 +2,18 @@ import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-serv
 import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
 import { createApiKey } from "@pragma/runtime/security/api-key";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** Where the service of a test is: in the gateway's process, or in a server of its own. */
-export type ServicePlacement = "here" | "elsewhere";
+/** Whether the service of a test runs in the gateway's process or in a separate server. */
+export type ServicePlacement = "in-process" | "remote";
 
-/** Two gateways before one reporting service, which must not be told apart. */
+/** Two gateways in front of one reporting service. Clients must see no difference between them. */
 export interface GatewayPair extends Record<ServicePlacement, TestGateway> {
-  accounts: FakeKeyLookupService;
+  accounts: FakeAccountsService;
   stop(): Promise<void>;
 }
 
-/** A key that both know, with a limit that no test reaches. */
+/** A key that both gateways accept, with a rate limit that no test reaches. */
 export const testApiKey = createApiKey().key;
 
 export async function startGatewayPair(
@@ -21,15 +21,15 @@ export async function startGatewayPair(
   variables: Record<string, string> = {},
 ): Promise<GatewayPair> {
   const environment = await createTestEnvironment();
-  const accounts = new FakeKeyLookupService();
+  const accounts = new FakeAccountsService();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);
   const service: HttpServer = await startHttpServer(serviceFetch, { port: 0 });
-  const here = await startTestGateway(environment, {
+  const inProcess = await startTestGateway(environment, {
     accounts,
     inProcessServices: { reporting: serviceFetch, "order-live": serviceFetch },
     variables,
   });
-  const elsewhere = await startTestGateway(environment, {
+  const remote = await startTestGateway(environment, {
     accounts,
     variables: {
       ...variables,
@@ -38,11 +38,11 @@ export async function startGatewayPair(
     },
   });
   return {
-    here,
-    elsewhere,
+    "in-process": inProcess,
+    remote,
     accounts,
     async stop() {
-      await Promise.all([here.stop(), elsewhere.stop()]);
+      await Promise.all([inProcess.stop(), remote.stop()]);
       await service.stop();
       await environment.remove();
     },

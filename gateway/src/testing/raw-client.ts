@@ -1,57 +1,57 @@
 import { connect, type Socket } from "node:net";
 
-/** A reply as its bytes were, to see what `fetch` hides. */
+/** A response as raw bytes, for details that `fetch` hides. */
 export interface RawConnectionResponse {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
-  /** Whether the connection ended before the reply did. */
+  /** Whether the connection closed before the response was complete. */
   isTruncated: boolean;
 }
 
-/** A connection that is written to by hand. */
+/** Opens a TCP connection to which the test writes raw HTTP. */
 export async function openRawConnection(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-  // What the test looks at is what came before it.
+  // Tests check what was received before the error.
   socket.on("error", () => {});
   return socket;
 }
 
-/** The head of a request: its request line and headers. */
-export function requestHead(line: string, headers: Record<string, string | number>): string {
+/** Returns the request line and headers of a request. */
+export function formatRequestHead(line: string, headers: Record<string, string | number>): string {
   const lines = Object.entries({ host: "api.test", ...headers }).map(([name, value]) => `${name}: ${value}`);
   return [`${line} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
-/** Writes as fast as the other side takes it; false when the connection ended before everything was written. */
+/** Writes as fast as the other side reads. Returns false when the connection closed before everything was written. */
 export async function writeChunks(socket: Socket, chunk: Uint8Array, times: number): Promise<boolean> {
   for (let written = 0; written < times; written++) {
     if (socket.destroyed || socket.writableEnded) return false;
     if (!socket.write(chunk)) {
       await new Promise<void>((resolve) => {
-        const go = () => {
-          socket.off("drain", go).off("close", go);
+        const proceed = () => {
+          socket.off("drain", proceed).off("close", proceed);
           resolve();
         };
-        socket.on("drain", go).on("close", go);
+        socket.on("drain", proceed).on("close", proceed);
       });
     }
   }
   return !socket.destroyed;
 }
 
-/** Reads one reply; resolves when it is whole, or when the connection has ended. */
+/** Reads one response. Resolves when it is complete or when the connection has closed. */
 export function readRawResponse(socket: Socket): Promise<RawConnectionResponse> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);
-    const resolveIfComplete = (isOver: boolean) => {
-      const reply = parseRawResponse(bytes);
-      if (!reply) {
-        if (isOver) resolve({ status: 0, headers: {}, body: bytes, isTruncated: true });
+    const resolveIfComplete = (isClosed: boolean) => {
+      const response = parseRawResponse(bytes);
+      if (!response) {
+        if (isClosed) resolve({ status: 0, headers: {}, body: bytes, isTruncated: true });
         return;
       }
-      if (!reply.isTruncated || isOver) resolve(reply);
+      if (!response.isTruncated || isClosed) resolve(response);
     };
     socket.on("data", (chunk) => {
       bytes = Buffer.concat([bytes, chunk]);
@@ -78,13 +78,13 @@ function parseRawResponse(bytes: Buffer): RawConnectionResponse | undefined {
 
 function decodeChunkedBody(bytes: Buffer): { body: Buffer; isTruncated: boolean } {
   const chunks: Buffer[] = [];
-  for (let at = 0; ; ) {
-    const line = bytes.indexOf("\r\n", at);
-    if (line === -1) return { body: Buffer.concat(chunks), isTruncated: true };
-    const size = Number.parseInt(bytes.subarray(at, line).toString("latin1"), 16);
+  for (let offset = 0; ; ) {
+    const lineEnd = bytes.indexOf("\r\n", offset);
+    if (lineEnd === -1) return { body: Buffer.concat(chunks), isTruncated: true };
+    const size = Number.parseInt(bytes.subarray(offset, lineEnd).toString("latin1"), 16);
     if (size === 0) return { body: Buffer.concat(chunks), isTruncated: false };
-    chunks.push(bytes.subarray(line + 2, line + 2 + size));
-    at = line + 2 + size + 2;
-    if (at > bytes.length) return { body: Buffer.concat(chunks), isTruncated: true };
+    chunks.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    offset = lineEnd + 2 + size + 2;
+    if (offset > bytes.length) return { body: Buffer.concat(chunks), isTruncated: true };
   }
 }

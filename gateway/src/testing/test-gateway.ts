@@ -9,77 +9,81 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startGateway } from "../main.ts";
 
-/** The keys that accounts knows, and whether it answers. Stands for the service of that name. */
-export class FakeKeyLookupService {
+/** A fake of the accounts service: resolves the keys that the test added. */
+export class FakeAccountsService {
   readonly keys = new Map<string, ResolvedKey>();
-  /** How many look-ups came, by hash. */
+  /** The key hash of each lookup so far. */
   readonly lookups: string[] = [];
-  /** What happens before an answer; a rejection is accounts being away. */
+  /** Called before each response. A rejection simulates an outage of accounts. */
   beforeResponse: (hash: string) => Promise<void> = async () => {};
 
   readonly respond: ServiceFetch = async (request) => {
     const hash = new URL(request.url).pathname.split("/").at(-1) ?? "";
     this.lookups.push(hash);
-    const facts = this.keys.get(hash);
+    const resolvedKey = this.keys.get(hash);
     await this.beforeResponse(hash);
-    return facts ? Response.json(facts) : Response.json({}, { status: 404 });
+    return resolvedKey ? Response.json(resolvedKey) : Response.json({}, { status: 404 });
   };
 
-  /** Makes a key with these facts. */
+  /** Adds a key with these properties and defaults for the others. */
   addKey(
-    facts: Partial<ResolvedKey> = {},
+    properties: Partial<ResolvedKey> = {},
     key = createApiKey().key,
-  ): { key: string; hash: string; facts: ResolvedKey } {
-    const all: ResolvedKey = {
+  ): { key: string; hash: string; resolvedKey: ResolvedKey } {
+    const resolvedKey: ResolvedKey = {
       keyId: randomUUID(),
       consumer: "Acme",
       scopes: ["reports:read", "tills:write"],
       location: { id: randomUUID(), application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
       rateLimit: null,
       revokedAt: null,
-      ...facts,
+      ...properties,
     };
     const hash = hashApiKey(key);
-    this.keys.set(hash, all);
-    return { key, hash, facts: all };
+    this.keys.set(hash, resolvedKey);
+    return { key, hash, resolvedKey };
   }
 }
 
-/** A gateway that is listening, before an accounts of the test's own. */
+/** A listening gateway with a fake accounts service. */
 export interface TestGateway {
   url: string;
   port: number;
-  accounts: FakeKeyLookupService;
-  /** What it has logged so far. */
+  accounts: FakeAccountsService;
+  /** All parsed log lines so far. */
   logLines: Record<string, unknown>[];
   request(path: string, init?: RequestInit & { key?: string; duplex?: "half" }): Promise<Response>;
   stop(): Promise<void>;
 }
 
 interface TestGatewayOptions {
-  /** Services in this process. */
+  /** Services that run in the gateway's process. */
   inProcessServices?: Partial<Record<ServiceName, ServiceFetch>>;
-  accounts?: FakeKeyLookupService;
-  /** More of the configuration, such as the URLs of services. */
+  accounts?: FakeAccountsService;
+  /** Additional environment variables, such as the URLs of services. */
   variables?: Record<string, string>;
 }
 
 export async function startTestGateway(
   { variables }: TestEnvironment,
-  { inProcessServices = {}, accounts = new FakeKeyLookupService(), variables: more = {} }: TestGatewayOptions = {},
+  {
+    inProcessServices = {},
+    accounts = new FakeAccountsService(),
+    variables: extraVariables = {},
+  }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const environment = { ...variables, PORT: "0", ...more };
+  const environment = { ...variables, PORT: "0", ...extraVariables };
   const registry = createServiceRegistry(environment);
   registry.registerLocalService("accounts", accounts.respond);
   for (const [service, fetch] of Object.entries(inProcessServices))
     registry.registerLocalService(service as ServiceName, fetch);
-  const logged: Record<string, unknown>[] = [];
+  const logLines: Record<string, unknown>[] = [];
   const log = createLogger({
     name: "gateway",
     level: "info",
     destination: {
       write: (lines) =>
-        void logged.push(
+        void logLines.push(
           ...lines
             .trimEnd()
             .split("\n")
@@ -93,7 +97,7 @@ export async function startTestGateway(
     url,
     port: gateway.port,
     accounts,
-    logLines: logged,
+    logLines,
     request: (path, { key, ...init } = {}) =>
       fetch(url + path, {
         ...init,

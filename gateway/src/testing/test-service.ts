@@ -6,15 +6,15 @@ import { readRequestBody } from "@pragma/runtime/http/read-body";
 import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/http/request-identity";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 
-/** What a service in these tests saw of its requests. */
+/** Counters of the test service. */
 export interface ServiceObservations {
   abortedRequests: number;
-  /** Chunks that were taken from the service's endless reply. */
+  /** Chunks that were read from the service's endless response. */
   pulledChunks: number;
 }
 
-/** A service that behaves as the last segment of the path says. */
-export function createTestService(seen: ServiceObservations): ServiceFetch {
+/** Returns a service whose behavior is chosen by the last segment of the path. */
+export function createTestService(observations: ServiceObservations): ServiceFetch {
   const behaviors: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
     json: ({ method }) =>
       new Response(method === "HEAD" ? null : '{"é":1}', {
@@ -65,25 +65,25 @@ export function createTestService(seen: ServiceObservations): ServiceFetch {
       new Response(
         new ReadableStream({
           pull(controller) {
-            seen.pulledChunks++;
+            observations.pulledChunks++;
             controller.enqueue(new Uint8Array(64 * 1024));
           },
         }),
         { headers: { "content-type": "application/x-bytes" } },
       ),
-    slowly: () => streamResponse(["one", "two", "three"], { pause: 60, type: "text/plain" }),
-    stream: () => streamResponse(["data: 1\n\n", "data: 2\n\n"], { pause: 1_500, type: "text/event-stream" }),
+    slowly: () => streamResponse(["one", "two", "three"], { pauseMs: 60, type: "text/plain" }),
+    stream: () => streamResponse(["data: 1\n\n", "data: 2\n\n"], { pauseMs: 1_500, type: "text/event-stream" }),
     broken: () =>
       streamResponse(["begun"], {
-        pause: 20,
+        pauseMs: 20,
         type: "text/plain",
         end: (controller) => controller.error(new Error("broken")),
       }),
-    stalled: () => streamResponse(["begun"], { pause: 0, type: "text/plain", end: () => {} }),
+    stalled: () => streamResponse(["begun"], { pauseMs: 0, type: "text/plain", end: () => {} }),
     hang: (request) =>
       new Promise((resolve) => {
         request.signal.addEventListener("abort", () => {
-          seen.abortedRequests++;
+          observations.abortedRequests++;
           resolve(new Response(null, { status: 204 }));
         });
       }),
@@ -105,17 +105,17 @@ function problemResponse(request: Request, error: ApiError): Response {
 function streamResponse(
   texts: string[],
   {
-    pause,
+    pauseMs,
     type,
     end = (controller) => controller.close(),
-  }: { pause: number; type: string; end?: (controller: ReadableStreamDefaultController) => void },
+  }: { pauseMs: number; type: string; end?: (controller: ReadableStreamDefaultController) => void },
 ): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream({
     async start(controller) {
       for (const text of texts) {
         controller.enqueue(encoder.encode(text));
-        await sleep(pause);
+        await sleep(pauseMs);
       }
       end(controller);
     },

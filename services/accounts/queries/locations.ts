@@ -23,7 +23,7 @@ const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
 const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
   ${locationSummaryColumns(sql)}, organization_id, agency_id, options, settings_id, settings`;
 
-/** Adds a location; undefined, and nothing is added, when its application and legacyId are taken. */
+/** Inserts a location and returns it; undefined if its application and legacyId are taken. */
 export async function insertLocation(tx: SqlTransaction, location: NewLocation): Promise<LocationRow | undefined> {
   const stored = { ...location, options: tx.json(location.options), settings: tx.json(location.settings) };
   const [row] = await tx<LocationRow[]>`
@@ -33,7 +33,7 @@ export async function insertLocation(tx: SqlTransaction, location: NewLocation):
   return row;
 }
 
-/** The location to change, kept from other changes until the transaction ends. */
+/** Returns the location, locked until the transaction ends. */
 export async function lockLocationRow(tx: SqlTransaction, id: string): Promise<LocationRow | undefined> {
   const [row] = await tx<LocationRow[]>`select ${locationColumns(tx)} from locations where id = ${id} for update`;
   return row;
@@ -57,13 +57,13 @@ export async function findLocation({ sql }: Database, id: string): Promise<Locat
 }
 
 interface LocationFilter {
-  /** Only this one; any when null. */
+  /** Null matches any location. */
   locationId: string | null;
   application: PosApplication | null;
   legacyId: number | null;
 }
 
-/** The list of the locations that pass the filter. */
+/** Returns the query of the locations that match the filter. */
 export const locationListQuery = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
   columns: locationSummaryColumns(sql),
   table: sql`locations`,
@@ -83,8 +83,8 @@ export async function listDevices(
 }
 
 /**
- * Notes that a device was seen, by its latest name; one that is not named keeps the name that it had. Of a location's
- * devices those that were seen last are kept.
+ * Records that a device was seen, with its latest name. A device that is seen without a name keeps its earlier one.
+ * Removes all but the most recently seen devices of the location.
  */
 export async function upsertDevice(
   tx: SqlTransaction,
@@ -115,7 +115,7 @@ export async function findLocationRef(sql: SqlClient | SqlTransaction, id: strin
 
 type LegacyLocationId = Pick<Location, "application"> & { legacyId: number };
 
-/** The location that a legacy backoffice knows by this id. */
+/** Returns the location with this id in the legacy backoffice of its application. */
 export async function findLocationRefByLegacyId(
   { sql }: Database,
   { application, legacyId }: LegacyLocationId,
@@ -125,7 +125,7 @@ export async function findLocationRefByLegacyId(
   return row;
 }
 
-/** Whose the location of this legacy id is. */
+/** Returns the organization and agency of the location with this legacy id. */
 export async function findLocationOwner(
   tx: SqlTransaction,
   { application, legacyId }: LegacyLocationId,

@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  createLegacyLocationBody,
   createTestLocation,
   getLocationDetails,
   importTestLocation,
-  legacyLocationBody,
   minimalLocationBody,
 } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
@@ -20,7 +24,7 @@ describe("PATCH /v1/locations/{id}", () => {
   const patch = (id: string, body: unknown) =>
     accounts.sendJson({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: LocationDetails });
 
-  it("changes what is named and leaves the rest", async () => {
+  it("changes the given fields and keeps the rest", async () => {
     const id = await createTestLocation(accounts, {
       ...minimalLocationBody,
       gapAllowed: true,
@@ -43,8 +47,8 @@ describe("PATCH /v1/locations/{id}", () => {
     expect(await getLocationDetails(accounts, id)).toEqual(changed);
   });
 
-  it("tells others of the location as it is now", async () => {
-    const id = await importTestLocation(accounts, legacyLocationBody({ legacyId: 90_100 }));
+  it("publishes location.updated with the new values", async () => {
+    const id = await importTestLocation(accounts, createLegacyLocationBody({ legacyId: 90_100 }));
     await patch(id, { locationSettings: { timezone: "Indian/Mayotte" } });
     expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Europe/Paris" },
@@ -52,21 +56,21 @@ describe("PATCH /v1/locations/{id}", () => {
     ]);
   });
 
-  it("leaves a location as it is when nothing is named, and what cannot change", async () => {
+  it("ignores an empty body, and fields that cannot change", async () => {
     const id = await createTestLocation(accounts);
     const { updatedAt: _, ...before } = await getLocationDetails(accounts, id);
     expect(await patch(id, {})).toMatchObject(before);
     expect(await patch(id, { id: randomUUID(), application: "JALIA", legacyId: 5 })).toMatchObject(before);
   });
 
-  it("loses none of several changes at once", async () => {
+  it("applies all of several concurrent changes", async () => {
     const id = await createTestLocation(accounts);
     const changes = [{ city: "Lyon" }, { zipCode: "69001" }, { nafCode: "5610A" }, { website: "https://x.example" }];
     await Promise.all(changes.map((locationSettings) => patch(id, { locationSettings })));
     expect((await getLocationDetails(accounts, id)).locationSettings).toMatchObject(Object.assign({}, ...changes));
   });
 
-  it("reports every fault at once, and changes nothing", async () => {
+  it("reports all issues at once, and changes nothing", async () => {
     const id = await createTestLocation(accounts);
     const before = await getLocationDetails(accounts, id);
     const body = {
@@ -86,19 +90,19 @@ describe("PATCH /v1/locations/{id}", () => {
     expect(await getLocationDetails(accounts, id)).toEqual(before);
   });
 
-  it("answers 404 when there is none, and when it is another's", async () => {
+  it("returns 404 for an unknown location, and for another location", async () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
     const id = await createTestLocation(accounts);
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
-    const attempt = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
-    expect((await accounts.requestProblem(attempt)).code).toBe("location_not_found");
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const forbiddenChange = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
+    expect((await accounts.requestProblem(forbiddenChange)).code).toBe("location_not_found");
     expect((await getLocationDetails(accounts, id)).agencyId).toBe("3");
   });
 
   it("lets a key change its own location", async () => {
     const id = await createTestLocation(accounts);
-    const principal = locationPrincipal(id, "locations:write");
+    const principal = createLocationPrincipal(id, "locations:write");
     const request = { method: "PATCH", path: `/v1/locations/${id}`, body: { compactOrder: true }, principal };
     expect((await accounts.sendJson(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);
   });

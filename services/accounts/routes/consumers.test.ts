@@ -4,7 +4,7 @@ import { CreatedLocation } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  locationPrincipal,
+  createLocationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -25,7 +25,7 @@ const changeConsumer = (id: string, body: unknown) =>
   accounts.sendJson({ method: "PATCH", path: `/v1/consumers/${id}`, body }, { status: 200, schema: ApiConsumer });
 
 describe("POST /v1/consumers/", () => {
-  it("makes a consumer that may read", async () => {
+  it("creates a consumer with the default scopes", async () => {
     const consumer = await createConsumer("Acme");
     expect(consumer).toEqual({
       id: consumer.id,
@@ -38,39 +38,39 @@ describe("POST /v1/consumers/", () => {
     });
   });
 
-  it("ignores scopes: they are set with PATCH", async () => {
+  it("ignores scopes, which are set with PATCH", async () => {
     const body = { name: "Eager", scopes: ["admin"] };
     const request = { method: "POST", path: "/v1/consumers/", body };
     const { scopes } = await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
     expect(scopes).not.toContain("admin");
   });
 
-  it("answers 409 when the name is taken, to all but one of many at once", async () => {
-    const request = { principal: locationPrincipal(randomUUID(), "consumers:write"), body: { name: "Popular" } };
-    const replies = await Promise.all(
+  it("returns 409 for a taken name, and accepts one of many concurrent requests", async () => {
+    const request = { principal: createLocationPrincipal(randomUUID(), "consumers:write"), body: { name: "Popular" } };
+    const locationResponses = await Promise.all(
       Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", request)),
     );
-    expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    expect(locationResponses.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
     const asOperator = { ...request, principal: operatorPrincipal };
-    const again = await Promise.all(
+    const operatorResponses = await Promise.all(
       Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", asOperator)),
     );
-    expect(again.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
-    const refused = { method: "POST", path: "/v1/consumers/", ...asOperator };
-    expect((await accounts.requestProblem(refused)).code).toBe("consumer_exists");
+    expect(operatorResponses.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    const repeatedRequest = { method: "POST", path: "/v1/consumers/", ...asOperator };
+    expect((await accounts.requestProblem(repeatedRequest)).code).toBe("consumer_exists");
   });
 
   it.each([{}, { name: "A" }, { name: "x".repeat(256) }, { name: 12 }, { name: "a\0b" }])(
-    "answers 400 to %j",
+    "returns 400 for %j",
     async (body) => {
       const problem = await accounts.requestProblem({ method: "POST", path: "/v1/consumers/", body });
       expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "body", path: "name" }] });
     },
   );
 
-  it("answers 403 to a key without the scope", async () => {
-    const principal = locationPrincipal(randomUUID(), "keys:write");
-    const request = { method: "POST", path: "/v1/consumers/", body: { name: "Nobody" }, principal };
+  it("returns 403 for a key without the scope", async () => {
+    const principal = createLocationPrincipal(randomUUID(), "keys:write");
+    const request = { method: "POST", path: "/v1/consumers/", body: { name: "Rejected" }, principal };
     expect((await accounts.requestProblem(request)).code).toBe("scope_missing");
   });
 });
@@ -91,17 +91,17 @@ describe("GET /v1/consumers/", () => {
     expect(data.at(-1)).toMatchObject({ name: "admin", scopes: ["admin"] });
   });
 
-  it("answers 400 to wrong pages and tokens", async () => {
+  it("returns 400 for invalid pages and tokens", async () => {
     const problem = await accounts.requestProblem({ method: "GET", path: "/v1/consumers/?index=x&size=0" });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual(["index", "size"]);
     const forged = Buffer.from('{"at":"now","id":"7","index":1}').toString("base64url");
-    const refusal = await accounts.requestProblem({ method: "GET", path: `/v1/consumers/?pageToken=${forged}` });
-    expect(refusal.code).toBe("invalid_page_token");
+    const tokenProblem = await accounts.requestProblem({ method: "GET", path: `/v1/consumers/?pageToken=${forged}` });
+    expect(tokenProblem.code).toBe("invalid_page_token");
   });
 });
 
 describe("PATCH /v1/consumers/{id}", () => {
-  it("sets scopes, each once, and leaves the rate limit", async () => {
+  it("sets scopes without duplicates, and keeps the rate limit", async () => {
     const { id } = await createConsumer("Scoped");
     await changeConsumer(id, { rateLimit: { perSecond: 5, burst: 10 } });
     const changed = await changeConsumer(id, { scopes: ["tills:write", "reports:read", "tills:write"] });
@@ -112,18 +112,18 @@ describe("PATCH /v1/consumers/{id}", () => {
     expect(changed.updatedAt > changed.createdAt).toBe(true);
   });
 
-  it("sets the rate limit and takes it away, and leaves the scopes", async () => {
+  it("sets and removes the rate limit, and keeps the scopes", async () => {
     const { id, scopes } = await createConsumer("Limited");
     expect(await changeConsumer(id, { rateLimit: { perSecond: 1, burst: 1 } })).toMatchObject({ scopes });
     expect(await changeConsumer(id, { rateLimit: null })).toMatchObject({ scopes, rateLimit: null });
   });
 
-  it("can take every scope away", async () => {
+  it("can remove all scopes", async () => {
     const { id } = await createConsumer("Disarmed");
     expect((await changeConsumer(id, { scopes: [] })).scopes).toEqual([]);
   });
 
-  it("has those who remember its good keys ask again", async () => {
+  it("publishes key.changed for its active keys", async () => {
     const { id, name } = await createConsumer("Remembered");
     const location = await accounts.sendJson(
       {
@@ -134,25 +134,25 @@ describe("PATCH /v1/consumers/{id}", () => {
       { status: 201, schema: CreatedLocation },
     );
     const body = { locationId: location.id, consumerName: name };
-    for (let made = 0; made < 3; made++) {
+    for (let count = 0; count < 3; count++) {
       await accounts.sendJson({ method: "POST", path: "/v1/auth/keys/", body }, { status: 201, schema: CreatedApiKey });
     }
     const keys = (await accounts.getJson("/v1/auth/keys/", paginatedSchema(ApiKey))).data.filter(
       (key) => key.consumerName === name,
     );
     await accounts.request("DELETE", `/v1/auth/keys/${keys[0]?.id}`, {
-      principal: locationPrincipal(location.id, "admin"),
+      principal: createLocationPrincipal(location.id, "admin"),
     });
     await changeConsumer(id, { scopes: ["reports:read"] });
-    const told = await Promise.all(keys.map((key) => accounts.findEvents("key.changed", key.id)));
-    expect(told.map((events) => events.map(({ revoked }) => revoked))).toEqual([
+    const eventsByKey = await Promise.all(keys.map((key) => accounts.findEvents("key.changed", key.id)));
+    expect(eventsByKey.map((events) => events.map(({ revoked }) => revoked))).toEqual([
       [false, true],
       [false, false],
       [false, false],
     ]);
   });
 
-  it("reports every fault at once, and changes nothing", async () => {
+  it("reports all issues at once, and changes nothing", async () => {
     const { id, scopes } = await createConsumer("Faulty");
     const body = { scopes: ["reports:read", "internal", "everything"], rateLimit: { perSecond: 0, burst: 1.5 } };
     const problem = await accounts.requestProblem({ method: "PATCH", path: `/v1/consumers/${id}`, body });
@@ -165,7 +165,7 @@ describe("PATCH /v1/consumers/{id}", () => {
     expect(await changeConsumer(id, {})).toMatchObject({ scopes, rateLimit: null });
   });
 
-  it("answers 404 when there is none, and 400 when the id is no uuid", async () => {
+  it("returns 404 for an unknown consumer, and 400 for an id that is not a UUID", async () => {
     const path = `/v1/consumers/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("consumer_not_found");
     expect((await accounts.requestProblem({ method: "PATCH", path: "/v1/consumers/1", body: {} })).code).toBe(
@@ -173,7 +173,7 @@ describe("PATCH /v1/consumers/{id}", () => {
     );
   });
 
-  it("keeps the operator's own consumer able to do everything", async () => {
+  it("rejects removing the scope admin from the operator's own consumer", async () => {
     const admin = (await accounts.getJson("/v1/consumers/?size=100", ConsumerPage)).data.find(
       ({ name }) => name === "admin",
     );

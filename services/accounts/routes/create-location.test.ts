@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation, getLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
@@ -10,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/", () => {
-  it("makes a location with every option and setting at its default", async () => {
+  it("creates a location with the defaults of all options and settings", async () => {
     const { createdAt, updatedAt, locationSettings, ...location } = await getLocationDetails(
       accounts,
       await createTestLocation(accounts),
@@ -85,7 +89,7 @@ describe("POST /v1/locations/", () => {
     });
   });
 
-  it("keeps every option and setting that is given", async () => {
+  it("stores all options and settings of the request", async () => {
     const options = {
       nextClosingStartsAt: "2026-12-31T22:00:00.000Z",
       nextClosingEndsAt: "2026-12-31T23:00:00.000Z",
@@ -132,14 +136,14 @@ describe("POST /v1/locations/", () => {
     expect(location).toMatchObject({ ...options, locationSettings, application: "JALIA" });
   });
 
-  it("ignores fields that it does not know, an id among them", async () => {
+  it("ignores unknown fields, including an id", async () => {
     const id = randomUUID();
     expect(await createTestLocation(accounts, { ...minimalLocationBody, id, legacyId: 7, colour: "blue" })).not.toBe(
       id,
     );
   });
 
-  it("tells others of the location and its time zone", async () => {
+  it("publishes location.updated with the time zone", async () => {
     const id = await createTestLocation(accounts, {
       ...minimalLocationBody,
       locationSettings: { locationName: "Chez Max", timezone: "Indian/Reunion" },
@@ -149,7 +153,7 @@ describe("POST /v1/locations/", () => {
     ]);
   });
 
-  it("reports every fault at once", async () => {
+  it("reports all issues at once", async () => {
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -187,20 +191,20 @@ describe("POST /v1/locations/", () => {
     ]);
   });
 
-  it.each(["+02:00", "Paris", "", "../etc/passwd"])("refuses %j for a time zone", async (timezone) => {
+  it.each(["+02:00", "Paris", "", "../etc/passwd"])("rejects %j as a time zone", async (timezone) => {
     const body = { ...minimalLocationBody, locationSettings: { locationName: "Le Bistrot", timezone } };
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
     expect(problem.errors).toMatchObject([{ path: "locationSettings.timezone" }]);
   });
 
-  it.each(["\0", "\ud800"])("refuses text that cannot be stored: %j", async (text) => {
+  it.each(["\0", "\ud800"])("rejects text that cannot be stored: %j", async (text) => {
     const body = { ...minimalLocationBody, locationSettings: { locationName: "Le Bistrot", city: `Par${text}is` } };
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
     expect(problem).toMatchObject({ status: 400, errors: [{ path: "locationSettings.city" }] });
   });
 
-  it("answers 403 to a key that may not act for any location", async () => {
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
+  it("returns 403 for a key that may not act for any location", async () => {
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -210,8 +214,8 @@ describe("POST /v1/locations/", () => {
     expect(problem.code).toBe("location_forbidden");
   });
 
-  it("answers 403 to a key without the scope", async () => {
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
+  it("returns 403 for a key without the scope", async () => {
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",

@@ -3,7 +3,7 @@ import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
-  locationPrincipal,
+  createLocationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => accounts.remove());
 
 describe("GET /v1/locations/{id}", () => {
-  it("answers 304 while the location has not changed", async () => {
+  it("returns 304 while the location has not changed", async () => {
     const id = await createTestLocation(accounts);
     const path = `/v1/locations/${id}`;
     const etag = (await accounts.request("GET", path, { principal: operatorPrincipal })).headers.get("etag") ?? "";
@@ -26,21 +26,23 @@ describe("GET /v1/locations/{id}", () => {
     expect((await accounts.request("GET", path, { principal: operatorPrincipal, headers })).status).toBe(200);
   });
 
-  it("shows a key its own location, with and without the trailing slash", async () => {
+  it("returns its own location to a key, with and without the trailing slash", async () => {
     const id = await createTestLocation(accounts);
-    const principal = locationPrincipal(id, "locations:write");
+    const principal = createLocationPrincipal(id, "locations:write");
     expect((await accounts.getJson(`/v1/locations/${id.toUpperCase()}/`, LocationDetails, principal)).id).toBe(id);
   });
 
-  it("answers 404 when there is none, and when it is another's", async () => {
+  it("returns 404 for an unknown location, and for another location", async () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "GET", path })).code).toBe("location_not_found");
-    const others = `/v1/locations/${await createTestLocation(accounts)}`;
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
-    expect((await accounts.requestProblem({ method: "GET", path: others, principal })).code).toBe("location_not_found");
+    const otherPath = `/v1/locations/${await createTestLocation(accounts)}`;
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    expect((await accounts.requestProblem({ method: "GET", path: otherPath, principal })).code).toBe(
+      "location_not_found",
+    );
   });
 
-  it("answers 400 when the id is no uuid", async () => {
+  it("returns 400 for an id that is not a UUID", async () => {
     const problem = await accounts.requestProblem({ method: "GET", path: "/v1/locations/7" });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "path", path: "id" }] });
   });

@@ -1,8 +1,8 @@
 import { CreatedLocation } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { getLocationDetails, importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
+import { createLegacyLocationBody, getLocationDetails, importTestLocation } from "../testing/location-fixtures.ts";
 import {
-  locationPrincipal,
+  createLocationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/import", () => {
-  it("takes over a location of a legacy backoffice, with defaults and without a name", async () => {
-    const body = legacyLocationBody({ application: "jalia" });
+  it("imports a location of a legacy backoffice, with defaults and without a name", async () => {
+    const body = createLegacyLocationBody({ application: "jalia" });
     const id = await importTestLocation(accounts, body);
     expect(await getLocationDetails(accounts, id)).toMatchObject({
       application: "JALIA",
@@ -31,42 +31,47 @@ describe("POST /v1/locations/import", () => {
     ]);
   });
 
-  it("answers 200 with the same id when it is there already, and tells nobody again", async () => {
-    const body = legacyLocationBody();
+  it("returns 200 with the same id for an existing location, and publishes no second event", async () => {
+    const body = createLegacyLocationBody();
     const id = await importTestLocation(accounts, body);
     expect(await importTestLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
     expect(await accounts.findEvents("location.updated", id)).toHaveLength(1);
   });
 
-  it.each([{ organizationId: "13" }, { agencyId: "4" }])("answers 409 when it is of another: %j", async (other) => {
-    const body = legacyLocationBody();
-    await importTestLocation(accounts, body);
-    const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
-    expect((await accounts.requestProblem(request)).code).toBe("location_exists");
-  });
+  it.each([{ organizationId: "13" }, { agencyId: "4" }])(
+    "returns 409 if it belongs to another organization or agency: %j",
+    async (other) => {
+      const body = createLegacyLocationBody();
+      await importTestLocation(accounts, body);
+      const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
+      expect((await accounts.requestProblem(request)).code).toBe("location_exists");
+    },
+  );
 
-  it("keeps the same legacyId of two applications apart", async () => {
-    const body = legacyLocationBody();
+  it("creates two locations for the same legacyId of two applications", async () => {
+    const body = createLegacyLocationBody();
     expect(await importTestLocation(accounts, body)).not.toBe(
       await importTestLocation(accounts, { ...body, application: "jalia" }),
     );
   });
 
-  it("makes one location of twenty imports at once", async () => {
-    const body = legacyLocationBody();
+  it("creates one location for twenty concurrent imports", async () => {
+    const body = createLegacyLocationBody();
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
-    const replies = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
         accounts.request(request.method, request.path, { principal: operatorPrincipal, body }),
       ),
     );
-    const statuses = replies.map(({ status }) => status).sort();
-    const ids = new Set(await Promise.all(replies.map(async (reply) => CreatedLocation.parse(await reply.json()).id)));
+    const statuses = responses.map(({ status }) => status).sort();
+    const ids = new Set(
+      await Promise.all(responses.map(async (response) => CreatedLocation.parse(await response.json()).id)),
+    );
     expect(statuses).toEqual([...Array(19).fill(200), 201]);
     expect(ids.size).toBe(1);
   });
 
-  it("reports every fault at once", async () => {
+  it("reports all issues at once", async () => {
     const body = { organizationId: 12, legacyId: 0, application: 5 };
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual([
@@ -77,9 +82,9 @@ describe("POST /v1/locations/import", () => {
     ]);
   });
 
-  it("answers 403 to a key that may not act for any location", async () => {
-    const body = legacyLocationBody();
-    const principal = locationPrincipal(await importTestLocation(accounts, body), "locations:write");
+  it("returns 403 for a key that may not act for any location", async () => {
+    const body = createLegacyLocationBody();
+    const principal = createLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");
   });

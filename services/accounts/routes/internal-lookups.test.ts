@@ -6,8 +6,8 @@ import { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -40,11 +40,11 @@ async function findListedKey(id: string) {
 }
 
 describe("GET /internal/keys/{hash}", () => {
-  it("tells what the operator's key stands for, which has no location", async () => {
+  it("returns the operator's key, which has no location", async () => {
     expect(await resolveKey(testAdminKey)).toMatchObject({ consumer: "admin", scopes: ["admin"], location: null });
   });
 
-  it("notes that the key is in use, at most once a minute", async () => {
+  it("records the use of a key, at most once a minute", async () => {
     const key = await createKey();
     const { keyId } = await resolveKey(key);
     const first = (await findListedKey(keyId))?.lastUsedAt;
@@ -57,7 +57,7 @@ describe("GET /internal/keys/{hash}", () => {
     expect(((await findListedKey(keyId))?.lastUsedAt ?? "") > stale).toBe(true);
   });
 
-  it("does not note the use of a revoked key", async () => {
+  it("does not record the use of a revoked key", async () => {
     const key = await createKey();
     const { data } = await accounts.getJson("/v1/auth/keys/?size=1", paginatedSchema(ApiKey));
     const id = data[0]?.id ?? "";
@@ -66,7 +66,7 @@ describe("GET /internal/keys/{hash}", () => {
     expect((await findListedKey(id))?.lastUsedAt).toBeNull();
   });
 
-  it("answers without waiting while the key is being changed", async () => {
+  it("responds without waiting while the key is locked", async () => {
     const key = await createKey();
     await accounts.db.transaction(async (tx) => {
       await tx`select 1 from api_keys where hash = ${hashApiKey(key)} for update`;
@@ -75,14 +75,14 @@ describe("GET /internal/keys/{hash}", () => {
     });
   });
 
-  it("answers 404 when there is no such key", async () => {
-    const path = `/internal/keys/${hashApiKey("pragma_never_made")}`;
+  it("returns 404 for an unknown key", async () => {
+    const path = `/internal/keys/${hashApiKey("pragma_unknown")}`;
     expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
       "key_not_found",
     );
   });
 
-  it("answers 400 to what is no hash", async () => {
+  it("returns 400 for a value that is not a hash", async () => {
     const problem = await accounts.requestProblem({
       method: "GET",
       path: "/internal/keys/secret",
@@ -91,7 +91,7 @@ describe("GET /internal/keys/{hash}", () => {
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "path", path: "hash" }] });
   });
 
-  it("answers nobody but the product's own parts", async () => {
+  it("returns 403 to anyone but internal services", async () => {
     const path = `/internal/keys/${hashApiKey(testAdminKey)}`;
     expect((await accounts.requestProblem({ method: "GET", path, principal: operatorPrincipal })).code).toBe(
       "scope_missing",
@@ -100,18 +100,21 @@ describe("GET /internal/keys/{hash}", () => {
 });
 
 describe("GET /internal/locations/", () => {
-  const facts = { application: "JALIA" as const, legacyId: 77, timeZone: "Europe/Paris" };
+  const locationFields = { application: "JALIA" as const, legacyId: 77, timeZone: "Europe/Paris" };
 
-  it("tells the facts of a location by its id and by its legacyId", async () => {
+  it("returns a location by its id and by its legacyId", async () => {
     expect(await accounts.getJson(`/internal/locations/${locationId}`, LocationRef, gatewayTestPrincipal)).toEqual({
       id: locationId,
-      ...facts,
+      ...locationFields,
     });
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
-    expect(await accounts.getJson(byLegacyId, LocationRef, gatewayTestPrincipal)).toEqual({ id: locationId, ...facts });
+    expect(await accounts.getJson(byLegacyId, LocationRef, gatewayTestPrincipal)).toEqual({
+      id: locationId,
+      ...locationFields,
+    });
   });
 
-  it("tells the time zone as it was last set", async () => {
+  it("returns the current time zone", async () => {
     const body = { locationSettings: { timezone: "Indian/Reunion" } };
     await accounts.request("PATCH", `/v1/locations/${locationId}`, { principal: operatorPrincipal, body });
     const { timeZone } = await accounts.getJson(`/internal/locations/${locationId}`, LocationRef, gatewayTestPrincipal);
@@ -119,7 +122,7 @@ describe("GET /internal/locations/", () => {
   });
 
   it.each([`/internal/locations/${randomUUID()}`, "/internal/locations/?application=POPINA&legacyId=77"])(
-    "answers 404 when there is no such location: %s",
+    "returns 404 for an unknown location: %s",
     async (path) => {
       expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
         "location_not_found",
@@ -127,21 +130,21 @@ describe("GET /internal/locations/", () => {
     },
   );
 
-  it("reports every fault at once", async () => {
+  it("reports all issues at once", async () => {
     const path = "/internal/locations/?application=popina";
     const problem = await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal });
-    expect(problem.errors?.map((fault) => fault.path).sort()).toEqual(["application", "legacyId"]);
-    const wrong = await accounts.requestProblem({
+    expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual(["application", "legacyId"]);
+    const invalidIdProblem = await accounts.requestProblem({
       method: "GET",
       path: "/internal/locations/7",
       principal: gatewayTestPrincipal,
     });
-    expect(wrong.errors).toMatchObject([{ in: "path", path: "id" }]);
+    expect(invalidIdProblem.errors).toMatchObject([{ in: "path", path: "id" }]);
   });
 
-  it("answers nobody but the product's own parts", async () => {
+  it("returns 403 to anyone but internal services", async () => {
     const path = `/internal/locations/${locationId}`;
-    const principal = locationPrincipal(locationId, "locations:write", "locations:any");
+    const principal = createLocationPrincipal(locationId, "locations:write", "locations:any");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
     expect(

@@ -6,9 +6,9 @@ import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineRoute } from "../context.ts";
 import { locationNotFoundError } from "../locations.ts";
-import { recordApiKeyUse, resolveApiKey } from "../queries/consumers.ts";
+import { recordApiKeyUse, resolveApiKey } from "../queries/api-keys.ts";
 import { findLocationRef, findLocationRefByLegacyId } from "../queries/locations.ts";
-import { locationParams } from "./locations.ts";
+import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
 
@@ -19,21 +19,21 @@ export const findApiKeyRoute = defineRoute({
   tag: "Internal",
   audience: "internal",
   scope: "internal:keys",
-  summary: "Find what a key stands for",
+  summary: "Find an API key",
   description:
-    "The consumer, scopes, location and rate limit of the key with this SHA-256, revoked or not. Asking counts as using the key.",
+    "Returns the consumer, scopes, location and rate limit of the key with this SHA-256, even if the key is revoked. The request counts as a use of the key.",
   request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hexadecimal") }) },
-  responses: { 200: { description: "What the key stands for", schema: ResolvedKey } },
+  responses: { 200: { description: "The key with its consumer and location", schema: ResolvedKey } },
   errors: ["key_not_found"],
   async handle({ params, services }) {
     const key = await resolveApiKey(services.db, params.hash);
     if (!key) throw new ApiError("key_not_found");
     const { lastUsedAt, ...resolvedKey } = key;
-    const isNotedLately = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
-    if (!key.revokedAt && !isNotedLately) {
-      // A key is good whether or not its use can be noted.
+    const isRecentlyRecorded = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
+    if (!key.revokedAt && !isRecentlyRecorded) {
+      // The key is valid even if its use cannot be recorded.
       await recordApiKeyUse(services.db, key.keyId).catch((error) =>
-        services.log.warn({ err: error, keyId: key.keyId }, "use of a key was not noted"),
+        services.log.warn({ err: error, keyId: key.keyId }, "could not record API key use"),
       );
     }
     return jsonResponse(200, resolvedKey, { "cache-control": "no-store" });
@@ -47,10 +47,10 @@ export const findLocationRoute = defineRoute({
   tag: "Internal",
   audience: "internal",
   scope: "internal:locations",
-  summary: "Find the facts of a location",
-  description: "The application, legacyId and time zone of a location.",
-  request: { params: locationParams },
-  responses: { 200: { description: "The facts", schema: LocationRef } },
+  summary: "Find a location",
+  description: "Returns the application, legacyId and time zone of a location.",
+  request: { params: locationPathParams },
+  responses: { 200: { description: "The location", schema: LocationRef } },
   errors: ["location_not_found"],
   async handle({ params, services }) {
     const location = await findLocationRef(services.db.sql, params.id);
@@ -66,15 +66,17 @@ export const findLegacyLocationRoute = defineRoute({
   tag: "Internal",
   audience: "internal",
   scope: "internal:locations",
-  summary: "Find the facts of a location by its legacyId",
-  description: "The location that the legacy backoffice of this application knows by this id.",
+  summary: "Find a location by its legacyId",
+  description: "Returns the location with this id in the legacy backoffice of an application.",
   request: { query: z.object({ application: posApplicationSchema, legacyId: integerQueryParameter(z.int().min(1)) }) },
-  responses: { 200: { description: "The facts", schema: LocationRef } },
+  responses: { 200: { description: "The location", schema: LocationRef } },
   errors: ["location_not_found"],
   async handle({ query: { application, legacyId }, services }) {
     const location = await findLocationRefByLegacyId(services.db, { application, legacyId });
     if (!location) {
-      throw new ApiError("location_not_found", { detail: `There is no location ${legacyId} of ${application}.` });
+      throw new ApiError("location_not_found", {
+        detail: `There is no location of ${application} with the legacyId ${legacyId}.`,
+      });
     }
     return jsonResponse(200, location);
   },

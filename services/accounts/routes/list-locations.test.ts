@@ -1,8 +1,12 @@
 import { Location } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestLocation, importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import { createLegacyLocationBody, createTestLocation, importTestLocation } from "../testing/location-fixtures.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 const LocationPage = paginatedSchema(Location);
 
@@ -14,22 +18,22 @@ afterAll(() => accounts.remove());
 
 describe("GET /v1/locations/", () => {
   it("lists locations, newest first, page by page", async () => {
-    const made = [
+    const createdIds = [
       await createTestLocation(accounts),
       await createTestLocation(accounts),
       await createTestLocation(accounts),
     ];
     const page = await accounts.getJson("/v1/locations/?size=2", LocationPage);
-    expect(page.data.map(({ id }) => id)).toEqual([made[2], made[1]]);
+    expect(page.data.map(({ id }) => id)).toEqual([createdIds[2], createdIds[1]]);
     expect(page.data[0]).not.toHaveProperty("locationSettings");
     expect(page.meta).toMatchObject({ currentPageIndex: 0, pageSize: 2 });
-    expect((await accounts.getJson("/v1/locations/?size=2&index=1", LocationPage)).data[0]?.id).toBe(made[0]);
+    expect((await accounts.getJson("/v1/locations/?size=2&index=1", LocationPage)).data[0]?.id).toBe(createdIds[0]);
   });
 
-  it("goes through everything by token, each location once", async () => {
-    for (let made = 0; made < 7; made++) await createTestLocation(accounts);
+  it("returns each location once when paged by token", async () => {
+    for (let count = 0; count < 7; count++) await createTestLocation(accounts);
     const { totalCount } = (await accounts.getJson("/v1/locations/", LocationPage)).meta;
-    const seen: string[] = [];
+    const listedIds: string[] = [];
     let token: string | null = "";
     for (let index = 0; token !== null; index++) {
       const page: Awaited<ReturnType<typeof accounts.getJson<typeof LocationPage>>> = await accounts.getJson(
@@ -37,15 +41,15 @@ describe("GET /v1/locations/", () => {
         LocationPage,
       );
       expect(page.meta.currentPageIndex).toBe(index);
-      seen.push(...page.data.map(({ id }) => id));
+      listedIds.push(...page.data.map(({ id }) => id));
       token = page.nextPageToken;
     }
-    expect(seen).toHaveLength(totalCount);
-    expect(new Set(seen).size).toBe(totalCount);
+    expect(listedIds).toHaveLength(totalCount);
+    expect(new Set(listedIds).size).toBe(totalCount);
   });
 
   it("filters by application and legacyId", async () => {
-    const body = legacyLocationBody({ application: "JALIA", legacyId: 90_001 });
+    const body = createLegacyLocationBody({ application: "JALIA", legacyId: 90_001 });
     const id = await importTestLocation(accounts, body);
     await importTestLocation(accounts, { ...body, application: "POPINA" });
     const page = await accounts.getJson("/v1/locations/?app=JALIA&legacyId=90001&from=x", LocationPage);
@@ -54,25 +58,30 @@ describe("GET /v1/locations/", () => {
     expect(page.data[0]).toMatchObject({ application: "JALIA", legacyId: 90_001 });
   });
 
-  it("answers an empty page past the end", async () => {
+  it("returns an empty page past the end", async () => {
     const { data, nextPageToken } = await accounts.getJson("/v1/locations/?index=9999", LocationPage);
     expect({ data, nextPageToken }).toEqual({ data: [], nextPageToken: null });
   });
 
-  it("shows a key without locations:any its own only", async () => {
+  it("shows a key without locations:any only its own location", async () => {
     const id = await createTestLocation(accounts);
-    const page = await accounts.getJson("/v1/locations/", LocationPage, locationPrincipal(id, "locations:write"));
+    const page = await accounts.getJson("/v1/locations/", LocationPage, createLocationPrincipal(id, "locations:write"));
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.meta.totalCount).toBe(1);
   });
 
-  it("reports every fault at once", async () => {
+  it("reports all issues at once", async () => {
     const path = "/v1/locations/?app=popina&legacyId=0&index=-1&size=101";
     const problem = await accounts.requestProblem({ method: "GET", path });
-    expect(problem.errors?.map((fault) => fault.path).sort()).toEqual(["app", "index", "legacyId", "size"]);
+    expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual([
+      "app",
+      "index",
+      "legacyId",
+      "size",
+    ]);
   });
 
-  it("answers 400 to a page token of its own making", async () => {
+  it("returns 400 for a forged page token", async () => {
     const problem = await accounts.requestProblem({ method: "GET", path: "/v1/locations/?pageToken=abc" });
     expect(problem.code).toBe("invalid_page_token");
   });

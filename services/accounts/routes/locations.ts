@@ -32,7 +32,7 @@ import {
 import { requireAnyLocationScope } from "../permissions.ts";
 import { findLocation, listDevices, locationListQuery } from "../queries/locations.ts";
 
-export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
+export const locationPathParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
 const listLocationsQuery = z.object({
   ...paginationQueryShape,
@@ -50,7 +50,7 @@ export const listLocationsRoute = defineRoute({
   operationId: "listLocations",
   ...locationRouteDefaults,
   summary: "List locations",
-  description: "The locations, newest first. A key without locations:any sees its own only.",
+  description: "Returns the locations, newest first. A key without locations:any sees only its own location.",
   request: { query: listLocationsQuery },
   responses: { 200: { description: "A page of locations", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
@@ -70,11 +70,12 @@ export const getLocationRoute = defineRoute({
   operationId: "getLocation",
   ...locationRouteDefaults,
   summary: "Get a location",
-  description: "A location with every option and setting. A key without locations:any finds its own only.",
-  request: { params: locationParams },
+  description:
+    "Returns a location with all options and settings. A key without locations:any finds only its own location.",
+  request: { params: locationPathParams },
   responses: {
     200: { description: "The location", schema: LocationDetails },
-    304: { description: "The client has it already" },
+    304: { description: "The cached response of the client is current" },
   },
   errors: ["location_not_found"],
   async handle({ params, principal, services, header }) {
@@ -94,7 +95,7 @@ export const createLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Create a location",
   description:
-    "Makes a location. Required are its application, its organization and agency, and its name; every other option and setting has a default. The key needs locations:any as well, since the location is another than its own.",
+    "Creates a location. Its application, organization, agency and name are required; all other options and settings have defaults. The key also needs the scope locations:any, because the new location is not its own.",
   request: {
     body: jsonBodyParser(CreateLocation, {
       example: {
@@ -112,10 +113,10 @@ export const createLocationRoute = defineRoute({
       },
     }),
   },
-  responses: { 201: { description: "The id of the location", schema: CreatedLocation } },
+  responses: { 201: { description: "The id of the new location", schema: CreatedLocation } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
-    requireAnyLocationScope(principal, "Only a key with the scope locations:any creates locations.");
+    requireAnyLocationScope(principal, "Only a key with the scope locations:any can create locations.");
     return jsonResponse(201, { id: await createLocation(services, { location: body, context }) });
   },
 });
@@ -127,14 +128,14 @@ export const changeLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Change a location",
   description:
-    "Changes the options and settings that the body names and leaves the others; null takes a value away where there may be none. tipsConfig is replaced as a whole. A key without locations:any changes its own location only.",
+    "Changes the options and settings in the body and keeps the others. null removes an optional value. tipsConfig is replaced as a whole. A key without locations:any can change only its own location.",
   request: {
-    params: locationParams,
+    params: locationPathParams,
     body: jsonBodyParser(ChangeLocation, {
       example: { currencyCode: "CHF", locationSettings: { timezone: "Europe/Zurich", country: "Suisse" } },
     }),
   },
-  responses: { 200: { description: "The location as it is now", schema: LocationDetails } },
+  responses: { 200: { description: "The changed location", schema: LocationDetails } },
   errors: ["location_not_found"],
   async handle({ params, body, principal, services, context }) {
     requireReadableLocation(principal, params.id);
@@ -150,21 +151,21 @@ export const importLocationRoute = defineRoute({
   path: "/v1/locations/import",
   operationId: "importLocation",
   ...locationRouteDefaults,
-  summary: "Import a location of a legacy backoffice",
+  summary: "Import a legacy backoffice location",
   description:
-    "Takes over a location by its application and the legacyId that its legacy backoffice knows it by, with every option and setting at its default; name it with PATCH. Importing the same location again answers the same id with 200. The key needs locations:any as well.",
+    "Imports a location by its application and its legacyId, the id in its legacy backoffice. All options and settings have their defaults; set the name with PATCH. Importing the same location again returns the same id with status 200. The key also needs the scope locations:any.",
   request: {
     body: jsonBodyParser(ImportLocation, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
     }),
   },
   responses: {
-    200: { description: "The location was there already: its id", schema: CreatedLocation },
-    201: { description: "The id of the location", schema: CreatedLocation },
+    200: { description: "The id of the existing location", schema: CreatedLocation },
+    201: { description: "The id of the new location", schema: CreatedLocation },
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
-    requireAnyLocationScope(principal, "Only a key with the scope locations:any imports locations.");
+    requireAnyLocationScope(principal, "Only a key with the scope locations:any can import locations.");
     const { id, isNew } = await importLocation(services, { location: body, context });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
@@ -174,14 +175,14 @@ const ownLocationQuery = z.object({
   devices: z
     .literal("true")
     .optional()
-    .meta({ description: "Give true for the devices as well; leave it out otherwise" }),
+    .meta({ description: "true adds the devices of the location to the response. No other value is allowed" }),
   index: integerQueryParameter(z.int().min(0))
     .default(0)
-    .meta({ description: "Zero-based page of the devices", example: 0, type: "integer", minimum: 0, default: 0 }),
+    .meta({ description: "Zero-based page of devices", example: 0, type: "integer", minimum: 0, default: 0 }),
   size: integerQueryParameter(z.int().min(1).max(maxDevicesPerLocation))
     .default(maxDevicesPerLocation)
     .meta({
-      ...{ description: "Devices a page; all of them unless given", example: maxDevicesPerLocation },
+      ...{ description: "Number of devices per page. The default returns all devices", example: maxDevicesPerLocation },
       ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation, default: maxDevicesPerLocation },
     }),
   locationId: locationIdQueryParam(),
@@ -194,13 +195,13 @@ export const getOwnLocationRoute = defineRoute({
   tag: "Locations",
   audience: "public",
   scope: "locations:read",
-  summary: "Get the key's own location",
+  summary: "Get your own location",
   description:
-    "The header of the location's tickets: name, address and registration numbers; with devices=true also the devices that were seen in its tills and live orders, in the order in which they were first seen. The 200 devices that were seen last are kept.",
+    "Returns the ticket header of the location: its name, address and registration numbers. With devices=true, the response also lists the devices that sent tills or live orders, in the order in which they were first seen. Only the 200 most recently seen devices are kept.",
   request: { query: ownLocationQuery },
   responses: {
     200: {
-      description: "The header of the location",
+      description: "The ticket header of the location",
       schema: LocationTicketHeader,
       example: {
         id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
@@ -218,7 +219,7 @@ export const getOwnLocationRoute = defineRoute({
         deviceList: [{ id: "B7F2", name: "Bar", model: "iPad Air" }],
       },
     },
-    304: { description: "The client has it already" },
+    304: { description: "The cached response of the client is current" },
   },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ query, principal, services, header }) {

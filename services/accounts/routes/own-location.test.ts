@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { CreatedLocation, LocationTicketHeader } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -40,8 +40,8 @@ async function createLocation(locationSettings: object): Promise<string> {
 }
 
 describe("GET /v1/locations/own", () => {
-  it("answers the header of the key's location", async () => {
-    expect(await accounts.getJson(path, LocationTicketHeader, locationPrincipal(id, "locations:read"))).toEqual({
+  it("returns the ticket header of the key's location", async () => {
+    expect(await accounts.getJson(path, LocationTicketHeader, createLocationPrincipal(id, "locations:read"))).toEqual({
       id,
       name: "Le Bistrot",
       address: "12 rue des Lilas",
@@ -57,8 +57,8 @@ describe("GET /v1/locations/own", () => {
     });
   });
 
-  it("is named as the location where the establishment has no name of its own", async () => {
-    const own = locationPrincipal(await createLocation({ locationName: "Chez Max" }), "locations:read");
+  it("uses the name of the location if the establishment has none", async () => {
+    const own = createLocationPrincipal(await createLocation({ locationName: "Chez Max" }), "locations:read");
     expect(await accounts.getJson(path, LocationTicketHeader, own)).toMatchObject({
       name: "Chez Max",
       address: null,
@@ -66,8 +66,8 @@ describe("GET /v1/locations/own", () => {
     });
   });
 
-  it("adds the devices when asked for them", async () => {
-    const own = locationPrincipal(id, "locations:read");
+  it("adds the devices with devices=true", async () => {
+    const own = createLocationPrincipal(id, "locations:read");
     expect((await accounts.getJson(`${path}?devices=true`, LocationTicketHeader, own)).deviceList).toEqual([]);
     const other = await createLocation({ locationName: "Other" });
     const { sql } = accounts.db;
@@ -82,39 +82,44 @@ describe("GET /v1/locations/own", () => {
     ]);
   });
 
-  it.each(["false", "", "1", "TRUE"])("answers 400 to devices=%s", async (devices) => {
-    const principal = locationPrincipal(id, "locations:read");
+  it.each(["false", "", "1", "TRUE"])("returns 400 for devices=%s", async (devices) => {
+    const principal = createLocationPrincipal(id, "locations:read");
     const problem = await accounts.requestProblem({ method: "GET", path: `${path}?devices=${devices}`, principal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "devices" }] });
   });
 
-  it("answers 304 while the header has not changed", async () => {
-    const principal = locationPrincipal(id, "locations:read");
+  it("returns 304 while the header has not changed", async () => {
+    const principal = createLocationPrincipal(id, "locations:read");
     const etag = (await accounts.request("GET", path, { principal })).headers.get("etag") ?? "";
     const headers = { "if-none-match": etag };
     expect((await accounts.request("GET", path, { principal, headers })).status).toBe(304);
   });
 
-  it("answers for the location that the query names to a key that may act for any, and to no other", async () => {
-    const named = `${path}?locationId=${id}`;
-    expect((await accounts.getJson(named, LocationTicketHeader, operatorPrincipal)).id).toBe(id);
-    expect((await accounts.getJson(named, LocationTicketHeader, locationPrincipal(id, "locations:read"))).id).toBe(id);
-    const principal = locationPrincipal(await createLocation({ locationName: "Other" }), "locations:read");
-    expect((await accounts.requestProblem({ method: "GET", path: named, principal })).code).toBe("location_forbidden");
+  it("returns the location in the query only to a key that may act for any", async () => {
+    const pathWithLocation = `${path}?locationId=${id}`;
+    expect((await accounts.getJson(pathWithLocation, LocationTicketHeader, operatorPrincipal)).id).toBe(id);
+    expect(
+      (await accounts.getJson(pathWithLocation, LocationTicketHeader, createLocationPrincipal(id, "locations:read")))
+        .id,
+    ).toBe(id);
+    const principal = createLocationPrincipal(await createLocation({ locationName: "Other" }), "locations:read");
+    expect((await accounts.requestProblem({ method: "GET", path: pathWithLocation, principal })).code).toBe(
+      "location_forbidden",
+    );
   });
 
-  it("answers 400 to a key without a location that names none", async () => {
+  it("returns 400 for a key without a location that names none", async () => {
     const problem = await accounts.requestProblem({ method: "GET", path, principal: operatorPrincipal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "locationId" }] });
   });
 
-  it("answers 404 when there is no such location", async () => {
-    const named = `${path}?locationId=${randomUUID()}`;
-    expect((await accounts.requestProblem({ method: "GET", path: named })).code).toBe("location_not_found");
+  it("returns 404 for an unknown location", async () => {
+    const pathWithLocation = `${path}?locationId=${randomUUID()}`;
+    expect((await accounts.requestProblem({ method: "GET", path: pathWithLocation })).code).toBe("location_not_found");
   });
 
-  it("answers 403 to a key without the scope, and to the product's own parts", async () => {
-    const principal = locationPrincipal(id, "locations:write");
+  it("returns 403 for a key without the scope, and for internal services", async () => {
+    const principal = createLocationPrincipal(id, "locations:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
       "scope_missing",

@@ -5,7 +5,11 @@ import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
@@ -13,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => accounts.remove());
 
-/** Tells accounts of a device, as other services do; returns once it has heard. */
-async function publishDeviceSeen(seen: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
+/** Publishes `device.seen` and waits until accounts has handled the event. */
+async function publishDeviceSeen(fields: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
   const id = randomUUID();
-  const data = { deviceId: "d1", name: null, seenAt: "2026-05-29T10:00:00.000Z", ...seen };
+  const data = { deviceId: "d1", name: null, seenAt: "2026-05-29T10:00:00.000Z", ...fields };
   const publication = { id, subject: data.deviceId, data, traceparent: undefined };
   await accounts.db.transaction((tx) => publishEvent(tx, "device.seen", publication));
   await eventually("the event to be handled", async () => {
@@ -27,12 +31,12 @@ async function publishDeviceSeen(seen: Partial<EventData<"device.seen">> & { loc
 
 async function listDevices(locationId: string, query = "") {
   const path = `/v1/locations/own?devices=true${query}`;
-  return (await accounts.getJson(path, LocationTicketHeader, locationPrincipal(locationId, "locations:read")))
+  return (await accounts.getJson(path, LocationTicketHeader, createLocationPrincipal(locationId, "locations:read")))
     .deviceList;
 }
 
-describe("a device that was seen", () => {
-  it("is shown with its location, in the order in which devices were first seen", async () => {
+describe("device.seen", () => {
+  it("lists devices with their location in the order in which they were first seen", async () => {
     const [id, other] = [await createTestLocation(accounts), await createTestLocation(accounts)];
     await publishDeviceSeen({ locationId: id, deviceId: "bar", name: "Bar" });
     await publishDeviceSeen({ locationId: id, deviceId: "caisse", seenAt: "2026-05-29T09:00:00.000Z" });
@@ -44,7 +48,7 @@ describe("a device that was seen", () => {
     expect(await listDevices(other)).toEqual([{ id: "bar", name: "Other bar", model: null }]);
   });
 
-  it("goes by its latest name, in whatever order one hears of it", async () => {
+  it("keeps the latest name of a device, whatever the order of the events", async () => {
     const locationId = await createTestLocation(accounts);
     const nameAfter = async (name: string | null, seenAt: string) => {
       await publishDeviceSeen({ locationId, name, seenAt });
@@ -56,14 +60,14 @@ describe("a device that was seen", () => {
     expect(await nameAfter(null, "2026-05-29T13:00:00.000Z")).toBe("Terrasse");
   });
 
-  it("is one of the 200 that were seen last, which are answered page by page if asked for", async () => {
+  it("keeps the 200 most recently seen devices, which can be paged", async () => {
     const [id, other] = [await createTestLocation(accounts), await createTestLocation(accounts)];
     await publishDeviceSeen({ locationId: other, deviceId: "bar" });
     await accounts.db.sql`
       insert into devices (location_id, id, first_seen_at, last_seen_at)
       select ${id}, 'd' || number, time, time from (
         select number, timestamptz '2026-05-01' + number * interval '1 minute' as time from generate_series(1, 2000) as number
-      ) as given`;
+      ) as devices_to_insert`;
     await publishDeviceSeen({ locationId: id, deviceId: "newest" });
     const all = (await listDevices(id))?.map((device) => device.id);
     expect(all).toEqual([...Array.from({ length: 199 }, (_, index) => `d${1802 + index}`), "newest"]);
@@ -75,7 +79,7 @@ describe("a device that was seen", () => {
     expect(await listDevices(other)).toHaveLength(1);
   });
 
-  it("at a location that is not there is left alone", async () => {
+  it("ignores a device of an unknown location", async () => {
     const locationId = randomUUID();
     await publishDeviceSeen({ locationId });
     expect(await accounts.db.sql`select id from devices where location_id = ${locationId}`).toEqual([]);

@@ -1,7 +1,7 @@
 import { CreatedLocation, LocationDetails } from "@pragma/contracts/location";
 import type { TestAccountsService } from "./start-test-accounts.ts";
 
-/** A location with nothing but what is required. */
+/** A location body with only the required fields. */
 export const minimalLocationBody = {
   application: "popina",
   organizationId: "12",
@@ -11,8 +11,8 @@ export const minimalLocationBody = {
 
 let lastLegacyId = 0;
 
-/** A location of a legacy backoffice, with a legacyId that no other call gave. */
-export const legacyLocationBody = (changes: object = {}) => ({
+/** Returns a body that imports a legacy location, with a new legacyId in each call. */
+export const createLegacyLocationBody = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",
   agencyId: "3",
@@ -20,7 +20,7 @@ export const legacyLocationBody = (changes: object = {}) => ({
   ...changes,
 });
 
-/** Makes a location as the operator, and gives its id. */
+/** Creates a location as the operator and returns its id. */
 export async function createTestLocation(
   accounts: TestAccountsService,
   body: unknown = minimalLocationBody,
@@ -29,7 +29,7 @@ export async function createTestLocation(
   return (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
 }
 
-/** Imports a location as the operator, and gives its id. */
+/** Imports a location as the operator and returns its id. */
 export async function importTestLocation(accounts: TestAccountsService, body: unknown, status = 201): Promise<string> {
   const request = { method: "POST", path: "/v1/locations/import", body };
   return (await accounts.sendJson(request, { status, schema: CreatedLocation })).id;

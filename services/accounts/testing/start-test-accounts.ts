@@ -9,17 +9,18 @@ import { expect } from "vitest";
 import type { z } from "zod";
 import accounts from "../service.ts";
 
-/** The accounts service for one test file, asked as the operator unless told otherwise. */
+/** The accounts service of one test file. Its methods send requests as the operator by default. */
 export interface TestAccountsService extends TestService {
-  /** Asks, expects this status, and gives the reply, which has to be what the schema describes. */
+  /** Sends a GET request, expects status 200, and returns the response body parsed with the schema. */
   getJson<Schema extends z.ZodType>(path: string, schema: Schema, principal?: Principal): Promise<z.output<Schema>>;
+  /** Sends a request, expects this status, and returns the response body parsed with the schema. */
   sendJson<Schema extends z.ZodType>(
     request: TestRequest,
     expected: ExpectedResponse<Schema>,
   ): Promise<z.output<Schema>>;
-  /** Asks, and gives the problem that is answered. */
+  /** Sends a request and returns the problem details of its response. */
   requestProblem(request: TestRequest): Promise<Problem>;
-  /** The events of a type about something, oldest first. */
+  /** Returns the published events of a type and subject, oldest first. */
   findEvents<Type extends EventType>(type: Type, subject: string): Promise<EventData<Type>[]>;
   remove(): Promise<void>;
 }
@@ -37,18 +38,18 @@ interface ExpectedResponse<Schema> {
   schema: Schema;
 }
 
-/** The operator, who may do everything. */
+/** The operator, with the scope admin. */
 export const operatorPrincipal = createTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
-/** Another part of the product. */
+/** The gateway, with the internal scopes. */
 export const gatewayTestPrincipal = createTestPrincipal({
   consumer: "gateway",
   scopes: ["internal:keys", "internal:locations"],
   location: null,
 });
 
-/** A key of one location with these scopes. */
-export function locationPrincipal(locationId: string, ...scopes: Scope[]): Principal {
+/** Returns a principal of one location with these scopes. */
+export function createLocationPrincipal(locationId: string, ...scopes: Scope[]): Principal {
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "Europe/Paris" };
   return createTestPrincipal({ scopes, location });
 }
@@ -61,7 +62,7 @@ export async function startTestAccounts(variables: Record<string, string> = {}):
   await recordOutboxEvents(service.db);
   const sendRequest = ({ method, path, body, principal = operatorPrincipal, headers = {} }: TestRequest) =>
     service.request(method, path, { principal, headers, ...(body !== undefined && { body }) });
-  const send: TestAccountsService["sendJson"] = async (request, { status, schema }) => {
+  const sendJson: TestAccountsService["sendJson"] = async (request, { status, schema }) => {
     const response = await sendRequest(request);
     const text = await response.text();
     expect(response.status, text).toBe(status);
@@ -69,9 +70,9 @@ export async function startTestAccounts(variables: Record<string, string> = {}):
   };
   return {
     ...service,
-    sendJson: send,
+    sendJson,
     getJson: (path, schema, principal) =>
-      send({ method: "GET", path, ...(principal && { principal }) }, { status: 200, schema }),
+      sendJson({ method: "GET", path, ...(principal && { principal }) }, { status: 200, schema }),
     async requestProblem(request) {
       const response = await sendRequest(request);
       const text = await response.text();
@@ -83,7 +84,7 @@ export async function startTestAccounts(variables: Record<string, string> = {}):
     async findEvents(type, subject) {
       const rows = await service.db.sql<
         { body: string }[]
-      >`select body from written where type = ${type} order by position`;
+      >`select body from published_events where type = ${type} order by position`;
       return rows
         .map(({ body }) => JSON.parse(body))
         .filter((event) => event.subject === subject)
@@ -96,11 +97,11 @@ export async function startTestAccounts(variables: Record<string, string> = {}):
   };
 }
 
-/** Keeps what is written to the outbox, from which it is gone once it is sent. */
+/** Copies each event from the outbox to a table, since the outbox deletes sent events. */
 async function recordOutboxEvents({ sql }: Database): Promise<void> {
   await sql.unsafe(`
-    create table written (like outbox);
-    create function keep_event() returns trigger language plpgsql as
-      'begin insert into written select new.*; return null; end';
-    create trigger keep_event after insert on outbox for each row execute function keep_event();`);
+    create table published_events (like outbox);
+    create function record_event() returns trigger language plpgsql as
+      'begin insert into published_events select new.*; return null; end';
+    create trigger record_event after insert on outbox for each row execute function record_event();`);
 }

@@ -2,13 +2,13 @@ import type { CatalogListName } from "@pragma/contracts/catalog";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { emptyCatalog, type SerializedCatalog, type SerializedCatalogList } from "../serialize-catalog.ts";
 
-/** Which catalogue a location has. */
+/** The version of a location's catalog. */
 export interface CatalogVersion {
   etag: string;
   updatedAt: Date;
 }
 
-/** Locks the catalogue of a location until the transaction ends; that of a location that never had one is empty. */
+/** Locks a location's catalog until the transaction ends and returns its version. Inserts an empty one if necessary. */
 export async function lockCatalog(tx: SqlTransaction, locationId: string): Promise<CatalogVersion> {
   await tx`
     insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}
@@ -18,7 +18,7 @@ export async function lockCatalog(tx: SqlTransaction, locationId: string): Promi
   return current;
 }
 
-/** Puts another catalogue in the place of the one that is held, which is locked; lists that are the same are left. */
+/** Replaces a locked catalog and returns its new version. Unchanged lists are not written. */
 export async function upsertCatalog(
   tx: SqlTransaction,
   locationId: string,
@@ -26,10 +26,10 @@ export async function upsertCatalog(
 ): Promise<CatalogVersion> {
   const storedLists = await tx<{ list: CatalogListName; etag: string }[]>`
     select list, etag from catalog_lists where location_id = ${locationId}`;
-  const tags = new Map(storedLists.map((row) => [row.list, row.etag]));
+  const storedEtags = new Map(storedLists.map((row) => [row.list, row.etag]));
   const changed = (Object.entries(lists) as [CatalogListName, SerializedCatalogList][])
-    .filter(([list, text]) => text.etag !== tags.get(list))
-    .map(([list, text]) => ({ locationId, list, ...text }));
+    .filter(([list, serialized]) => serialized.etag !== storedEtags.get(list))
+    .map(([list, serialized]) => ({ locationId, list, ...serialized }));
   if (changed.length > 0) {
     await tx`
       insert into catalog_lists ${tx(changed)}
@@ -41,26 +41,26 @@ export async function upsertCatalog(
   return updated;
 }
 
-/** A list as it is sent; without its text when its tag is among those that the client knows. */
+/** A list of a catalog, without its body if the client has the list with this entity tag in its cache. */
 export interface StoredCatalogList {
   etag: string;
   body: string | null;
 }
 
 /**
- * A list of a location. The tag of its products is that of the whole catalogue: their address is also where a catalogue
- * is put, and what a client read there has to tell whether anything changed since.
+ * Returns a list of a location's catalog. The entity tag of the products is that of the whole catalog: the same path
+ * replaces the catalog, so that the tag a client reads there must change with any list.
  */
 export async function findCatalogList(
   sql: SqlClient,
-  { locationId, list, known }: { locationId: string; list: CatalogListName; known: string[] },
+  { locationId, list, cachedEtags }: { locationId: string; list: CatalogListName; cachedEtags: string[] },
 ): Promise<StoredCatalogList> {
   const etag = list === "products" ? sql`catalogs.etag` : sql`catalog_lists.etag`;
-  const [found] = await sql<StoredCatalogList[]>`
-    select ${etag} as etag, case when ${etag} = any(${known}::text[]) then null else body end as body
+  const [stored] = await sql<StoredCatalogList[]>`
+    select ${etag} as etag, case when ${etag} = any(${cachedEtags}::text[]) then null else body end as body
     from catalogs join catalog_lists using (location_id)
     where location_id = ${locationId} and list = ${list}`;
-  if (found) return found;
+  if (stored) return stored;
   const { body } = emptyCatalog.lists[list];
   return { body, etag: list === "products" ? emptyCatalog.etag : emptyCatalog.lists[list].etag };
 }

@@ -8,13 +8,9 @@ import {
   CatalogTax,
   ReplacedCatalog,
 } from "@pragma/contracts/catalog";
-import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
-import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import {
   locationIdQueryParam,
   resolveLocationId,
@@ -22,10 +18,11 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { type CatalogContext, defineRoute } from "../context.ts";
-import { findCatalogList, lockCatalog, upsertCatalog } from "../queries/catalogs.ts";
+import { findCatalogList } from "../queries/catalogs.ts";
+import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
 
-/** A key's lists are read one at a time: they may be large, and would keep the requests of other keys waiting. */
+/** Each API key reads one list at a time, because lists may be large and would delay the requests of other keys. */
 const listReadSemaphore = createKeyedSemaphore(1);
 
 const listCatalogQuery = z.object({
@@ -35,20 +32,20 @@ const listCatalogQuery = z.object({
 interface CatalogListRoute {
   path: `/${string}`;
   operationId: string;
-  /** What the list holds, in the plural. */
+  /** The plural noun for the items. */
   items: string;
-  /** Of one of them. */
+  /** Schema of one item. */
   schema: z.ZodType;
   description: string;
 }
 
-/** Answers a whole list of a location's catalogue as a bare array; a location without a catalogue has an empty one. */
+/** Defines a route that returns one list of a location's catalog as an array, which is empty without a catalog. */
 function defineListRoute(list: CatalogListName, { path, operationId, items, schema, description }: CatalogListRoute) {
   return defineRoute({
     method: "get",
     path,
     operationId,
-    tag: "Catalogue",
+    tag: "Catalog",
     audience: "public",
     scope: "catalog:read",
     summary: `List ${items}`,
@@ -56,13 +53,13 @@ function defineListRoute(list: CatalogListName, { path, operationId, items, sche
     request: { query: listCatalogQuery },
     responses: {
       200: { description: `All ${items}`, schema: z.array(schema) },
-      304: { description: "The client has them already" },
+      304: { description: "The cached response of the client is current" },
     },
     errors: ["location_forbidden"],
     async handle({ query, principal, services, header }) {
       const locationId = resolveLocationId(principal, query.locationId);
       const ifNoneMatch = header("if-none-match");
-      const listRequest = { locationId, list, known: parseEntityTags(ifNoneMatch) };
+      const listRequest = { locationId, list, cachedEtags: parseEntityTags(ifNoneMatch) };
       const { body, etag } = await listReadSemaphore.run(
         () => findCatalogList(services.db.sql, listRequest),
         principal.keyId,
@@ -78,7 +75,7 @@ export const listCatalogProducts = defineListRoute("products", {
   items: "products",
   schema: CatalogProduct,
   description:
-    "Every product of the location, archived ones among them: those have no sub-categories. The entity tag stands for the whole catalogue, and can be given as If-Match to the request that replaces it.",
+    "Returns every product of the location, including archived products, which have no sub-categories. The entity tag identifies the whole catalog. Send it as If-Match when you replace the catalog.",
 });
 
 export const listCatalogPayments = defineListRoute("payments", {
@@ -86,7 +83,7 @@ export const listCatalogPayments = defineListRoute("payments", {
   operationId: "listPayments",
   items: "payment methods",
   schema: CatalogPayment,
-  description: "Every payment method of the location, enabled or not.",
+  description: "Returns every payment method of the location, enabled or not.",
 });
 
 export const listCatalogTaxes = defineListRoute("taxes", {
@@ -94,7 +91,7 @@ export const listCatalogTaxes = defineListRoute("taxes", {
   operationId: "listTaxes",
   items: "taxes",
   schema: CatalogTax,
-  description: "Every tax of the location.",
+  description: "Returns every tax of the location.",
 });
 
 export const listCatalogModifiers = defineListRoute("modifiers", {
@@ -102,7 +99,7 @@ export const listCatalogModifiers = defineListRoute("modifiers", {
   operationId: "listModifiers",
   items: "modifiers",
   schema: CatalogModifier,
-  description: "Every choice that products of the location come with, and its options.",
+  description: "Returns every modifier of the location, such as the cooking of a steak, with its options.",
 });
 
 export const listCatalogCategories = defineListRoute("categories", {
@@ -110,12 +107,12 @@ export const listCatalogCategories = defineListRoute("categories", {
   operationId: "listCategories",
   items: "categories",
   schema: CatalogCategory,
-  description: "Every category of the location's products.",
+  description: "Returns every category of the location's products.",
 });
 
 const mebibyte = 1024 * 1024;
 
-/** A whole catalogue as the body of a request: read and checked beside the requests, and written down as it is sent. */
+/** The request body of a catalog. A thread parses and serializes large ones, so that other requests do not wait. */
 const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogContext> = {
   schema: Catalog,
   maxBytes: 20 * mebibyte,
@@ -129,31 +126,32 @@ export const replaceCatalogRoute = defineRoute({
   method: "put",
   path: "/v1/catalog/",
   operationId: "replaceCatalog",
-  tag: "Catalogue",
+  tag: "Catalog",
   audience: "public",
   scope: "catalog:write",
-  summary: "Replace the catalogue",
+  summary: "Replace the catalog",
   description:
-    "Puts a whole catalogue in the place of the one that the location has: all five lists at once, or none when anything is wrong with one. " +
-    "No id may come twice in its list. A product's categoryId must be the id of one of the categories, and the taxRate of its prices the percentage of one of the taxes, or 0; sub-categories and price lists are no references. " +
-    "The same catalogue again changes nothing. " +
-    "With If-Match it takes the place only of the catalogue with that entity tag; a request whose answer was lost can be repeated as it was. " +
-    "The body may be sent with gzip, and be 20 MB large at most after inflating.",
+    "Replaces the whole catalog of the location. All five lists are replaced together, or none of them if the request is invalid. " +
+    "Each id must be unique in its list. A product's categoryId must be the id of a category, and the taxRate of each price must be the percentage of a tax, or 0. Sub-categories and price lists are not checked. " +
+    "Sending the same catalog again changes nothing. " +
+    "With If-Match, the request replaces only the catalog with that entity tag. You can safely repeat a request whose response was lost. " +
+    "The body may be compressed with gzip. Its maximum size is 20 MB after decompression.",
   request: {
     headers: z.object({
       "If-Match": z.string().optional().meta({
-        description: "The ETag of the catalogue that this one is to replace, as any of its lists was answered with",
+        description:
+          "The ETag of the catalog to replace, from the list of products or from the response of the last replacement",
         example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
       }),
     }),
     query: z.object({
       locationId: locationIdQueryParam(
-        "The location whose catalogue it is: the key's own, unless the key may act for any",
+        "The location of the catalog. It must be the location of the API key, unless the key may act for any location",
       ),
     }),
     body: catalogRequestBody,
   },
-  responses: { 200: { description: "The catalogue as it is now, in short", schema: ReplacedCatalog } },
+  responses: { 200: { description: "A summary of the new catalog", schema: ReplacedCatalog } },
   errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
   async handle({ body: catalog, query, principal, services, context, header }) {
     const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
@@ -162,50 +160,3 @@ export const replaceCatalogRoute = defineRoute({
     return jsonResponse(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
   },
 });
-
-interface CatalogReplacement {
-  locationId: string;
-  catalog: SerializedCatalog;
-  /** The header of that name: the catalogue that the new one is to take the place of, if it says. */
-  ifMatch: string | undefined;
-  context: RequestContext;
-}
-
-/**
- * Puts a catalogue in the place of the one that the location has, with its `catalog.updated`, in one transaction; the
- * same catalogue changes nothing. Of catalogues that come at once each takes the place of the one before, whole.
- *
- * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names; quota_exceeded.
- */
-async function replaceCatalog(
-  { db, quota }: Pick<CatalogContext, "db" | "quota">,
-  { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
-): Promise<ReplacedCatalog> {
-  return db.transaction(async (tx) => {
-    const current = await lockCatalog(tx, locationId);
-    const { etag, counts } = catalog;
-    const changed = current.etag !== etag;
-    // One that is in place already did what was asked: its answer may have been lost.
-    if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
-    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: catalogByteLength(catalog) });
-    const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;
-    if (changed) {
-      const data = { locationId, etag, counts };
-      await publishEvent(tx, "catalog.updated", { subject: locationId, data, traceparent });
-    }
-    return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
-  });
-}
-
-function catalogByteLength({ lists }: SerializedCatalog): number {
-  return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
-}
-
-/** A catalogue always exists, be it empty: `*` matches each. */
-function requireMatchingEtag(tags: string[], etag: string): void {
-  if (tags.includes(etag) || tags.includes("*")) return;
-  throw new ApiError("precondition_failed", {
-    detail: "The catalogue is another than If-Match says. Read it again, and send yours with the new entity tag.",
-    headers: { etag: `"${etag}"` },
-  });
-}

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
   catalogListEndpoints,
-  catalogPrincipal,
+  createCatalogPrincipal,
   startTestCatalog,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
-const { principal, locationId } = catalogPrincipal();
+const { principal, locationId } = createCatalogPrincipal();
 const catalog = createTestCatalog({ products: 9 });
 
 beforeAll(async () => {
@@ -22,57 +22,62 @@ afterAll(() => service?.remove());
 
 describe.each(catalogListNames)("the list of %s", (list) => {
   const { path } = catalogListEndpoints[list];
-  const ask = (headers: Record<string, string> = {}, method = "GET") =>
+  const requestList = (headers: Record<string, string> = {}, method = "GET") =>
     service.request(method, path, { principal, headers });
 
-  it("is a bare array of everything that was sent, with and without the trailing slash", async () => {
+  it("is an array of all stored items, with and without the trailing slash", async () => {
     expect(await service.readList(principal, list)).toEqual(catalog[list]);
     const response = await service.request("GET", path.replace(/\/$/, ""), { principal });
     expect(response.headers.get("content-type")).toMatch(/^application\/json\b/);
     expect(await response.json()).toEqual(catalog[list]);
   });
 
-  it("is not sent again to who has it", async () => {
-    const etag = (await ask()).headers.get("etag") ?? "";
+  it("returns 304 for its current entity tag", async () => {
+    const etag = (await requestList()).headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[\w-]{22}"$/);
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-      const response = await ask({ "if-none-match": known });
+      const response = await requestList({ "if-none-match": known });
       expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
     }
-    const response = await ask({ "if-none-match": '"other"' });
+    const response = await requestList({ "if-none-match": '"other"' });
     expect([response.status, await response.json()]).toEqual([200, catalog[list]]);
   });
 
-  it("is empty for a location that has no catalogue, and has a tag then, too", async () => {
-    const nobody = createTestPrincipal({ scopes: ["catalog:read"] });
-    const response = await service.request("GET", path, { principal: nobody });
+  it("is empty, with an entity tag, for a location without a catalog", async () => {
+    const otherPrincipal = createTestPrincipal({ scopes: ["catalog:read"] });
+    const response = await service.request("GET", path, { principal: otherPrincipal });
     expect([response.status, await response.text()]).toEqual([200, "[]"]);
-    const again = { principal: nobody, headers: { "if-none-match": response.headers.get("etag") ?? "" } };
-    expect((await service.request("GET", path, again)).status).toBe(304);
+    const conditionalRequest = {
+      principal: otherPrincipal,
+      headers: { "if-none-match": response.headers.get("etag") ?? "" },
+    };
+    expect((await service.request("GET", path, conditionalRequest)).status).toBe(304);
   });
 
-  it("answers HEAD as it would answer GET, without the body", async () => {
-    const response = await ask({}, "HEAD");
+  it("returns the headers of GET for HEAD, without the body", async () => {
+    const response = await requestList({}, "HEAD");
     expect([response.status, await response.text()]).toEqual([200, ""]);
-    expect(response.headers.get("etag")).toBe((await ask()).headers.get("etag"));
+    expect(response.headers.get("etag")).toBe((await requestList()).headers.get("etag"));
   });
 
-  it("is refused to a key without the scope, and to a key of another location", async () => {
+  it("returns 403 for a key without the scope, and for a key of another location", async () => {
     const writer = createTestPrincipal({ scopes: ["catalog:write"] });
     expect(await service.requestProblem("GET", path, { principal: writer })).toMatchObject({ code: "scope_missing" });
-    const other = createTestPrincipal({ scopes: ["catalog:read"] });
-    const refusal = await service.requestProblem("GET", `${path}?locationId=${locationId}`, { principal: other });
-    expect(refusal).toMatchObject({ status: 403, code: "location_forbidden" });
+    const otherPrincipal = createTestPrincipal({ scopes: ["catalog:read"] });
+    const problem = await service.requestProblem("GET", `${path}?locationId=${locationId}`, {
+      principal: otherPrincipal,
+    });
+    expect(problem).toMatchObject({ status: 403, code: "location_forbidden" });
   });
 
-  it("is read by who names its location and may act for any", async () => {
+  it("is returned for the location in the query to a key that may act for any", async () => {
     const operator = createTestPrincipal({ scopes: ["admin"], location: null });
-    const named = await service.request("GET", `${path}?locationId=${locationId.toUpperCase()}`, {
+    const withLocation = await service.request("GET", `${path}?locationId=${locationId.toUpperCase()}`, {
       principal: operator,
     });
-    expect(await named.json()).toEqual(catalog[list]);
-    const refusal = await service.requestProblem("GET", path, { principal: operator });
-    expect(refusal.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
+    expect(await withLocation.json()).toEqual(catalog[list]);
+    const problem = await service.requestProblem("GET", path, { principal: operator });
+    expect(problem.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
     const malformed = await service.requestProblem("GET", `${path}?locationId=7`, { principal: operator });
     expect(malformed.errors).toMatchObject([{ in: "query", path: "locationId" }]);
   });
@@ -86,22 +91,22 @@ describe("an archived product", () => {
   });
 });
 
-it("is read for one request of a key at a time, while other keys' are read beside it", async () => {
-  const other = catalogPrincipal().principal;
+it("reads one list per API key at a time, and those of other keys concurrently", async () => {
+  const otherPrincipal = createCatalogPrincipal().principal;
   const { sql } = service.db;
-  const waiting = async () => {
+  const countWaitingReads = async () => {
     const [counted] = await sql<[{ count: number }]>`
       select count(*) from pg_stat_activity
       where wait_event_type = 'Lock' and query like '%catalog_lists%' and application_name like ${`${service.db.schema} %`}`;
     return counted.count;
   };
-  const asked: Promise<Response>[] = [];
+  const responses: Promise<Response>[] = [];
   await sql.begin(async (tx) => {
     await tx`lock table catalog_lists in access exclusive mode`;
-    for (let count = 0; count < 4; count += 1) asked.push(service.request("GET", "/v1/catalog/", { principal }));
-    asked.push(service.request("GET", "/v1/catalog/", { principal: other }));
-    await eventually("both keys to be read for", async () => (await waiting()) >= 2);
-    expect(await waiting()).toBe(2);
+    for (let count = 0; count < 4; count += 1) responses.push(service.request("GET", "/v1/catalog/", { principal }));
+    responses.push(service.request("GET", "/v1/catalog/", { principal: otherPrincipal }));
+    await eventually("one read of each key to wait", async () => (await countWaitingReads()) >= 2);
+    expect(await countWaitingReads()).toBe(2);
   });
-  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });

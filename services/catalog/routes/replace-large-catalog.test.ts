@@ -3,25 +3,25 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseCatalogBody } from "../parse-catalog-body.ts";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
-import { catalogPrincipal, startTestCatalog, type TestCatalogService } from "../testing/start-test-catalog.ts";
+import { createCatalogPrincipal, startTestCatalog, type TestCatalogService } from "../testing/start-test-catalog.ts";
 
 const mebibyte = 1024 * 1024;
 const path = "/v1/catalog/";
 let service: TestCatalogService;
-const { principal } = catalogPrincipal();
+const { principal } = createCatalogPrincipal();
 
 beforeAll(async () => {
   service = await startTestCatalog();
-  // The thread is there when the tests begin.
+  // Starts the parser thread before the tests.
   await service.replaceCatalog(principal, createTestCatalog({ products: 500 }));
 });
 afterAll(() => service?.remove());
 
-describe("a catalogue of 20,000 products", () => {
+describe("a catalog of 20,000 products", () => {
   const catalog = createTestCatalog({ products: 20_000 });
   const bytes = Buffer.from(JSON.stringify(catalog));
 
-  it("is taken, and holds up no other request", async () => {
+  it("is stored without blocking other requests", async () => {
     const block = await measureLongestEventLoopBlockMs(() => service.replaceCatalog(principal, bytes));
     const started = performance.now();
     parseCatalogBody(bytes);
@@ -29,23 +29,23 @@ describe("a catalogue of 20,000 products", () => {
     expect(await service.readList(principal, "products")).toEqual(catalog.products);
   });
 
-  it("is known when it comes again, with gzip", async () => {
+  it("changes nothing when it is sent again with gzip", async () => {
     const again = await service.replaceCatalog(principal, gzipSync(bytes), { "content-encoding": "gzip" });
     expect(again).toMatchObject({ changed: false, counts: { products: 20_000 } });
   });
 
-  it("is refused for one reference in its last product", async () => {
+  it("is rejected for one unknown reference in its last product", async () => {
     const products = [...catalog.products.slice(0, -1), { ...catalog.products[0], id: "last", categoryId: "gone" }];
     const problem = await service.requestProblem("PUT", path, { principal, body: { ...catalog, products } });
     expect(problem.errors).toMatchObject([{ path: "products[19999].categoryId", code: "unknown_reference" }]);
   });
 
-  it("is refused when it breaks off, and the reply says where", async () => {
+  it("is rejected when it is truncated, with the position in the response", async () => {
     const problem = await service.requestProblem("PUT", path, { principal, body: bytes.subarray(0, mebibyte) });
     expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 104\d{4} /) });
   });
 
-  it("is the largest: one of 20,001 is refused", async () => {
+  it("is the largest: one of 20,001 is rejected", async () => {
     const problem = await service.requestProblem("PUT", path, {
       principal,
       body: createTestCatalog({ products: 20_001 }),
@@ -58,7 +58,7 @@ describe("a body that is too large", () => {
   it.each([
     ["21 MB", Buffer.alloc(21 * mebibyte, " "), {}],
     ["21 MB with gzip", gzipSync(Buffer.alloc(21 * mebibyte, " ")), { "content-encoding": "gzip" }],
-  ])("of %s is refused", async (_, body, headers) => {
+  ])("of %s is rejected", async (_, body, headers) => {
     const problem = await service.requestProblem("PUT", path, {
       principal,
       body,
@@ -68,19 +68,19 @@ describe("a body that is too large", () => {
   });
 });
 
-describe("a body that is made to be costly", () => {
+describe("a body that is expensive to parse", () => {
   const lists = (products: string) =>
     `{"products":${products},"payments":[],"taxes":[],"modifiers":[],"categories":[]}`;
   it.each([
     ["empty products", () => lists(`[${"{},".repeat(6 * mebibyte)}{}]`)],
     ["brackets", () => "[".repeat(19 * mebibyte)],
     ["numbers for products", () => lists(`[${"0,".repeat(9 * mebibyte)}0]`)],
-    ["one product of millions of prices", () => lists(`[{"priceList":[${"0,".repeat(9 * mebibyte)}0]}]`)],
-    ["products of many empty prices", () => lists(`[${`{"priceList":[${"{},".repeat(900)}{}]},`.repeat(400)}{}]`)],
+    ["one product with millions of prices", () => lists(`[{"priceList":[${"0,".repeat(9 * mebibyte)}0]}]`)],
+    ["products with many empty prices", () => lists(`[${`{"priceList":[${"{},".repeat(900)}{}]},`.repeat(400)}{}]`)],
     ["deep nesting", () => lists(`[${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}]`)],
-    ["a text of 19 MB", () => JSON.stringify("x".repeat(19 * mebibyte))],
+    ["a string of 19 MB", () => JSON.stringify("x".repeat(19 * mebibyte))],
     ["a name of 19 MB", () => lists(`[{"name":"${"x".repeat(19 * mebibyte)}","categoryId":"gone"}]`)],
-  ])("of %s is refused within seconds, with a small reply", async (_, body) => {
+  ])("of %s is rejected within seconds, with a small response", async (_, body) => {
     const started = performance.now();
     const response = await service.request("PUT", path, { principal, body: body() });
     expect(response.status).toBe(400);

@@ -1,6 +1,6 @@
 import type { Catalog } from "@pragma/contracts/catalog";
 
-/** A catalogue without faults: so many products in three categories. `mark` is in every name, to tell two apart. */
+/** Returns a valid catalog with this number of products. `mark` is part of every name, to distinguish catalogs. */
 export function createTestCatalog({ products = 4, mark = "one" }: { products?: number; mark?: string } = {}): Catalog {
   const categories = ["starters", "mains", "drinks"].map((name, index) => ({
     id: `category-${name}`,

@@ -22,7 +22,7 @@ import catalog from "../service.ts";
 
 type TestRequestArgs = Parameters<TestService["request"]>;
 
-/** Where each list is read, and what it is made of. */
+/** The path and the item schema of each list. */
 export const catalogListEndpoints = {
   products: { path: "/v1/catalog/", schema: z.strictObject(CatalogProduct.shape) },
   payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPayment.shape) },
@@ -31,22 +31,22 @@ export const catalogListEndpoints = {
   categories: { path: "/v1/catalog/categories/", schema: z.strictObject(CatalogCategory.shape) },
 } as const satisfies Record<CatalogListName, unknown>;
 
-/** The catalog service for one test file, beside accounts that know the locations they are told of. */
+/** The catalog service of one test file, with a fake accounts service that knows the locations added to it. */
 export interface TestCatalogService extends TestService {
   accounts: FakeAccountsService;
-  /** Replaces a catalogue, which must succeed. */
+  /** Replaces a catalog and expects success. */
   replaceCatalog(principal: Principal, body: unknown, headers?: Record<string, string>): Promise<ReplacedCatalog>;
-  /** A list, which must be what the documentation says. */
+  /** Returns a list after checking its items against their schema. */
   readList(principal: Principal, list: CatalogListName): Promise<unknown[]>;
-  /** Asks, and gives the problem that is answered. */
+  /** Sends a request and returns the problem details of its response. */
   requestProblem(...request: TestRequestArgs): Promise<Problem>;
-  /** Every `catalog.updated` about a location, once all that was written has been sent. */
+  /** Returns every `catalog.updated` event of a location, after the outbox is sent. */
   catalogUpdatedEvents(locationId: string): Promise<EventData<"catalog.updated">[]>;
   remove(): Promise<void>;
 }
 
-/** A key that may read and replace the catalogue of a location of its own. */
-export function catalogPrincipal(overrides: Partial<Principal> = {}) {
+/** Returns a principal of a new location that may read and replace its catalog. */
+export function createCatalogPrincipal(overrides: Partial<Principal> = {}) {
   const principal = createTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }

@@ -2,13 +2,13 @@ import type { JobOptions, JobResult } from "@pragma/contracts/job";
 import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { PRIORITY_LIMIT } from "bullmq";
 
-/** What tells a job apart from all others. */
+/** The primary key of a job. */
 export interface JobKey {
   locationId: string;
   id: string;
 }
 
-/** A job as it was asked for, and how far it is. */
+/** A job with its options and current state. */
 export interface JobRow extends JobKey {
   keyId: string;
   consumer: string;
@@ -17,44 +17,44 @@ export interface JobRow extends JobKey {
   options: JobOptions;
   timestamp: number;
   createdAt: Date;
-  /** When it may be done; null for a repeating job, whose runs are rows of their own. */
+  /** When the job may start; null for a repeating job, whose runs are separate rows. */
   dueAt: Date | null;
   priority: number;
-  /** When it was given to the queue; null while it waits. */
+  /** When the job was added to BullMQ; null while it waits. */
   queuedAt: Date | null;
-  /** When the lease ends of the process that does it. */
+  /** When the lease of the process that runs the job expires. */
   heldUntil: Date | null;
-  /** The lease that was acquired last; null before the first. */
+  /** Id of the latest lease; null before the first. */
   leaseId: string | null;
   attemptsMade: number;
-  /** All is done but to wait for its children. */
+  /** Whether the job's own work is done, so that it waits only for its children. */
   isPerformed: boolean;
-  /** How many children it was ever given. */
+  /** Number of children, finished ones included. */
   children: number;
-  /** How many of them it waits for. */
+  /** Number of children that the job waits for. */
   pendingChildren: number;
+  /** Percent. */
   progress: number;
-  /** Of a repeating job: how often it was done. */
+  /** Of a repeating job: number of finished runs. */
   runs: number;
   /** Of a repeating job: when its latest run is due, in milliseconds since 1970. */
   lastDue: number | null;
-  /** The id of the repeating job that this is a run of. */
+  /** Id of the repeating job that this job is a run of. */
   runOf: string | null;
   result: JobResult | null;
   failure: string | null;
   outcome: "completed" | "failed" | null;
   finishedAt: Date | null;
-  /** Of the request for it (W3C). */
+  /** W3C trace context of the request that created the job. */
   traceparent: string | null;
 }
 
-/** A job as it comes in. */
 type NewJobRow = Pick<
   JobRow,
   "locationId" | "id" | "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
 > & { runOf?: string };
 
-/** Whoever creates jobs of a location, or with a key, does so after the other. */
+/** Serializes the creation of jobs per location and per API key until the transaction ends, for exact limits. */
 export async function lockJobCreation(
   tx: SqlTransaction,
   db: Database,
@@ -69,21 +69,17 @@ export async function findJob(sql: SqlClient, { locationId, id }: JobKey): Promi
   return job;
 }
 
-/** A job that nothing changes until the transaction ends. */
+/** Returns a job, locked against changes by others until the transaction ends. */
 export async function lockJob(tx: SqlTransaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
-/** The job of this jobId, or else the one that a job with this deduplication id would be a duplicate of. */
+/** Returns the job with this jobId, or else the one that a job with this deduplication id would duplicate. */
 export async function findExistingJob(
   tx: SqlTransaction,
-  {
-    locationId,
-    jobId,
-    duplicateOf: deduplicationId,
-  }: { locationId: string; jobId: string | null; duplicateOf: string | null },
+  { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs
@@ -93,7 +89,7 @@ export async function findExistingJob(
   return job;
 }
 
-/** The unfinished jobs of a key and of a location, and those of the location that repeat. */
+/** Counts the unfinished jobs of an API key, those of a location, and the repeating ones among the latter. */
 export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
@@ -108,7 +104,7 @@ export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
   return row.count;
 }
 
-/** Inserts a job, or a run of a repeating one, that may begin at `dueAt`, or now when that is left out. */
+/** Inserts a job, or a run of a repeating job, that is due at `dueAt`, by default immediately. */
 export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttlMs = deduplication?.ttl ?? 0;
@@ -126,10 +122,10 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
   return inserted;
 }
 
-/** Tells a job apart, and the lease under which it may be changed: any when that is left out. */
+/** A job, and the lease that the caller holds of it; without a lease id the job is changed under any lease. */
 export type LeasedJobKey = JobKey & { leaseId?: string | null };
 
-/** Changes a job that has not finished; undefined when it has, or when its lease is another's by now. */
+/** Changes a job and returns it; undefined if the job has finished or another process holds its lease. */
 export async function updateJob(
   sql: SqlClient | SqlTransaction,
   { locationId, id, leaseId }: LeasedJobKey,
@@ -147,31 +143,31 @@ export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobKey):
   await tx`delete from jobs where location_id = ${locationId} and id = ${id}`;
 }
 
-/** How many runs of a repeating job have been inserted that have not finished. */
+/** Counts the unfinished runs of a repeating job. Finished runs are deleted. */
 export async function countUnfinishedRuns(tx: SqlTransaction, { locationId, id }: JobKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from jobs where location_id = ${locationId} and run_of = ${id}`;
   return row.count;
 }
 
-/** A job that is due and waits for no child. The same words as in the indexes. */
+/** Matches jobs that are due and wait for no child. Must equal the condition of the partial indexes. */
 const dueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`finished_at is null and pending_children = 0 and due_at <= now()`;
-/** A job that was given to the queue a while ago, and has no lease, is one that Redis has lost, or its process. */
-const leasedCondition = (sql: SqlClient | SqlTransaction) =>
+/** Matches jobs in BullMQ. A job queued over 3 seconds ago without a lease was lost by Redis or by its process. */
+const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`greatest(queued_at + interval '3 seconds', held_until) > now()`;
 
-/** Until when the process has a job that begins or goes on with it now; later another may do it. */
+/** Returns, as SQL, when a lease that is acquired or renewed now expires. */
 export const leaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
-/** Marks the jobs that are in the queue from now on: those that are due, in their order, so many of a location. */
+/** Marks due jobs as queued, in order and up to a maximum per location, and returns them. */
 export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
   const waitingCondition = (sql: SqlClient | SqlTransaction) =>
-    sql`${dueCondition(sql)} and ${leasedCondition(sql)} is not true`;
+    sql`${dueCondition(sql)} and ${inQueueCondition(sql)} is not true`;
   const [due] = await db.sql`select 1 from jobs where ${waitingCondition(db.sql)} limit 1`;
   if (!due) return [];
   return db.transaction(async (tx) => {
-    // Two processes that count at the same time would admit too many, and not in their order.
+    // Two processes that count at the same time would admit too many jobs, and out of order.
     await lockUntilCommit(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update jobs set queued_at = now()
@@ -180,15 +176,15 @@ export async function admitDueJobs(db: Database, maxPerLocation: number): Promis
         where waiting.location_id = location.id and ${waitingCondition(tx)}
         order by priority, position
         limit greatest(0, ${maxPerLocation} - (
-          select count(*) from jobs as taken
-          where taken.location_id = location.id and finished_at is null and queued_at is not null and ${leasedCondition(tx)}))
+          select count(*) from jobs as queued
+          where queued.location_id = location.id and finished_at is null and queued_at is not null and ${inQueueCondition(tx)}))
       ) as admitted
       where jobs.location_id = admitted.location_id and jobs.id = admitted.id
       returning jobs.*`;
   });
 }
 
-/** Acquires the lease of a job that was given to the queue, unless another process has it. */
+/** Acquires the lease of a queued job and returns the job; undefined if another process holds the lease. */
 export async function acquireJobLease(tx: SqlTransaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     update jobs set held_until = ${leaseExpiry(tx)}, lease_id = gen_random_uuid()

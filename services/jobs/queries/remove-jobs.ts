@@ -1,12 +1,12 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import type { JobsConfig } from "../context.ts";
+import type { JobsConfig } from "../config.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
 
-/** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */
+/** 100 years, in seconds: an age that no job reaches and that PostgreSQL can subtract from a date. */
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
 
-/** Removes what need not be kept now that this job has finished: the rule of removeOnComplete or removeOnFail. */
+/** Applies a finished job's retention option, removeOnComplete or removeOnFail, to the location's finished jobs. */
 export async function applyJobRetention(
   tx: SqlTransaction,
   { locationId, id, options }: JobRow,
@@ -35,7 +35,7 @@ export async function applyJobRetention(
   }
 }
 
-/** Removes jobs that finished long ago, and the oldest of locations that have too many. */
+/** Removes jobs that finished before the retention period, and the oldest ones of locations that have too many. */
 export async function removeOldJobs(
   sql: SqlClient,
   { JOBS_KEPT_DAYS: retentionDays, JOBS_KEPT_PER_LOCATION: maxPerLocation }: JobsConfig,
@@ -43,11 +43,11 @@ export async function removeOldJobs(
   await deleteRowsInBatches(sql, "jobs", sql`finished_at < now() - make_interval(days => ${retentionDays})`);
   const excess = sql`
     select location_id, id from (
-      select location_id, id, row_number() over (partition by location_id order by finished_at desc) as place
+      select location_id, id, row_number() over (partition by location_id order by finished_at desc) as row_number
       from jobs
       where finished_at is not null and location_id in (
         select location_id from jobs where finished_at is not null group by location_id having count(*) > ${maxPerLocation})
     ) as finished
-    where place > ${maxPerLocation}`;
+    where row_number > ${maxPerLocation}`;
   await deleteRowsInBatches(sql, "jobs", sql`(location_id, id) in (${excess})`);
 }

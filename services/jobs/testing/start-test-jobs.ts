@@ -13,21 +13,21 @@ import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue
 import { type PerformJob, waitForJobDuration } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
 
-/** A location with a key of its own. */
+/** A location with its own API key, and its requests to the jobs service. */
 export interface TestJobsLocation {
   principal: Principal;
   locationId: string;
-  /** The job as BullMQ has it. */
+  /** Returns the BullMQ job. */
   getQueuedJob(id: string): Promise<QueuedJob | undefined>;
-  /** Creates a job that has to be new. */
+  /** Creates a job; fails if the job exists. */
   createJob(body: TestJobBody): Promise<Job>;
   postJob(body: TestJobBody): Promise<Response>;
   postJobProblem(body: TestJobBody): Promise<Problem>;
   getStatus(id: string): Promise<JobStatus>;
-  /** The job, once it is in this state. */
+  /** Returns the job once it is in this state. */
   waitForState(id: string, state: JobStatus["state"], timeoutSeconds?: number): Promise<JobStatus>;
   isJobRemoved(id: string): Promise<boolean>;
-  /** When the next run of a repeating job is due. */
+  /** Returns when the next run of a repeating job is due. */
   nextRunAt(id: string): Promise<Date | undefined>;
 }
 
@@ -38,25 +38,25 @@ interface TestJobBody {
 }
 
 export interface TestJobs extends TestService {
-  /** The messages of jobs in the order in which they were begun, each time that they were. */
+  /** The messages of started jobs, one per start, in order. */
   startedMessages: string[];
-  /** The messages of jobs that begin with `held` and need be held no longer. */
+  /** The messages of `held` jobs that may finish. */
   releasedMessages: Set<string>;
   redis: Redis;
-  /** The queue as BullMQ sees it. */
+  /** The BullMQ queue. */
   queue: Queue;
   createTestLocation(): TestJobsLocation;
-  /** Starts another process of the service beside. */
+  /** Starts a second instance on the same servers. */
   startAnotherInstance(): Promise<TestService>;
-  /** What Redis knows of the queues is gone. */
+  /** Deletes all data of the queue from Redis. */
   flushRedis(): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * The jobs service for one test file, one job of a location at a time. A job fails whose message begins with `fail`,
- * and one that begins with `fail once` the first time; one that begins with `held` lasts until it is released, and
- * then fails when it begins with `held, then fail`.
+ * Starts the jobs service for one test file, with one concurrent job per location. The beginning of a job's message
+ * decides how the job ends: `fail` fails, `fail once` fails the first attempt, `held` waits until the message is
+ * released, and `held, then fail` fails after that.
  */
 export async function startTestJobs(variables: Record<string, string> = {}): Promise<TestJobs> {
   const environment = await createTestEnvironment({
@@ -156,5 +156,5 @@ export async function startTestJobs(variables: Record<string, string> = {}): Pro
   };
 }
 
-/** A message that no other job has. */
+/** Returns the message with a unique suffix. */
 export const uniqueMessage = (message: string) => `${message} ${randomUUID()}`;

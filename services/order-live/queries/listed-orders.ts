@@ -2,34 +2,34 @@ import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageRange } from "@pragma/runtime/http/page-response";
 import type { OrderFilter } from "../order-filter.ts";
 
-/** An order's place in the list of its location. */
+/** The position of an order in its location's list, newest first. */
 export interface OrderCursor {
-  /** When it was opened at the point of sale. */
+  /** When the order was opened at the point of sale. */
   at: string;
   id: string;
 }
 
 export interface ListedOrder extends OrderCursor {
   body: string;
-  /** Of its last entry in the stream. */
+  /** Position of the order's last entry in the location's stream. */
   position: number;
 }
 
 interface ListedOrdersRange extends PageRange<OrderCursor> {
-  /** Of the texts of the orders: the first is given however large it is. */
+  /** Maximum bytes of all bodies together. The first order is returned regardless of its size. */
   maxBytes: number;
 }
 
 /**
- * Listed orders of a location that pass the filter, newest first, from the one after a place or after so many, and
- * whether there are more. What is skipped is read from the index alone, and what does not fit is not read.
+ * Returns a page of a location's listed orders that match the filter, newest first, after a cursor or an offset, and
+ * whether there are more. Skipped orders are read from the index only, and bodies that do not fit are not read.
  */
 export async function findListedOrders(
   sql: SqlClient,
   { locationId, filter }: { locationId: string; filter: OrderFilter },
   { after, offset, limit, maxBytes }: ListedOrdersRange,
 ): Promise<{ orders: ListedOrder[]; hasMore: boolean }> {
-  const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date; found: number })[]>`
+  const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date; candidateCount: number })[]>`
     with page as (
       select opened_at, id from orders
       where location_id = ${locationId} and left_at is null and not is_training and ${filterCondition(sql, filter)}
@@ -37,18 +37,18 @@ export async function findListedOrders(
       order by opened_at desc, id desc
       limit ${limit + 1} offset ${offset}
     ), measured as (
-      select orders.id, orders.opened_at as at, orders.body, orders.position, count(*) over () as found,
+      select orders.id, orders.opened_at as at, orders.body, orders.position, count(*) over () as candidate_count,
         row_number() over newest_first as number, sum(octet_length(orders.body)) over newest_first as bytes
       from page join orders on orders.location_id = ${locationId} and orders.id = page.id
       window newest_first as (order by page.opened_at desc, page.id desc)
     )
-    select id, at, body, position, found from measured
+    select id, at, body, position, candidate_count from measured
     where number = 1 or (number <= ${limit} and bytes <= ${maxBytes}) order by number`;
-  const orders = rows.map(({ found: _, ...row }) => ({ ...row, at: row.at.toISOString() }));
-  return { orders, hasMore: rows.length < (rows[0]?.found ?? 0) };
+  const orders = rows.map(({ candidateCount: _, ...row }) => ({ ...row, at: row.at.toISOString() }));
+  return { orders, hasMore: rows.length < (rows[0]?.candidateCount ?? 0) };
 }
 
-/** How many orders of a location pass the filter, counted by the index that lists them. */
+/** Counts the listed orders of a location that match the filter, by an index-only scan. */
 export async function countListedOrders(sql: SqlClient, locationId: string, filter: OrderFilter): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count from orders

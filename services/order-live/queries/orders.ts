@@ -1,7 +1,7 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { OrderState } from "../order-state.ts";
 
-/** An order's state as it is stored: its times as dates. */
+/** The stored state of an order, with its times as dates. */
 type OrderStateRow = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
 
 const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
@@ -12,30 +12,30 @@ function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, Order
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
 }
 
-interface SomeOrders {
+interface OrderKeys {
   locationId: string;
   ids: string[];
 }
 
-interface OfTill {
+interface TillKey {
   locationId: string;
   tillId: string;
 }
 
-/** What is known of these orders, live or departed, by their ids. */
+/** Returns the states of these orders, live or departed, by id. */
 export async function findOrderStates(
   tx: SqlTransaction,
-  { locationId, ids }: SomeOrders,
+  { locationId, ids }: OrderKeys,
 ): Promise<Map<string, OrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return new Map(rows.map(toOrderState));
 }
 
-/** The live orders that are of a till, or that it holds, by their ids. */
+/** Returns the states of the live orders that name this till or have one of these ids, by id. */
 export async function findLiveOrderStates(
   tx: SqlTransaction,
-  { locationId, tillId, ids }: SomeOrders & OfTill,
+  { locationId, tillId, ids }: OrderKeys & TillKey,
 ): Promise<Map<string, OrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from orders
@@ -44,7 +44,7 @@ export async function findLiveOrderStates(
   return new Map(rows.map(toOrderState));
 }
 
-/** The live orders of a location that nobody has changed since then, by their ids. */
+/** Returns the states of a location's live orders without a change since then, by id. */
 export async function findUnchangedOrders(
   tx: SqlTransaction,
   { locationId, since }: { locationId: string; since: Date },
@@ -60,7 +60,7 @@ export async function findLocationsWithUnchangedOrders(sql: SqlClient, since: Da
   return rows.map(({ id }) => id);
 }
 
-/** A live order as it is written. */
+/** A live order with every column that an upsert writes. */
 export interface NewOrderRow extends OrderState {
   id: string;
   openedAt: string;
@@ -69,13 +69,13 @@ export interface NewOrderRow extends OrderState {
   body: string;
 }
 
-/** Writes live orders, each in the place of what was known of it. */
+/** Inserts live orders or replaces their stored state. */
 export async function upsertOrderRows(tx: SqlTransaction, locationId: string, orders: NewOrderRow[]): Promise<void> {
   await tx`
     insert into orders
       (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
        is_manually_closed, rows_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
-    select ${locationId}, given.* from jsonb_to_recordset(${toRecordsetParameter(tx, orders)}) as given (
+    select ${locationId}, input.* from jsonb_to_recordset(${toRecordsetParameter(tx, orders)}) as input (
       id uuid, till_id uuid, revision_hash text, modified_at text, is_training boolean, is_paid boolean,
       is_transferred boolean, is_canceled boolean, is_manually_closed boolean, rows_hash text, sequence int,
       position bigint, opened_at timestamptz, created_at timestamptz, updated_at timestamptz, etag text, body text
@@ -89,36 +89,35 @@ export async function upsertOrderRows(tx: SqlTransaction, locationId: string, or
       left_at = null, closed_at = null`;
 }
 
-/** Takes live orders out: what is kept of them stops late upserts. `closedAt` is of the till that holds them, if one does. */
+/** Marks live orders as departed. `closedAt` is when the till that reported them was closed; null if none did. */
 export async function markOrdersDeparted(
   tx: SqlTransaction,
-  { locationId, ids, closedAt }: SomeOrders & { closedAt: string | null },
+  { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
 ): Promise<void> {
   await tx`
     update orders set left_at = now(), closed_at = ${closedAt}, body = null, etag = null
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Notes that a till holds orders that nobody has sent, so that a late upsert does not make them live. */
+/** Inserts reported orders that were never sent, marked as departed, so that a late upsert does not make them live. */
 export async function insertDepartedOrders(
   tx: SqlTransaction,
-  { locationId, tillId, ids, closedAt }: SomeOrders & OfTill & { closedAt: string },
+  { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
 ): Promise<void> {
   await tx`
     insert into orders
       (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
        position, created_at, updated_at, left_at, closed_at)
     select ${locationId}, id, ${tillId}, false, false, false, false, false, 0, 0, now(), now(), now(), ${closedAt}
-    from unnest(${ids}::uuid[]) as given (id)
+    from unnest(${ids}::uuid[]) as input (id)
     on conflict (location_id, id) do nothing`;
 }
 
-/** Removes orders altogether. */
-export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: SomeOrders): Promise<void> {
+export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<void> {
   await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** A live order's reply; `locationId` null finds that of any location, the one changed last. */
+/** Returns the response body of a live order. With `locationId` null, it is the latest such order of any location. */
 export async function findLiveOrder(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
@@ -130,14 +129,14 @@ export async function findLiveOrder(
   return row;
 }
 
-/** Notes that a till's report is final; gives whether that is news. */
-export async function recordFinalTill(tx: SqlTransaction, { locationId, tillId }: OfTill): Promise<boolean> {
+/** Records that a till's report is final. Returns whether the till was not final before. */
+export async function recordFinalTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
   const { count } = await tx`
     insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
   return count > 0;
 }
 
-/** Those of these tills whose report is final. */
+/** Returns the ids of those tills whose report is final. */
 export async function findFinalTills(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },

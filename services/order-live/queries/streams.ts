@@ -1,18 +1,19 @@
+import type { OrderLeftEvent, OrderLeftReason } from "@pragma/contracts/order-live";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import type { OrderFilterFields } from "../order-state.ts";
+import { listedFilterFields, type OrderFilterFields, type OrderState } from "../order-state.ts";
 
-/** One change of what a location's list shows, as its log holds it. */
+/** An entry of a location's change log: one change of a listed order. */
 export interface LiveOrderRevision {
-  /** In the location's stream: the next is one more. */
+  /** Position in the location's stream. Positions are consecutive. */
   position: number;
   orderId: string;
   before: OrderFilterFields | null;
   after: OrderFilterFields | null;
-  /** The order, or why it left: JSON as it is sent. */
+  /** The JSON that streams send: the order, or why it left the list. */
   body: string;
 }
 
-/** Takes the lock under which the location's orders change, until the transaction ends, and gives the last position. */
+/** Locks a location's stream until the transaction ends and returns its last position. Every change needs this lock. */
 export async function lockLocationStream(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
@@ -21,7 +22,7 @@ export async function lockLocationStream(tx: SqlTransaction, locationId: string)
   return stream.position;
 }
 
-/** Appends to a location's log, whose lock the caller holds. */
+/** Appends entries to a location's change log. The caller must hold the lock of the stream. */
 export async function appendRevisions(
   tx: SqlTransaction,
   locationId: string,
@@ -32,13 +33,37 @@ export async function appendRevisions(
   await Promise.all([
     tx`
       insert into revisions (location_id, position, order_id, before, after, body)
-      select ${locationId}, given.* from jsonb_to_recordset(${toRecordsetParameter(tx, revisions)})
-        as given (position bigint, order_id uuid, before jsonb, after jsonb, body text)`,
+      select ${locationId}, input.* from jsonb_to_recordset(${toRecordsetParameter(tx, revisions)})
+        as input (position bigint, order_id uuid, before jsonb, after jsonb, body text)`,
     tx`update streams set position = ${last.position} where location_id = ${locationId}`,
   ]);
 }
 
-/** The log after a position: so many entries at most, and no more than fit; the first however large it is. */
+interface DepartedOrders {
+  locationId: string;
+  lastPosition: number;
+  orders: Map<string, OrderState>;
+  reason: OrderLeftReason;
+}
+
+/** Appends the departure of these orders to the location's stream and returns the stream's last position. */
+export async function appendDepartedOrders(
+  tx: SqlTransaction,
+  { locationId, lastPosition, orders, reason }: DepartedOrders,
+): Promise<number> {
+  const revisions: LiveOrderRevision[] = [];
+  for (const [id, order] of orders) {
+    const before = listedFilterFields(order);
+    if (!before) continue;
+    const left: OrderLeftEvent = { id, locationId, tillId: before.tillId, reason };
+    const position = lastPosition + 1 + revisions.length;
+    revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
+  }
+  await appendRevisions(tx, locationId, revisions);
+  return lastPosition + revisions.length;
+}
+
+/** Returns log entries after a position, up to `limit` and `maxBytes`. The first is returned regardless of its size. */
 export async function findRevisions(
   sql: SqlClient,
   { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },
@@ -56,7 +81,7 @@ export async function findRevisions(
     where number = 1 or bytes <= ${maxBytes} order by position`;
 }
 
-/** The last position of a location's stream, and the lowest after which its log is whole. */
+/** Returns the last position of a location's stream, and the first position after which the log is complete. */
 export async function findLogRange(sql: SqlClient, locationId: string): Promise<{ first: number; last: number }> {
   const [row] = await sql<{ first: number; last: number }[]>`
     select position as last, coalesce(
@@ -66,7 +91,7 @@ export async function findLogRange(sql: SqlClient, locationId: string): Promise<
   return row ?? { first: 0, last: 0 };
 }
 
-/** The last position of each of these locations' streams. */
+/** Returns the last position of each location's stream. */
 export async function findStreamPositions(
   sql: SqlClient,
   locationIds: string[],

@@ -10,8 +10,8 @@ import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../t
 
 let orderLive: TestOrderLive;
 const { principal, locationId } = createPosPrincipal();
-const tills = [randomUUID(), randomUUID()];
-/** Opened one after the other, some at the same instant: every combination of till, paid, transferred and canceled twice. */
+const tillIds = [randomUUID(), randomUUID()];
+/** Every combination of till, paid, transferred and canceled, twice; each pair of orders was opened at the same time. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
   createLiveOrderInput(
     {
@@ -20,11 +20,11 @@ const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
       isTransferred: (index & 2) > 0,
       isCanceled: (index & 4) > 0,
     },
-    { tillId: tills[(index & 8) >> 3] ?? "" },
+    { tillId: tillIds[(index & 8) >> 3] ?? "" },
   ),
 );
-const newestFirst = (some: OrderLiveInput[]) =>
-  [...some]
+const idsNewestFirst = (orders: OrderLiveInput[]) =>
+  [...orders]
     .sort((one, other) => `${one.data.openedAt}${one.id}`.localeCompare(`${other.data.openedAt}${other.id}`))
     .reverse()
     .map(({ id }) => id);
@@ -40,14 +40,14 @@ const path = "/v1/orders-live/";
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
 
 describe("the list of live orders", () => {
-  it("shows the location's own, newest first", async () => {
+  it("returns the orders of the location, newest first", async () => {
     const page = await orderLive.listOrders(principal, "?size=100");
-    expect(idsOf(page)).toEqual(newestFirst(orders));
+    expect(idsOf(page)).toEqual(idsNewestFirst(orders));
     expect(page.meta).toEqual({ totalPage: 1, totalCount: 32, currentPageIndex: 0, pageSize: 100 });
   });
 
-  it("is the same by index and by token, with links that keep the filters", async () => {
-    const wanted = newestFirst(orders.filter(({ data }) => !data.isCanceled));
+  it("has the same pages by index and by token, and links that keep the filters", async () => {
+    const expectedIds = idsNewestFirst(orders.filter(({ data }) => !data.isCanceled));
     const byIndex: string[] = [];
     const byToken: string[] = [];
     for (let next: string | null = "?isCanceled=false&size=5"; next; ) {
@@ -63,25 +63,25 @@ describe("the list of live orders", () => {
       byToken.push(...idsOf(page));
       token = page.nextPageToken;
     }
-    expect(byIndex).toEqual(wanted);
-    expect(byToken).toEqual(wanted);
+    expect(byIndex).toEqual(expectedIds);
+    expect(byToken).toEqual(expectedIds);
   });
 
-  describe("whose orders are large", () => {
+  describe("of large orders", () => {
     const { principal } = createPosPrincipal();
     const rows = (count: number) => Array.from({ length: count }, createTestProductRow);
-    const large = Array.from({ length: 23 }, (_, index) =>
+    const largeOrders = Array.from({ length: 23 }, (_, index) =>
       createLiveOrderInput({
         openedAt: `2026-05-29T11:${10 + index}:00.000Z`,
         productRowList: rows(index === 7 ? 90 : 9),
       }),
     );
     const maxBytes = 40_000;
-    let other: TestService;
+    let limitedInstance: TestService;
     const listPage = async (query: string) => {
-      const answer = await other.request("GET", `${path}${query}`, { principal });
-      const text = await answer.text();
-      expect(answer.status, text).toBe(200);
+      const response = await limitedInstance.request("GET", `${path}${query}`, { principal });
+      const text = await response.text();
+      expect(response.status, text).toBe(200);
       const page = JSON.parse(text);
       const bytes = Buffer.byteLength(JSON.stringify(page.data));
       expect(page.data.length === 1 || bytes <= maxBytes + page.data.length + 1, `${bytes} bytes`).toBe(true);
@@ -89,70 +89,70 @@ describe("the list of live orders", () => {
     };
 
     beforeAll(async () => {
-      await orderLive.upsertOrders(principal, ...large);
-      other = await orderLive.startAnotherInstance({ PAGE_MAX_BYTES: String(maxBytes) });
+      await orderLive.upsertOrders(principal, ...largeOrders);
+      limitedInstance = await orderLive.startAnotherInstance({ PAGE_MAX_BYTES: String(maxBytes) });
     });
 
-    it("has pages that end early, and shows each order once to a client that follows the token", async () => {
-      const seen: string[] = [];
+    it("has shorter pages and returns each order once by nextPageToken", async () => {
+      const receivedIds: string[] = [];
       const indexes: number[] = [];
       for (let token: string | null = ""; token !== null; ) {
         const page = await listPage(`?size=10${token && `&pageToken=${token}`}`);
         expect(page.meta).toMatchObject({ totalCount: 23, totalPage: 3, pageSize: 10 });
-        seen.push(...idsOf(page));
+        receivedIds.push(...idsOf(page));
         indexes.push(...idsOf(page).map(() => page.meta.currentPageIndex));
         token = page.nextPageToken;
       }
-      expect(seen).toEqual(newestFirst(large));
-      // Each order is on the page of the index that it would be on if no page ended early.
-      expect(indexes).toEqual(large.map((_, place) => Math.floor(place / 10)));
+      expect(receivedIds).toEqual(idsNewestFirst(largeOrders));
+      // Each order has the page index that it would have if no page were shortened.
+      expect(indexes).toEqual(largeOrders.map((_, index) => Math.floor(index / 10)));
     });
 
-    it("shows each order once to a client that follows links.next, and leads back to the start of the page", async () => {
-      const seen: string[] = [];
+    it("returns each order once by links.next, and links.prev leads back to the start of the page", async () => {
+      const receivedIds: string[] = [];
       for (let next: string | null = "?size=10"; next; ) {
         const page = await listPage(next);
-        seen.push(...idsOf(page));
+        receivedIds.push(...idsOf(page));
         next = page.links.next && new URL(page.links.next).search;
       }
-      expect(seen).toEqual(newestFirst(large));
-      const cut = await listPage("?size=10&index=1");
-      expect(cut.data.length).toBeLessThan(10);
-      const rest = await listPage(new URL(cut.links.next).search);
-      expect(idsOf(await listPage(new URL(rest.links.prev).search))).toEqual(idsOf(cut));
+      expect(receivedIds).toEqual(idsNewestFirst(largeOrders));
+      const shortPage = await listPage("?size=10&index=1");
+      expect(shortPage.data.length).toBeLessThan(10);
+      const restPage = await listPage(new URL(shortPage.links.next).search);
+      expect(idsOf(await listPage(new URL(restPage.links.prev).search))).toEqual(idsOf(shortPage));
     });
 
-    it("is refused to a key that has left several replies unread, until it reads them", async () => {
+    it("returns 429 while too many response bytes of the API key are unread", async () => {
       const limited = await orderLive.startAnotherInstance({ UNREAD_REPLY_BYTES_PER_KEY: "3000000" });
       const unread: ServerResponse[] = [];
-      const ask = (by = principal) => {
+      const requestList = (requester = principal) => {
         const outgoing = createUnreadResponse();
         unread.push(outgoing);
-        return limited.request("GET", `${path}?size=100`, { principal: by, outgoing });
+        return limited.request("GET", `${path}?size=100`, { principal: requester, outgoing });
       };
-      let refused = await ask();
-      while (refused.status === 200 && unread.length < 20) refused = await ask();
+      let rejected = await requestList();
+      while (rejected.status === 200 && unread.length < 20) rejected = await requestList();
       expect(unread.length).toBeGreaterThan(2);
-      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
-      expect(await refused.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
-      expect((await ask(createPosPrincipal().principal)).status).toBe(200);
+      expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "2"]);
+      expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
+      expect((await requestList(createPosPrincipal().principal)).status).toBe(200);
       for (const { socket } of unread) socket?.destroy();
       await sleep(10);
-      expect((await ask()).status).toBe(200);
+      expect((await requestList()).status).toBe(200);
     });
 
-    it("shows each order once to a client that goes by index and reads on by token where a page ends early", async () => {
-      const seen: string[] = [];
+    it("returns each order once by index, with nextPageToken for the rest of a short page", async () => {
+      const receivedIds: string[] = [];
       for (let index = 0; index < 3; index += 1) {
         let page = await listPage(`?size=10&index=${index}`);
-        seen.push(...idsOf(page));
+        receivedIds.push(...idsOf(page));
         while (page.nextPageToken) {
           page = await listPage(`?size=10&pageToken=${page.nextPageToken}`);
           if (page.meta.currentPageIndex !== index) break;
-          seen.push(...idsOf(page));
+          receivedIds.push(...idsOf(page));
         }
       }
-      expect(seen).toEqual(newestFirst(large));
+      expect(receivedIds).toEqual(idsNewestFirst(largeOrders));
     });
   });
 
@@ -161,31 +161,31 @@ describe("the list of live orders", () => {
     ["isPaid=false&isTransferred=true", ({ data }: OrderLiveInput) => !data.isPaid && data.isTransferred],
     ["isCanceled=true", ({ data }: OrderLiveInput) => data.isCanceled],
     [
-      `tillId=${tills[0]?.toUpperCase()}&isPaid=true`,
-      (order: OrderLiveInput) => order.tillId === tills[0] && order.data.isPaid,
+      `tillId=${tillIds[0]?.toUpperCase()}&isPaid=true`,
+      (order: OrderLiveInput) => order.tillId === tillIds[0] && order.data.isPaid,
     ],
     [`tillId=${randomUUID()}`, () => false],
     [`locationId=${locationId}`, () => true],
     ["isCancelled=maybe&foo=1", () => true],
-  ])("can be filtered: %s", async (query, passes) => {
+  ])("applies the filter %s", async (query, matches) => {
     const page = await orderLive.listOrders(principal, `?${query}&size=100`);
-    expect(idsOf(page)).toEqual(newestFirst(orders.filter(passes)));
+    expect(idsOf(page)).toEqual(idsNewestFirst(orders.filter(matches)));
     expect(page.meta.totalCount).toBe(page.data.length);
   });
 
-  it("counts what changes as it changes", async () => {
-    const shop = createPosPrincipal();
+  it("updates its counts with each change", async () => {
+    const pos = createPosPrincipal();
     const [one, other] = [createLiveOrderInput(), createLiveOrderInput()];
-    await orderLive.upsertOrders(shop.principal, one, other);
-    await orderLive.upsertOrders(shop.principal, changeLiveOrderInput(one, { isPaid: true }));
-    await orderLive.upsertOrders(shop.principal, { ...changeLiveOrderInput(other, {}), tillId: one.tillId });
-    const count = async (query: string) => (await orderLive.listOrders(shop.principal, query)).meta.totalCount;
+    await orderLive.upsertOrders(pos.principal, one, other);
+    await orderLive.upsertOrders(pos.principal, changeLiveOrderInput(one, { isPaid: true }));
+    await orderLive.upsertOrders(pos.principal, { ...changeLiveOrderInput(other, {}), tillId: one.tillId });
+    const count = async (query: string) => (await orderLive.listOrders(pos.principal, query)).meta.totalCount;
     expect(await Promise.all(["", "?isPaid=true", "?isPaid=false", `?tillId=${one.tillId}`].map(count))).toEqual([
       2, 1, 1, 2,
     ]);
   });
 
-  it("is empty past its end, and where there is nothing", async () => {
+  it("is empty past its end and for a location without orders", async () => {
     expect(await orderLive.listOrders(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
     const page = await orderLive.listOrders(createPosPrincipal().principal);
     expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });
@@ -199,55 +199,56 @@ describe("the list of live orders", () => {
     ["locationId=7", "locationId"],
     ["index=-1", "index"],
     ["size=101", "size"],
-  ])("refuses %s", async (query, faultPath) => {
+  ])("returns 400 for %s", async (query, issuePath) => {
     const problem = await orderLive.requestProblem("GET", `${path}?${query}`, { principal });
-    expect(problem.errors).toMatchObject([{ in: "query", path: faultPath }]);
+    expect(problem.errors).toMatchObject([{ in: "query", path: issuePath }]);
     if (!/index|size/.test(query)) {
-      const refused = await orderLive.requestProblem("GET", `${path}stream?${query}`, { principal });
-      expect(refused.errors).toMatchObject([{ in: "query", path: faultPath }]);
+      const streamProblem = await orderLive.requestProblem("GET", `${path}stream?${query}`, { principal });
+      expect(streamProblem.errors).toMatchObject([{ in: "query", path: issuePath }]);
     }
   });
 
-  it("refuses a token that it did not give, another location, and a key that may not read", async () => {
+  it("rejects an invalid page token, another location, and an API key without the scope", async () => {
     expect((await orderLive.requestProblem("GET", `${path}?pageToken=abc`, { principal })).code).toBe(
       "invalid_page_token",
     );
-    for (const list of [path, `${path}stream`]) {
-      const elsewhere = await orderLive.requestProblem("GET", `${list}?locationId=${randomUUID()}`, { principal });
-      expect(elsewhere.code).toBe("location_forbidden");
+    for (const url of [path, `${path}stream`]) {
+      const problem = await orderLive.requestProblem("GET", `${url}?locationId=${randomUUID()}`, { principal });
+      expect(problem.code).toBe("location_forbidden");
       const writer = createTestPrincipal({ scopes: ["orders:write"] });
-      expect((await orderLive.requestProblem("GET", list, { principal: writer })).code).toBe("scope_missing");
+      expect((await orderLive.requestProblem("GET", url, { principal: writer })).code).toBe("scope_missing");
     }
   });
 });
 
-describe("one live order", () => {
-  const one = path + (orders[0]?.id ?? "");
+describe("a live order", () => {
+  const orderPath = path + (orders[0]?.id ?? "");
 
-  it("has an entity tag that changes with it", async () => {
-    const shop = createPosPrincipal();
+  it("has an ETag that changes with the order", async () => {
+    const pos = createPosPrincipal();
     const order = createLiveOrderInput();
-    await orderLive.upsertOrders(shop.principal, order);
-    const ask = (headers = {}) => orderLive.request("GET", path + order.id, { principal: shop.principal, headers });
-    const first = await ask();
+    await orderLive.upsertOrders(pos.principal, order);
+    const requestOrder = (headers = {}) =>
+      orderLive.request("GET", path + order.id, { principal: pos.principal, headers });
+    const first = await requestOrder();
     const etag = first.headers.get("etag") ?? "";
-    expect((await ask({ "if-none-match": etag })).status).toBe(304);
-    await orderLive.upsertOrders(shop.principal, changeLiveOrderInput(order, { guestsCount: 7 }));
-    const second = await ask({ "if-none-match": etag });
+    expect((await requestOrder({ "if-none-match": etag })).status).toBe(304);
+    await orderLive.upsertOrders(pos.principal, changeLiveOrderInput(order, { guestsCount: 7 }));
+    const second = await requestOrder({ "if-none-match": etag });
     expect(second.status).toBe(200);
     expect(second.headers.get("etag")).not.toBe(etag);
   });
 
-  it("is found by its own location, and by a key for any", async () => {
-    expect((await orderLive.request("GET", one, { principal })).status).toBe(200);
+  it("is found by its own location and by an API key for all locations", async () => {
+    expect((await orderLive.request("GET", orderPath, { principal })).status).toBe(200);
     const admin = createTestPrincipal({ scopes: ["admin"], location: null });
-    expect((await orderLive.request("GET", one, { principal: admin })).status).toBe(200);
-    expect((await orderLive.requestProblem("GET", one, { principal: createPosPrincipal().principal })).code).toBe(
+    expect((await orderLive.request("GET", orderPath, { principal: admin })).status).toBe(200);
+    expect((await orderLive.requestProblem("GET", orderPath, { principal: createPosPrincipal().principal })).code).toBe(
       "order_not_found",
     );
   });
 
-  it("is not there under an id that nobody sent, nor one that is no uuid", async () => {
+  it("returns 404 for an unknown id and 400 for an id that is not a UUID", async () => {
     expect((await orderLive.requestProblem("GET", path + randomUUID(), { principal })).code).toBe("order_not_found");
     expect((await orderLive.requestProblem("GET", `${path}7`, { principal })).errors).toMatchObject([
       { in: "path", path: "id" },

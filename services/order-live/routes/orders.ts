@@ -26,36 +26,37 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
   tag: "Live orders",
   audience: "public",
   scope: "orders:write",
-  summary: "Send open orders",
+  summary: "Create or update open orders",
   description:
-    "Takes 1 to 50 orders as they are now: those that are not known are new, the others change. All of them, or, when one has a fault, none. " +
-    "The reply holds the orders that were taken. Skipped are: an order whose `revisionHash` is the known one; one whose `data.modifiedAt` is before the known one; and late ones, whose till is closed and has its report. " +
-    "So a call whose answer was lost can be repeated.\n\n" +
-    "Each order that is taken gives at most one event: `order.canceled` when it becomes canceled, else `order.transferred` when it becomes transferred, else `order.paid` when it becomes paid. " +
-    "An order that is open (not paid, canceled, transferred nor manually closed) gives `order.call` when it is new, was closed before, or has other products or menus than before. " +
-    "Orders made in school mode (`data.isTraining`) are kept, and can be read by their id; they are in no list and no stream, and give no events.\n\n" +
-    "Ids of orders are the location's own: the same id at another location is another order.",
+    "Creates or updates 1 to 50 orders. If one order is invalid, none is applied. The response contains the applied orders.\n\n" +
+    "An order is skipped if its `revisionHash` is the stored one, if its `data.modifiedAt` is earlier than the stored one, or if its till is closed and has a report. " +
+    "It is therefore safe to repeat a request whose response was lost.\n\n" +
+    "Each applied order publishes at most one event: `order.canceled` when it becomes canceled, else `order.transferred` when it becomes transferred, else `order.paid` when it becomes paid. " +
+    "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, was closed before, or has other products or menus than before. " +
+    "Orders in training mode (`data.isTraining`) are stored and can be read by id, but they appear in no list or stream and publish no events.\n\n" +
+    "Order ids are unique per location: the same id at another location is another order.",
   request: {
     query: z.object({
-      locationId: locationIdQueryParam(
-        "The location that the orders belong to: the key's own, unless the key may act for any",
-      ),
+      locationId: locationIdQueryParam("Location of the orders. By default, the location of the API key"),
     }),
     body: upsertOrdersBody,
   },
   responses: {
-    200: { description: "The orders that were taken", schema: z.array(OrderLive) },
-    204: { description: "The request was repeated under its Idempotency-Key, and its reply was not kept" },
+    200: { description: "The applied orders", schema: z.array(OrderLive) },
+    204: {
+      description:
+        "The request repeats an earlier one with the same Idempotency-Key, whose response was too large to be stored",
+    },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
     const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
-    const taken = await upsertOrders(services, { locationId, orders, context });
-    return jsonTextResponse(200, joinJsonArray(taken));
+    const responses = await upsertOrders(services, { locationId, orders, context });
+    return jsonTextResponse(200, joinJsonArray(responses));
   },
 });
 
-/** Which orders lists and streams show. */
+/** The query parameters that lists and streams share. */
 const liveOrdersQuery = z.object({
   ...orderFilterQuery,
   locationId: locationIdQueryParam(),
@@ -70,7 +71,7 @@ export const listLiveOrdersRoute = defineLiveOrdersRoute({
   ...liveOrdersReadDefaults,
   summary: "List live orders",
   description:
-    "The orders of the location whose till is not closed yet, newest first by when they were opened at the point of sale. Orders made in school mode are not among them.",
+    "Lists the orders of the location whose till is not closed yet, newest first by opening time. Orders in training mode are not included.",
   request: { query: liveOrdersQuery.extend(paginationQueryShape) },
   responses: { 200: { description: "A page of live orders", schema: paginatedSchema(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -99,11 +100,11 @@ export const getLiveOrderRoute = defineLiveOrdersRoute({
   ...liveOrdersReadDefaults,
   summary: "Get a live order",
   description:
-    "One order that is live, as it is now. Once its till is closed and has its report, the order is read at /v1/orders/{id} or /v2/orders/{id}.",
+    "Returns a live order. Once the order's till is closed and has a report, get the order from `/v1/orders/{id}` or `/v2/orders/{id}` instead.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the order" }) }) },
   responses: {
     200: { description: "The order", schema: OrderLive },
-    304: { description: "The client has it already" },
+    304: { description: "The order has not changed since the version that the client has" },
   },
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
@@ -133,17 +134,17 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
   path: "/v1/orders-live/stream",
   operationId: "streamLiveOrders",
   ...liveOrdersReadDefaults,
-  summary: "Follow live orders",
+  summary: "Stream live orders",
   description: [
-    "A stream of server-sent events (text/event-stream) that begins with the live orders and goes on with every change of them, each once and in order, with the same filters as the list.",
-    "The types of events:",
-    "- `order`: an order as it is now, in the shape of the list. Each change that was taken is one event with an id; the orders that are there when the stream begins are events without an id.\n" +
-      "- `ready`: everything that there was has been sent; from here on events come as orders change.\n" +
-      `- \`left\`: an order that is no longer to be shown, as {id, locationId, tillId, reason}. Reasons: ${leftReasonTexts.join(", ")}. It may name an order that was not shown.\n` +
-      "- `reset`: forget what was shown; the live orders follow. Its `reason` is `expired` when the id that was given back is older than the log of changes, and `unknown` when it is no place in this location's stream.\n" +
-      "- `closed`: the stream ends; its `reason` is `shutdown` (come back at once), `slow` (what was sent was not read for 30 seconds), or `unavailable` (come back in a moment).",
-    "Send the last id that came as `Last-Event-ID` to go on from there: changes are kept for 24 hours. Browsers' `EventSource`, and its likes that can send a key, do so by themselves. " +
-      "A comment comes every 15 seconds, so that both sides notice a broken connection. The stream ends when its key is revoked or changed.",
+    "Streams server-sent events (`text/event-stream`): first the live orders, then every change to them, once and in order. The filters are those of the list.",
+    "Event types:",
+    "- `order`: the current state of an order, as in the list. Each applied change is one event with an id. The initial orders are events without an id.\n" +
+      "- `ready`: all initial orders were sent. From here on, events follow as orders change.\n" +
+      `- \`left\`: an order left the list, as {id, locationId, tillId, reason}. Reasons: ${leftReasonTexts.join(", ")}. The order may be one that the stream never sent.\n` +
+      "- `reset`: discard all orders; the live orders follow. The `reason` is `expired` if the `Last-Event-ID` is older than the change log, and `unknown` if it is not an id of this location's stream.\n" +
+      "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect in a moment).",
+    "To resume a stream, send the id of the last received event as `Last-Event-ID`. Changes are kept for 24 hours. Browsers' `EventSource`, and compatible clients that can send an API key, do this automatically. " +
+      "The stream sends a comment every 15 seconds, so that both sides notice a broken connection. The stream ends when its API key is revoked or changed.",
   ].join("\n\n"),
   request: {
     query: liveOrdersQuery,
@@ -152,13 +153,18 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
         .string()
         .optional()
         .meta({
-          description: "The id of the last event that came: the stream goes on after it",
+          description: "Id of the last received event. The stream resumes after this event",
           example: `${liveOrderLocationIdExample}:41`,
         }),
     }),
   },
   responses: {
-    200: { description: "The stream", schema: z.string(), example: streamExample, contentType: "text/event-stream" },
+    200: {
+      description: "The event stream",
+      schema: z.string(),
+      example: streamExample,
+      contentType: "text/event-stream",
+    },
   },
   errors: ["location_forbidden", "too_many_streams"],
   async handle({ query, principal, services, context, header, signal }) {
@@ -171,7 +177,7 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store, no-transform",
-        // Proxies of the nginx kind hold back what comes bit by bit, unless told not to.
+        // Without this header, nginx and similar proxies buffer the stream.
         "x-accel-buffering": "no",
       },
     };

@@ -4,7 +4,7 @@ import { readEventStream, type ServerSentEvent } from "@pragma/runtime/testing/e
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { orderLiveConfig } from "../context.ts";
+import { orderLiveConfig } from "../config.ts";
 import { trimRevisionLog } from "../periodic/remove-old-orders.ts";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
@@ -16,10 +16,10 @@ import {
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLive;
-let other: TestService;
+let otherInstance: TestService;
 beforeAll(async () => {
   orderLive = await startTestOrderLive({ STREAM_HEARTBEAT_SECONDS: "1", STREAM_STALL_SECONDS: "1" });
-  other = await orderLive.startAnotherInstance();
+  otherInstance = await orderLive.startAnotherInstance();
 });
 afterAll(() => orderLive.remove());
 
@@ -27,8 +27,8 @@ const path = "/v1/orders-live/stream";
 const typesOf = (events: ServerSentEvent[]) => events.map(({ type }) => type);
 const revisionsOf = (events: ServerSentEvent[]) => events.map(({ data }) => data.revisionHash ?? data.reason);
 
-describe("a stream that begins", () => {
-  it("shows the orders that are there, says that it is ready, and goes on with each change", async () => {
+describe("a new stream", () => {
+  it("sends the current orders, a ready event, and then each change", async () => {
     const { principal, locationId } = createPosPrincipal();
     const orders = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(principal, ...orders);
@@ -49,35 +49,35 @@ describe("a stream that begins", () => {
     await stream.close();
   });
 
-  it("tells nothing of other locations", async () => {
-    const [mine, theirs] = [createPosPrincipal(), createPosPrincipal()];
-    const stream = await orderLive.openStream(mine.principal);
+  it("does not send orders of other locations", async () => {
+    const [pos, otherPos] = [createPosPrincipal(), createPosPrincipal()];
+    const stream = await orderLive.openStream(pos.principal);
     await stream.waitForEvents(1, "ready");
-    await orderLive.upsertOrders(theirs.principal, createLiveOrderInput());
-    await orderLive.upsertOrders(mine.principal, createLiveOrderInput());
-    expect((await stream.waitForEvents(2)).map(({ data }) => data.locationId)).toEqual([undefined, mine.locationId]);
+    await orderLive.upsertOrders(otherPos.principal, createLiveOrderInput());
+    await orderLive.upsertOrders(pos.principal, createLiveOrderInput());
+    expect((await stream.waitForEvents(2)).map(({ data }) => data.locationId)).toEqual([undefined, pos.locationId]);
     await stream.close();
   });
 
-  it("says within moments what another instance was sent", async () => {
+  it("sends changes that another instance received within 700 ms", async () => {
     const { principal } = createPosPrincipal();
-    const stream = await openStreamAt(other, principal);
+    const stream = await openStreamAt(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
     const order = createLiveOrderInput();
     await upsertOrdersAt(orderLive, principal, order);
-    const since = performance.now();
+    const sentAt = performance.now();
     await stream.waitForEvents(1, "order");
-    expect(performance.now() - since).toBeLessThan(700);
+    expect(performance.now() - sentAt).toBeLessThan(700);
     await stream.close();
   });
 
-  it("says what no signal told of, a moment later", async () => {
+  it("sends changes without a notification by polling", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    // As another instance does that has no connection to NATS.
+    // Imitates another instance without a connection to NATS.
     await orderLive.db.sql`
       with moved as (
         update streams set position = position + 1 where location_id = ${locationId} returning position
@@ -88,28 +88,28 @@ describe("a stream that begins", () => {
     await stream.close();
   });
 
-  it("shows every order once and as it is at last, however much changes while it begins", async () => {
+  it("sends the final state of every order and no revision twice while orders change", async () => {
     const { principal } = createPosPrincipal();
     const orders = Array.from({ length: 120 }, () => createLiveOrderInput());
-    for (let at = 0; at < orders.length; at += 40)
-      await orderLive.upsertOrders(principal, ...orders.slice(at, at + 40));
-    let isOver = false;
-    const busy = (async () => {
-      for (let round = 1; !isOver; round++) {
-        const some = orders.filter((_, index) => (index + round) % 7 === 0);
+    for (let start = 0; start < orders.length; start += 40)
+      await orderLive.upsertOrders(principal, ...orders.slice(start, start + 40));
+    let shouldStop = false;
+    const concurrentChanges = (async () => {
+      for (let round = 1; !shouldStop; round++) {
+        const changedOrders = orders.filter((_, index) => (index + round) % 7 === 0);
         await upsertOrdersAt(
-          round % 2 ? orderLive : other,
+          round % 2 ? orderLive : otherInstance,
           principal,
-          ...some.map((order) => changeLiveOrderInput(order, { guestsCount: round })),
+          ...changedOrders.map((order) => changeLiveOrderInput(order, { guestsCount: round })),
         );
       }
     })();
     const streams = await Promise.all(
-      [orderLive, other, orderLive, other].map((service) => openStreamAt(service, principal)),
+      [orderLive, otherInstance, orderLive, otherInstance].map((service) => openStreamAt(service, principal)),
     );
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
-    isOver = true;
-    await busy;
+    shouldStop = true;
+    await concurrentChanges;
     const last = createLiveOrderInput();
     await orderLive.upsertOrders(principal, last);
     const expected = new Map<string, unknown>();
@@ -119,10 +119,10 @@ describe("a stream that begins", () => {
     }
     for (const stream of streams) {
       await eventually("the last order", () => stream.events.some(({ data }) => data.id === last.id));
-      const shown = new Map(
+      const received = new Map(
         stream.events.filter(({ type }) => type === "order").map(({ data }) => [data.id, data.revisionHash]),
       );
-      expect(new Map([...shown].sort())).toEqual(new Map([...expected].sort()));
+      expect(new Map([...received].sort())).toEqual(new Map([...expected].sort()));
       const revisions = stream.events
         .filter(({ type }) => type === "order")
         .map(({ data }) => `${data.id} ${data.revisionHash}`);
@@ -132,41 +132,41 @@ describe("a stream that begins", () => {
   });
 });
 
-describe("a stream that is taken up again", () => {
-  it("goes on after the last id, on whichever instance, with nothing missing and nothing twice", async () => {
+describe("a resumed stream", () => {
+  it("continues after the last event id on any instance, without gaps or duplicates", async () => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput();
-    const sent: string[] = [];
-    const change = async () => {
-      const next = changeLiveOrderInput(order, { guestsCount: sent.length });
+    const sentRevisions: string[] = [];
+    const changeOrder = async () => {
+      const next = changeLiveOrderInput(order, { guestsCount: sentRevisions.length });
       await orderLive.upsertOrders(principal, next);
-      sent.push(next.revisionHash);
+      sentRevisions.push(next.revisionHash);
     };
-    const seen: unknown[] = [];
+    const received: unknown[] = [];
     let lastEventId: string | undefined;
-    for (let turn = 0; turn < 4; turn++) {
-      const stream = await openStreamAt(turn % 2 ? other : orderLive, principal, { lastEventId });
+    for (let connection = 0; connection < 4; connection++) {
+      const stream = await openStreamAt(connection % 2 ? otherInstance : orderLive, principal, { lastEventId });
       await stream.waitForEvents(1, "ready");
-      await change();
-      await change();
-      await stream.waitForEvents(2 + (turn > 0 ? 1 : 0), "order");
-      seen.push(...revisionsOf(stream.events.filter(({ type }) => type === "order")));
+      await changeOrder();
+      await changeOrder();
+      await stream.waitForEvents(2 + (connection > 0 ? 1 : 0), "order");
+      received.push(...revisionsOf(stream.events.filter(({ type }) => type === "order")));
       ({ lastEventId } = stream);
       await stream.close();
-      await change();
+      await changeOrder();
     }
-    expect(seen).toEqual(sent.slice(0, -1));
+    expect(received).toEqual(sentRevisions.slice(0, -1));
   });
 
-  it.each<[string, (own: string) => string]>([
+  it.each<[string, (locationId: string) => string]>([
     ["of another location", () => `${randomUUID()}:1`],
-    ["that is still to come", (own) => `${own}:99`],
-    ["that is none", () => "yesterday"],
-  ])("begins anew after an id %s, and says so", async (_, idOf) => {
+    ["of a later position", (locationId) => `${locationId}:99`],
+    ["that is malformed", () => "yesterday"],
+  ])("restarts with a reset after an event id %s", async (_, createEventId) => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
-    const stream = await orderLive.openStream(principal, { lastEventId: idOf(locationId) });
+    const stream = await orderLive.openStream(principal, { lastEventId: createEventId(locationId) });
     await stream.waitForEvents(3);
     expect(typesOf(stream.events)).toEqual(["reset", "order", "ready"]);
     expect(stream.events[0]).toMatchObject({ id: "", data: { reason: "unknown" } });
@@ -175,7 +175,7 @@ describe("a stream that is taken up again", () => {
     await stream.close();
   });
 
-  it("begins anew after an id that is older than the log, and goes on after any that is not", async () => {
+  it("restarts after an event id older than the log and continues after a later one", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput();
     const revisions = [order, changeLiveOrderInput(order, {}), changeLiveOrderInput(order, { isPaid: true })];
@@ -196,7 +196,7 @@ describe("a stream that is taken up again", () => {
     expect(typesOf(await openAfter(3))).toEqual(["ready"]);
   });
 
-  it("can be taken up again after a log that is empty, as long as nothing came since", async () => {
+  it("continues after an empty log if nothing has changed since", async () => {
     const { principal, locationId } = createPosPrincipal();
     await orderLive.upsertOrders(principal, createLiveOrderInput());
     await orderLive.db.sql`delete from revisions where location_id = ${locationId}`;
@@ -207,7 +207,7 @@ describe("a stream that is taken up again", () => {
 });
 
 describe("a stream with filters", () => {
-  it("shows what passes, and that it left when it passes no more", async () => {
+  it("sends matching orders, and a left event when one no longer matches", async () => {
     const { principal, locationId } = createPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({}, { tillId });
@@ -220,28 +220,28 @@ describe("a stream with filters", () => {
     const stream = await orderLive.openStream(principal, { query: `?isPaid=false&tillId=${tillId.toUpperCase()}` });
     await stream.waitForEvents(1, "ready");
     expect(typesOf(stream.events)).toEqual(["order", "ready"]);
-    const turns = [
+    const changes = [
       changeLiveOrderInput(order, { guestsCount: 9 }),
       changeLiveOrderInput(order, { isPaid: true }),
       changeLiveOrderInput(order, { isPaid: true, guestsCount: 8 }),
       changeLiveOrderInput(order, { isPaid: false }),
       { ...changeLiveOrderInput(order, {}), tillId: otherTill },
     ];
-    for (const turn of turns) await orderLive.upsertOrders(principal, turn);
+    for (const change of changes) await orderLive.upsertOrders(principal, change);
     const events = (await stream.waitForEvents(6)).slice(2);
-    expect(revisionsOf(events)).toEqual([turns[0]?.revisionHash, "filter", turns[3]?.revisionHash, "filter"]);
+    expect(revisionsOf(events)).toEqual([changes[0]?.revisionHash, "filter", changes[3]?.revisionHash, "filter"]);
     expect(OrderLeftEvent.parse(events[1]?.data)).toEqual({ id: order.id, locationId, tillId, reason: "filter" });
     expect(events.map(({ id }) => id)).toEqual([4, 5, 7, 8].map((position) => `${locationId}:${position}`));
     await stream.close();
   });
 
-  it("is brought forward past what was not for it", async () => {
+  it("advances its event id past changes that do not match", async () => {
     const { principal, locationId } = createPosPrincipal();
     const response = await orderLive.request("GET", `${path}?isCanceled=true`, { principal });
     await orderLive.upsertOrders(principal, createLiveOrderInput(), createLiveOrderInput());
     const reader = response.body?.getReader();
     let text = "";
-    await eventually("a heartbeat with the place", async () => {
+    await eventually("a heartbeat with an event id", async () => {
       text += new TextDecoder().decode((await reader?.read())?.value);
       return text.includes(`\n\n: heartbeat\nid: ${locationId}:2\n\n`);
     });
@@ -250,36 +250,37 @@ describe("a stream with filters", () => {
   });
 });
 
-describe("a reader", () => {
-  /** Much for one reader: changes of 100 KB. */
-  async function sendMuch({ principal }: ReturnType<typeof createPosPrincipal>, { changes }: { changes: number }) {
+describe("a client", () => {
+  /** Sends changes of 100 KB and returns their revision hashes. */
+  async function sendLargeChanges({ principal }: ReturnType<typeof createPosPrincipal>, { count }: { count: number }) {
     const order = createLiveOrderInput({ productRowList: Array.from({ length: 75 }, createTestProductRow) });
-    const revisions = Array.from({ length: changes }, (_, index) =>
-      changeLiveOrderInput(order, { guestsCount: index }),
-    );
+    const revisions = Array.from({ length: count }, (_, index) => changeLiveOrderInput(order, { guestsCount: index }));
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     return revisions.map(({ revisionHash }) => revisionHash);
   }
-  const open = async ({ principal }: ReturnType<typeof createPosPrincipal>, service: TestService = orderLive) => {
+  const openResponse = async (
+    { principal }: ReturnType<typeof createPosPrincipal>,
+    service: TestService = orderLive,
+  ) => {
     const response = await service.request("GET", path, { principal });
     expect(response.headers.get("cache-control")).toContain("no-store");
     return response;
   };
 
-  it("that is slow gets everything at its own pace", async () => {
-    const shop = createPosPrincipal();
-    const response = await open(shop, await orderLive.startAnotherInstance({ STREAM_STALL_SECONDS: "60" }));
-    const sent = await sendMuch(shop, { changes: 40 });
+  it("that is slow receives all changes at its own pace", async () => {
+    const pos = createPosPrincipal();
+    const response = await openResponse(pos, await orderLive.startAnotherInstance({ STREAM_STALL_SECONDS: "60" }));
+    const sentRevisions = await sendLargeChanges(pos, { count: 40 });
     const stream = readEventStream(response);
     await stream.waitForEvents(40, "order");
-    expect(revisionsOf(stream.events.filter(({ type }) => type === "order"))).toEqual(sent);
+    expect(revisionsOf(stream.events.filter(({ type }) => type === "order"))).toEqual(sentRevisions);
     await stream.close();
   });
 
-  it("that takes nothing is told so and dropped, and nothing waits for it any more", async () => {
-    const shop = createPosPrincipal();
-    const response = await open(shop);
-    await sendMuch(shop, { changes: 3 });
+  it("that reads nothing is disconnected with the reason slow, and its buffer is dropped", async () => {
+    const pos = createPosPrincipal();
+    const response = await openResponse(pos);
+    await sendLargeChanges(pos, { count: 3 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const stream = readEventStream(response);
     await stream.waitForEnd();
@@ -288,21 +289,21 @@ describe("a reader", () => {
     expect(stream.events.length).toBeLessThan(5);
   });
 
-  it("hears a heartbeat when there is nothing to say", async () => {
+  it("receives heartbeats from an idle stream", async () => {
     const stream = await orderLive.openStream(createPosPrincipal().principal);
     await eventually("two heartbeats", () => stream.comments.length > 1, { timeoutSeconds: 4 });
     expect(stream.comments[0]).toMatch(/^ ?heartbeat$/);
     await stream.close();
   });
 
-  it("that asks for the head only opens no stream", async () => {
-    const answer = await orderLive.request("HEAD", path, { principal: createPosPrincipal().principal });
-    expect([answer.status, await answer.text()]).toEqual([200, ""]);
+  it("opens no stream with a HEAD request", async () => {
+    const response = await orderLive.request("HEAD", path, { principal: createPosPrincipal().principal });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 });
 
-describe("a process that is about to stop", () => {
-  it("ends its streams so that their readers come back, and opens no more", async () => {
+describe("a stopping process", () => {
+  it("ends its streams with a retry time and opens no new ones", async () => {
     const { principal } = createPosPrincipal();
     const stopping = await orderLive.startAnotherInstance();
     const stream = await openStreamAt(stopping, principal);
@@ -312,12 +313,12 @@ describe("a process that is about to stop", () => {
     expect(stream.ending).toBe("ended");
     expect(stream.events.at(-1)).toMatchObject({ type: "closed", data: { reason: "shutdown" } });
     expect(stream.retry).toBe(1_000);
-    const again = await stopping.request("GET", path, { principal });
-    expect([again.status, again.headers.get("retry-after")]).toEqual([503, "1"]);
-    await again.body?.cancel();
-    const elsewhere = await orderLive.openStream(principal, { lastEventId: stream.lastEventId });
+    const rejected = await stopping.request("GET", path, { principal });
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([503, "1"]);
+    await rejected.body?.cancel();
+    const resumedStream = await orderLive.openStream(principal, { lastEventId: stream.lastEventId });
     await orderLive.upsertOrders(principal, createLiveOrderInput());
-    await elsewhere.waitForEvents(1, "order");
-    await elsewhere.close();
+    await resumedStream.waitForEvents(1, "order");
+    await resumedStream.close();
   });
 });

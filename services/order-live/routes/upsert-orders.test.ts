@@ -14,12 +14,12 @@ afterAll(() => orderLive.remove());
 const path = "/v1/orders-live/";
 const typesOf = async (id: string) => (await orderLive.publishedEvents(id)).map(({ type }) => type);
 
-describe("an order that is sent", () => {
-  it("is answered whole, with the times at which it came, and read so by its id", async () => {
+describe("an upserted order", () => {
+  it("is returned with all fields and times, also by its id", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput({ roomName: "Terrasse", channel: "phone" }, { customFooter: "Merci" });
-    const [taken] = await orderLive.upsertOrders(principal, order);
-    expect(taken).toMatchObject({
+    const [applied] = await orderLive.upsertOrders(principal, order);
+    expect(applied).toMatchObject({
       ...order,
       locationId,
       roomName: "Terrasse",
@@ -30,11 +30,11 @@ describe("an order that is sent", () => {
       customFooter: "Merci",
       country: "France",
     });
-    const answer = await orderLive.request("GET", `${path}${order.id}`, { principal });
-    expect(OrderLive.parse(await answer.json())).toEqual(taken);
+    const response = await orderLive.request("GET", `${path}${order.id}`, { principal });
+    expect(OrderLive.parse(await response.json())).toEqual(applied);
   });
 
-  it("keeps when it was created, and says when it changed", async () => {
+  it("keeps createdAt and sets updatedAt on each change", async () => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput();
     const [first] = await orderLive.upsertOrders(principal, order);
@@ -44,14 +44,14 @@ describe("an order that is sent", () => {
     expect(second?.data.guestsCount).toBe(5);
   });
 
-  it("is known by the uuid alone when its id begins with an s", async () => {
+  it("is stored under the UUID when its id begins with an s", async () => {
     const { principal } = createPosPrincipal();
     const id = randomUUID();
-    const [taken] = await orderLive.upsertOrders(principal, createLiveOrderInput({}, { id: `s${id.toUpperCase()}` }));
-    expect(taken).toMatchObject({ id, data: { id } });
+    const [applied] = await orderLive.upsertOrders(principal, createLiveOrderInput({}, { id: `s${id.toUpperCase()}` }));
+    expect(applied).toMatchObject({ id, data: { id } });
   });
 
-  it("is skipped when its revision is the known one, or older", async () => {
+  it("is skipped when its revision is stored already or older", async () => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
@@ -60,73 +60,73 @@ describe("an order that is sent", () => {
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     const sameTime = changeLiveOrderInput(order, { guestsCount: 3 });
     expect(await orderLive.upsertOrders(principal, sameTime)).toHaveLength(1);
-    const timeless = changeLiveOrderInput(order, { modifiedAt: null, guestsCount: 4 });
-    expect(await orderLive.upsertOrders(principal, timeless)).toHaveLength(1);
-    // The time that was known is not forgotten by one who does not tell.
+    const withoutTime = changeLiveOrderInput(order, { modifiedAt: null, guestsCount: 4 });
+    expect(await orderLive.upsertOrders(principal, withoutTime)).toHaveLength(1);
+    // A change without a time does not clear the stored time.
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     expect((await orderLive.listOrders(principal)).data[0]?.data.guestsCount).toBe(4);
   });
 
-  it("comes with others, of which those that would change nothing are left out of the reply", async () => {
+  it("that is unchanged is left out of the response", async () => {
     const { principal } = createPosPrincipal();
-    const [known, other, third] = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
-    await orderLive.upsertOrders(principal, known);
-    const taken = await orderLive.upsertOrders(principal, other, known, third);
-    expect(taken.map(({ id }) => id)).toEqual([other.id, third.id]);
+    const [unchanged, other, third] = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
+    await orderLive.upsertOrders(principal, unchanged);
+    const applied = await orderLive.upsertOrders(principal, other, unchanged, third);
+    expect(applied.map(({ id }) => id)).toEqual([other.id, third.id]);
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(3);
   });
 
-  it("is the location's own: another location has another order under the same id", async () => {
-    const [mine, theirs] = [createPosPrincipal(), createPosPrincipal()];
+  it("is separate from another location's order with the same id", async () => {
+    const [pos, otherPos] = [createPosPrincipal(), createPosPrincipal()];
     const order = createLiveOrderInput({ comment: "mine" });
-    await orderLive.upsertOrders(mine.principal, order);
-    const other = changeLiveOrderInput(order, { comment: "theirs" });
-    const [taken] = await orderLive.upsertOrders(theirs.principal, other);
-    expect(taken).toMatchObject({ locationId: theirs.locationId, data: { comment: "theirs" } });
-    const read = async ({ principal }: typeof mine) => {
-      const answer = await orderLive.request("GET", path + order.id, { principal });
-      return OrderLive.parse(await answer.json()).data.comment;
+    await orderLive.upsertOrders(pos.principal, order);
+    const otherOrder = changeLiveOrderInput(order, { comment: "theirs" });
+    const [applied] = await orderLive.upsertOrders(otherPos.principal, otherOrder);
+    expect(applied).toMatchObject({ locationId: otherPos.locationId, data: { comment: "theirs" } });
+    const getComment = async ({ principal }: typeof pos) => {
+      const response = await orderLive.request("GET", path + order.id, { principal });
+      return OrderLive.parse(await response.json()).data.comment;
     };
-    expect(await Promise.all([mine, theirs].map(read))).toEqual(["mine", "theirs"]);
+    expect(await Promise.all([pos, otherPos].map(getComment))).toEqual(["mine", "theirs"]);
     expect(
       (await orderLive.publishedEvents(order.id)).map(({ locationId, sequence }) => [locationId, sequence]),
     ).toEqual([
-      [mine.locationId, 1],
-      [theirs.locationId, 1],
+      [pos.locationId, 1],
+      [otherPos.locationId, 1],
     ]);
   });
 
-  it("belongs to the location that a key for any names, which must be there", async () => {
+  it("belongs to the existing location that an API key for all locations names", async () => {
     const { id } = orderLive.accounts.addLocation();
     const { principal } = createPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
-    const send = (locationId: string) => ["POST", `${path}?locationId=${locationId}`] as const;
+    const requestTo = (locationId: string) => ["POST", `${path}?locationId=${locationId}`] as const;
     const order = createLiveOrderInput();
-    const answer = await orderLive.request(...send(id), { principal, body: [order] });
-    expect(await answer.json()).toMatchObject([{ locationId: id }]);
-    const unknown = await orderLive.requestProblem(...send(randomUUID()), { principal, body: [order] });
+    const response = await orderLive.request(...requestTo(id), { principal, body: [order] });
+    expect(await response.json()).toMatchObject([{ locationId: id }]);
+    const unknown = await orderLive.requestProblem(...requestTo(randomUUID()), { principal, body: [order] });
     expect(unknown.code).toBe("location_not_found");
-    const forbidden = await orderLive.requestProblem(...send(id), {
+    const forbidden = await orderLive.requestProblem(...requestTo(id), {
       principal: createPosPrincipal().principal,
       body: [order],
     });
     expect(forbidden.code).toBe("location_forbidden");
   });
 
-  it("is taken once under one Idempotency-Key, and its stream hears of it when it is there", async () => {
+  it("is applied and streamed once per Idempotency-Key", async () => {
     const { principal } = createPosPrincipal();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
     const request = { principal, body: [createLiveOrderInput()], headers: { "idempotency-key": randomUUID() } };
     const first = await orderLive.request("POST", path, request);
-    const again = await orderLive.request("POST", path, request);
-    expect(await again.text()).toBe(await first.text());
+    const repeated = await orderLive.request("POST", path, request);
+    expect(await repeated.text()).toBe(await first.text());
     expect((await stream.waitForEvents(1, "order")).length).toBe(1);
     await stream.close();
   });
 });
 
 describe("the events of an order", () => {
-  it("tell once of each turn, and count", async () => {
+  it("follow its changes and are numbered", async () => {
     const { principal, locationId } = createPosPrincipal();
     const opened = createLiveOrderInput();
     const withRow = changeLiveOrderInput(opened, {
@@ -140,15 +140,15 @@ describe("the events of an order", () => {
     for (const order of [opened, withRow, partlyPaid, paid, printed, reopened, paidAgain]) {
       expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     }
-    const told = await orderLive.publishedEvents(opened.id);
-    expect(told.map(({ type, sequence }) => [type, sequence])).toEqual([
+    const events = await orderLive.publishedEvents(opened.id);
+    expect(events.map(({ type, sequence }) => [type, sequence])).toEqual([
       ["order.call", 1],
       ["order.call", 2],
       ["order.paid", 3],
       ["order.call", 4],
       ["order.paid", 5],
     ]);
-    expect(told[2]?.order).toMatchObject({
+    expect(events[2]?.order).toMatchObject({
       id: opened.id,
       tillId: opened.tillId,
       locationId,
@@ -166,14 +166,14 @@ describe("the events of an order", () => {
     [["order.call"], {}],
     [[], { manuallyClosed: true }],
     [[], { isTraining: true, isPaid: true }],
-  ])("are %j for an order that comes for the first time with %j", async (events, data) => {
+  ])("are %j for a new order with %j", async (events, data) => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput(data);
     await orderLive.upsertOrders(principal, order);
     expect(await typesOf(order.id)).toEqual(events);
   });
 
-  it("are none for products that are listed in another order", async () => {
+  it("do not include a mere change of the order of products", async () => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput({ productRowList: [createTestProductRow(), createTestProductRow()] });
     await orderLive.upsertOrders(principal, order);
@@ -184,21 +184,21 @@ describe("the events of an order", () => {
     expect(await typesOf(order.id)).toEqual(["order.call"]);
   });
 
-  it("remember the 200 devices that were told of last", async () => {
+  it("keep the 200 devices that were published last", async () => {
     const { principal, locationId } = createPosPrincipal();
-    const send = (first: number) =>
+    const sendFromDevices = (first: number) =>
       orderLive.upsertOrders(
         principal,
         ...Array.from({ length: 50 }, (_, index) => createLiveOrderInput({ deviceIdentifier: `d${first + index}` })),
       );
-    for (let first = 0; first < 250; first += 50) await send(first);
+    for (let first = 0; first < 250; first += 50) await sendFromDevices(first);
     const devices = await orderLive.db.sql`select id from devices where location_id = ${locationId}`;
     expect(devices.map(({ id }) => id).sort()).toEqual(
       Array.from({ length: 200 }, (_, index) => `d${50 + index}`).sort(),
     );
   });
 
-  it("tell of the device at most once an hour, or when its name changes", async () => {
+  it("include the device at most once an hour or when its name changes", async () => {
     const { principal, locationId } = createPosPrincipal();
     const [deviceIdentifier, other] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({ deviceIdentifier, deviceName: "Bar" });
@@ -209,7 +209,7 @@ describe("the events of an order", () => {
     await orderLive.db.sql`update devices set told_at = told_at - interval '61 minutes'`;
     await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 6, deviceName: null }));
     const rows = await orderLive.db.sql<{ body: string }[]>`
-      select body from written where type = 'device.seen' and location_id = ${locationId} order by position`;
+      select body from recorded_outbox where type = 'device.seen' and location_id = ${locationId} order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data).map(({ deviceId, name }) => [deviceId, name])).toEqual([
       [deviceIdentifier, "Bar"],
       [other, null],
@@ -219,8 +219,8 @@ describe("the events of an order", () => {
   });
 });
 
-describe("an order made in school mode", () => {
-  it("is answered and read by its id, and in no list and no stream", async () => {
+describe("a training order", () => {
+  it("is returned and can be read by id, but is in no list or stream", async () => {
     const { principal } = createPosPrincipal();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
@@ -234,15 +234,15 @@ describe("an order made in school mode", () => {
     await stream.close();
   });
 
-  it("appears when it turns out to be real, and leaves when it turns out to be training", async () => {
+  it("is listed once it is no longer training, and leaves when it is training again", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput({ isTraining: true });
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    const real = changeLiveOrderInput(order, { isTraining: false });
-    await orderLive.upsertOrders(principal, real);
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(real, { isTraining: true }));
+    const realOrder = changeLiveOrderInput(order, { isTraining: false });
+    await orderLive.upsertOrders(principal, realOrder);
+    await orderLive.upsertOrders(principal, changeLiveOrderInput(realOrder, { isTraining: true }));
     const [, appeared, left] = await stream.waitForEvents(3);
     expect(appeared).toMatchObject({ type: "order", data: { id: order.id } });
     expect(left).toMatchObject({
@@ -255,39 +255,39 @@ describe("an order made in school mode", () => {
   });
 });
 
-describe("orders of megabytes", () => {
+describe("a body of several megabytes", () => {
   const rows = Array.from({ length: 100 }, createTestProductRow);
   const orders = Array.from({ length: 20 }, () => createLiveOrderInput({ productRowList: rows }));
   const body = JSON.stringify(orders);
   const { principal, locationId } = createPosPrincipal();
 
-  it("are taken, and told of, as small ones are", async () => {
-    const taken = await orderLive.upsertOrders(principal, ...orders);
-    expect(taken.map(({ data }) => data)).toEqual(orders.map(({ data }) => data));
-    const [told] = await orderLive.publishedEvents(orders[0]?.id ?? "");
+  it("is applied and published like a small one", async () => {
+    const applied = await orderLive.upsertOrders(principal, ...orders);
+    expect(applied.map(({ data }) => data)).toEqual(orders.map(({ data }) => data));
+    const [event] = await orderLive.publishedEvents(orders[0]?.id ?? "");
     const { data, ...record } = orders[0] ?? expect.unreachable();
-    expect(told).toMatchObject({ type: "order.call", locationId, order: { ...data, ...record, locationId } });
-    expect(Object.keys(told?.order ?? {})).not.toContain("createdAt");
+    expect(event).toMatchObject({ type: "order.call", locationId, order: { ...data, ...record, locationId } });
+    expect(Object.keys(event?.order ?? {})).not.toContain("createdAt");
   });
 
   it.each([
-    ["are known", () => body, 200],
-    ["have a fault", () => JSON.stringify([...orders, {}]), 400],
-    ["break off", () => body.slice(0, -1), 400],
-  ])("hold up no other request when they %s", async (_, given, status) => {
-    const bytes = Buffer.from(given());
-    const began = performance.now();
-    for (const each of JSON.parse(body)) OrderLiveInput.safeParse(each);
-    const readingMs = performance.now() - began;
+    ["is unchanged", () => body, 200],
+    ["is invalid", () => JSON.stringify([...orders, {}]), 400],
+    ["is truncated", () => body.slice(0, -1), 400],
+  ])("does not block other requests when it %s", async (_, createBody, status) => {
+    const bytes = Buffer.from(createBody());
+    const startedAt = performance.now();
+    for (const order of JSON.parse(body)) OrderLiveInput.safeParse(order);
+    const parseMs = performance.now() - startedAt;
     const send = async () => {
       expect((await orderLive.request("POST", path, { principal, body: bytes })).status).toBe(status);
     };
-    // What else the process does may hold up one of them.
-    const blocks = [
+    // Other work of the process may block one of them.
+    const blockMs = [
       await measureLongestEventLoopBlockMs(send),
       await measureLongestEventLoopBlockMs(send),
       await measureLongestEventLoopBlockMs(send),
     ];
-    expect(Math.min(...blocks)).toBeLessThan(readingMs / 2);
+    expect(Math.min(...blockMs)).toBeLessThan(parseMs / 2);
   });
 });

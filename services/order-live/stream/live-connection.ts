@@ -1,86 +1,36 @@
-import type { OrderLeftEvent } from "@pragma/contracts/order-live";
-import { matchesOrderFilter, type OrderFilter } from "../order-filter.ts";
+import type { OrderFilter } from "../order-filter.ts";
 import type { LiveOrderRevision } from "../queries/streams.ts";
+import {
+  formatChangeEvent,
+  formatClosedEvent,
+  formatEventId,
+  formatHeartbeat,
+  type StreamCloseReason,
+} from "./stream-events.ts";
 import { SubscriberStream } from "./subscriber-stream.ts";
-
-/** What a stream says, in the text/event-stream format. */
-
-/** How soon a reader should come back that lost its stream, in milliseconds. */
-const reconnectMs = 1_000;
-
-export const streamPreamble = `retry: ${reconnectMs}\n\n`;
-
-/** Why a stream does not go on from where its reader stopped: too long ago, or never a place in this stream. */
-export type StreamResetReason = "expired" | "unknown";
-
-/** Why a stream ends, other than that its reader goes away. */
-export type StreamCloseReason = "shutdown" | "slow" | "unavailable";
-
-function formatStreamEvent(event: string, data: string, id?: string): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
-}
-
-/** A place in a location's stream, as a reader gives it back to go on from there. */
-function formatEventId(locationId: string, position: number): string {
-  return `${locationId}:${position}`;
-}
-
-/** The position in a location's stream that an event id names; undefined when it is of another stream, or none. */
-export function parseEventId(locationId: string, id: string): number | undefined {
-  const [, eventLocationId, position] = /^([0-9a-f-]{36}):(\d{1,15})$/i.exec(id) ?? [];
-  return eventLocationId?.toLowerCase() === locationId ? Number(position) : undefined;
-}
-
-/** The order as it is when the stream begins. Without an id: a stream that breaks off here has to begin anew. */
-export const formatCurrentOrder = (body: string) => formatStreamEvent("order", body);
-
-/** Everything before it is to be forgotten. Its empty id takes the reader's own away. */
-export const formatResetEvent = (reason: StreamResetReason) =>
-  formatStreamEvent("reset", JSON.stringify({ reason }), "");
-
-/** From here on there is what changes. */
-export const formatReadyEvent = (locationId: string, position: number) =>
-  formatStreamEvent("ready", "{}", formatEventId(locationId, position));
-
-/** Shows that the stream is alive; brings the reader's place forward when what it went past was not for this reader. */
-const formatHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
-
-const formatClosedEvent = (reason: StreamCloseReason) =>
-  `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
-
-/** What a change is to whoever reads through this filter: an order, that one left, or nothing (an empty text). */
-function formatChangeEvent(locationId: string, revision: LiveOrderRevision, filter: OrderFilter): string {
-  const { orderId, before, after, body, position } = revision;
-  const id = formatEventId(locationId, position);
-  if (matchesOrderFilter(filter, after)) return formatStreamEvent("order", body, id);
-  if (!matchesOrderFilter(filter, before)) return "";
-  if (!after) return formatStreamEvent("left", body, id);
-  const left: OrderLeftEvent = { id: orderId, locationId, tillId: after.tillId, reason: "filter" };
-  return formatStreamEvent("left", JSON.stringify(left), id);
-}
 
 const encoder = new TextEncoder();
 
-/** What many readers are sent alike: each text is put together and encoded once. */
+/** Encoded changes by filter, so that connections with the same filter share them. */
 export type SharedChunks = Map<string, Uint8Array>;
 
 interface LiveConnectionOptions {
   locationId: string;
   filter: OrderFilter;
-  onClosed(reader: LiveConnection): void;
+  onClosed(connection: LiveConnection): void;
 }
 
-/** One open stream, and how far its reader has been sent the location's log. */
+/** An open stream of a client, with its position in the location's change log. */
 export class LiveConnection {
   readonly locationId: string;
   readonly filter: OrderFilter;
   readonly output: SubscriberStream;
   readonly openedAt = performance.now();
-  /** Up to here everything was sent, or was not for this reader. */
+  /** The last position whose change was sent or left out by the filter. */
   position = 0;
-  /** Whether the reader can go on from its position: it has been shown what there was before it. */
+  /** Whether the initial list was sent, so that the client can resume from the position. */
   isReady = false;
-  /** How many times something was sent. */
+  /** Number of batches of changes that were sent. */
   sentCount = 0;
   closeReason: StreamCloseReason | undefined;
   readonly #filterKey: string;
@@ -103,7 +53,7 @@ export class LiveConnection {
     if (text !== "") this.output.write(encoder.encode(text));
   }
 
-  /** Sends what is new of these consecutive changes. */
+  /** Sends those of these consecutive changes that are after the position. */
   sendChanges(revisions: LiveOrderRevision[], shared?: SharedChunks): void {
     const last = revisions.at(-1)?.position ?? 0;
     if (last <= this.position) return;
@@ -116,15 +66,15 @@ export class LiveConnection {
   }
 
   #encodeChanges(revisions: LiveOrderRevision[], shared: SharedChunks | undefined): Uint8Array {
-    const known = shared?.get(this.#filterKey);
-    if (known) return known;
+    const sharedChunk = shared?.get(this.#filterKey);
+    if (sharedChunk) return sharedChunk;
     const texts = revisions.map((revision) => formatChangeEvent(this.locationId, revision, this.filter));
     const chunk = encoder.encode(texts.join(""));
     shared?.set(this.#filterKey, chunk);
     return chunk;
   }
 
-  /** Shows that the stream is alive, unless something waits already; ends it when that has waited for too long. */
+  /** Sends a heartbeat unless data is buffered already. Ends the stream if the client has stopped reading. */
   sendHeartbeat(stallTimeoutMs: number): void {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;
@@ -136,16 +86,16 @@ export class LiveConnection {
   endStream(reason: StreamCloseReason): void {
     if (this.output.isClosed) return;
     this.closeReason = reason;
-    this.output.endWith(encoder.encode(formatClosedEvent(reason)), { isUnread: reason === "slow" });
+    this.output.endWith(encoder.encode(formatClosedEvent(reason)), { shouldDiscardBuffered: reason === "slow" });
     this.#resolveWait();
   }
 
-  /** The reader lags: it has to be sent the log at its own pace again. */
+  /** Marks the connection as behind: it must catch up from the log at its own pace. */
   markBehind(): void {
     this.#resolveWait();
   }
 
-  /** Resolves when the reader has fallen behind, or the stream is over. */
+  /** Resolves when the connection has fallen behind or the stream has ended. */
   waitUntilBehind(): Promise<void> {
     if (this.output.isClosed) return Promise.resolve();
     return new Promise((resolve) => {

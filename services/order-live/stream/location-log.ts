@@ -2,39 +2,30 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import { findListedOrders, type OrderCursor } from "../queries/listed-orders.ts";
-import { findLogRange, findRevisions } from "../queries/streams.ts";
-import {
-  formatCurrentOrder,
-  formatReadyEvent,
-  formatResetEvent,
-  type LiveConnection,
-  parseEventId,
-  type SharedChunks,
-  type StreamResetReason,
-} from "./live-connection.ts";
+import { findRevisions, type LiveOrderRevision } from "../queries/streams.ts";
+import type { LiveConnection, SharedChunks } from "./live-connection.ts";
 
-/** Changes that are read at a time, and bytes of them. */
+/** Maximum number of changes, and of their bytes, per read of the log. */
 const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
-/** Bytes that may wait for a reader that is fed from here; one that lags more is sent the log at its own pace. */
+/** Maximum buffered bytes of a live connection. One with more is behind and catches up from the log at its own pace. */
 const maxBufferedBytes = 256 * 1024;
-/** Readers of a location that are sent a batch of their own at a time: the others wait until one was taken. */
+/** Maximum number of connections of a location that hold a catch-up batch at the same time. */
 const maxConcurrentCatchUps = 8;
-/** Milliseconds between two readings of a log: what comes in between is sent together, which costs far less. */
+/** Minimum milliseconds between two reads of a log. Changes in between are sent together, which costs far less. */
 const minReadIntervalMs = 20;
 
-/** One location's log, read once for all readers of this process that have caught up with it. */
+/** The change log of one location, read once for all connections of this process that have caught up. */
 export class LocationLog {
   readonly locationId: string;
-  /** All readers of the location, those that are catching up among them. */
+  /** All connections of the location, including those that are catching up. */
   readonly connections = new Set<LiveConnection>();
-  /** Held by a reader from before a batch of its own is read until it has taken it. */
+  /** Held by a connection from the read of a catch-up batch until the client has read it. */
   readonly catchUpSemaphore = createKeyedSemaphore(maxConcurrentCatchUps);
   readonly #sql: SqlClient;
   readonly #log: Logger;
   readonly #liveConnections = new Set<LiveConnection>();
   #position = 0;
-  /** There is something up to here, as far as was heard. */
+  /** The last position that is known to exist. */
   #knownPosition = 0;
   #isReading = false;
   #lastReadAt = 0;
@@ -45,13 +36,13 @@ export class LocationLog {
     this.#log = log;
   }
 
-  /** The location's log has grown up to this position. */
+  /** Reads the log up to this position, if it is new. */
   receivePosition(position: number): void {
     if (position > this.#knownPosition) this.#knownPosition = position;
     void this.#readNew();
   }
 
-  /** Feeds a reader from now on; false when others are further: there is more in the log for it to catch up with. */
+  /** Sends new changes to a connection from now on. Returns false if it must catch up from the log first. */
   addLiveConnection(connection: LiveConnection): boolean {
     if (this.#liveConnections.size === 0) this.#position = connection.position;
     if (connection.position < this.#position) return false;
@@ -83,13 +74,13 @@ export class LocationLog {
         this.#sendToAll(revisions);
       }
     } catch (error) {
-      this.#log.warn({ err: error, locationId: this.locationId }, "a stream's log cannot be read; trying again soon");
+      this.#log.warn({ err: error, locationId: this.locationId }, "failed to read the change log; retrying");
     } finally {
       this.#isReading = false;
     }
   }
 
-  #sendToAll(revisions: Parameters<LiveConnection["sendChanges"]>[0]): void {
+  #sendToAll(revisions: LiveOrderRevision[]): void {
     const sharedChunks: SharedChunks = new Map();
     for (const connection of this.#liveConnections) {
       if (connection.output.bufferedBytes > maxBufferedBytes) this.#markBehind(connection);
@@ -97,7 +88,7 @@ export class LocationLog {
     }
   }
 
-  /** Something is missing between: each reader finds out for itself. */
+  /** Handles a gap in the log: each connection catches up from the log, or restarts. */
   #markAllBehind(): void {
     for (const connection of this.#liveConnections) this.#markBehind(connection);
   }
@@ -106,116 +97,4 @@ export class LocationLog {
     this.#liveConnections.delete(connection);
     connection.markBehind();
   }
-}
-
-/** Where a stream begins: after a place in the log, or with the orders as they are. */
-export type StreamStart = { after: number } | { reset?: StreamResetReason };
-
-/** Changes, and orders, that are read at a time for one reader, and bytes of them. */
-const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
-
-/** Where the stream of a reader begins that gives back this event id, or none. */
-export async function findStreamStart(
-  sql: SqlClient,
-  locationId: string,
-  lastEventId: string | undefined,
-): Promise<StreamStart> {
-  if (lastEventId === undefined) return {};
-  const position = parseEventId(locationId, lastEventId);
-  const { first, last } = await findLogRange(sql, locationId);
-  if (position === undefined || position > last) return { reset: "unknown" };
-  return position < first ? { reset: "expired" } : { after: position };
-}
-
-/**
- * Sends a reader everything until its stream is over: the orders as they are unless it goes on from a place in the log,
- * then the log as fast as it takes it, then, from the channel, what comes; and the log again whenever it lags.
- */
-export async function feedConnection(
-  connection: LiveConnection,
-  start: StreamStart,
-  { sql, locationLog }: FeedSource,
-): Promise<void> {
-  let shownPositions: ShownPositions | undefined;
-  if ("after" in start) connection.position = start.after;
-  else shownPositions = await sendCurrentOrders(connection, { sql, locationLog }, start.reset);
-  while (!connection.output.isClosed) {
-    if (!(await sendLoggedChanges(connection, { sql, locationLog }, shownPositions))) {
-      shownPositions = await sendCurrentOrders(connection, { sql, locationLog }, "expired");
-      continue;
-    }
-    shownPositions = undefined;
-    if (!connection.isReady) connection.write(formatReadyEvent(connection.locationId, connection.position));
-    connection.isReady = true;
-    if (locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
-  }
-}
-
-interface FeedSource {
-  sql: SqlClient;
-  locationLog: LocationLog;
-}
-
-/** The orders that were shown as they are, each with its position in the log then. */
-type ShownPositions = Map<string, number>;
-
-/** Sends the orders as they are, page by page. What changes in the meantime is in the log after the reader's position. */
-async function sendCurrentOrders(
-  connection: LiveConnection,
-  { sql, locationLog }: FeedSource,
-  reason: StreamResetReason | undefined,
-): Promise<ShownPositions> {
-  const { locationId, filter, output } = connection;
-  const shownPositions: ShownPositions = new Map();
-  connection.isReady = false;
-  if (reason) connection.write(formatResetEvent(reason));
-  connection.position = (await findLogRange(sql, locationId)).last;
-  /** Ends before it is waited for the reader, so that no text is kept meanwhile but what the reader was given. */
-  const sendPage = async (after: OrderCursor | null): Promise<OrderCursor | null> => {
-    const { orders, hasMore } = await findListedOrders(
-      sql,
-      { locationId, filter },
-      { after, offset: 0, ...catchUpBatch },
-    );
-    for (const { id, position } of orders) shownPositions.set(id, position);
-    connection.write(orders.map(({ body }) => formatCurrentOrder(body)).join(""));
-    const last = hasMore ? orders.at(-1) : undefined;
-    return last ? { at: last.at, id: last.id } : null;
-  };
-  for (let after: OrderCursor | null = null, isFirst = true; (after || isFirst) && !output.isClosed; isFirst = false) {
-    const from: OrderCursor | null = after;
-    after = await locationLog.catchUpSemaphore.run(async () => {
-      const next = await sendPage(from);
-      await output.waitUntilDrained();
-      return next;
-    });
-  }
-  return shownPositions;
-}
-
-/** Sends the log up to its end, but for changes that were shown already; false when a part of it is gone. */
-async function sendLoggedChanges(
-  connection: LiveConnection,
-  { sql, locationLog }: FeedSource,
-  shownPositions: ShownPositions | undefined,
-): Promise<boolean> {
-  const { locationId, output } = connection;
-  const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
-    const revisions = await findRevisions(sql, { locationId, after: connection.position, ...catchUpBatch });
-    const [first] = revisions;
-    if (!first) return "end";
-    if (first.position !== connection.position + 1) return "gap";
-    connection.sendChanges(revisions.filter(({ orderId, position }) => position > (shownPositions?.get(orderId) ?? 0)));
-    connection.position = revisions.at(-1)?.position ?? connection.position;
-    return "more";
-  };
-  while (!output.isClosed) {
-    const outcome = await locationLog.catchUpSemaphore.run(async () => {
-      const sent = await sendBatch();
-      if (sent === "more") await output.waitUntilDrained();
-      return sent;
-    });
-    if (outcome !== "more") return outcome === "end";
-  }
-  return true;
 }

@@ -13,105 +13,114 @@ beforeAll(async () => {
 });
 afterAll(() => orderLive.remove());
 
-/** A hub whose questions to the database are counted. */
-function createCountingBroadcaster(): { hub: OrderBroadcaster; queryCount: () => number } {
+/** Creates a broadcaster whose database queries are counted. */
+function createCountingBroadcaster(): { broadcaster: OrderBroadcaster; queryCount: () => number } {
   let count = 0;
   const { sql } = orderLive.db;
   const counting = new Proxy(sql, {
     apply(target, self, [first, ...rest]) {
-      // Fragments are no questions.
+      // Query fragments do not count.
       if (String(first).trim().startsWith("select") || String(first).trim().startsWith("with")) count += 1;
       return Reflect.apply(target, self, [first, ...rest]);
     },
   });
-  const hub = createOrderBroadcaster({
+  const broadcaster = createOrderBroadcaster({
     sql: counting,
     notifier: { publish() {}, subscribe() {} },
     log: createLogger({ name: "test", level: "silent" }),
     heartbeatMs: 60_000,
     stallTimeoutMs: 60_000,
   });
-  return { hub, queryCount: () => count };
+  return { broadcaster, queryCount: () => count };
 }
 
-const openTestStream = async (hub: OrderBroadcaster, locationId: string, signal = new AbortController().signal) =>
-  readEventStream(new Response(await hub.openStream({ locationId, filter: {}, lastEventId: undefined, signal })));
+const openTestStream = async (
+  broadcaster: OrderBroadcaster,
+  locationId: string,
+  signal = new AbortController().signal,
+) =>
+  readEventStream(
+    new Response(await broadcaster.openStream({ locationId, filter: {}, lastEventId: undefined, signal })),
+  );
 
 describe("the streams of a process", () => {
-  it("are fed by one question for all readers that keep up", async () => {
+  it("share one query among all connections that keep up", async () => {
     const { principal, locationId } = createPosPrincipal();
-    const { hub, queryCount } = createCountingBroadcaster();
-    const streams = await Promise.all(Array.from({ length: 30 }, () => openTestStream(hub, locationId)));
+    const { broadcaster, queryCount } = createCountingBroadcaster();
+    const streams = await Promise.all(Array.from({ length: 30 }, () => openTestStream(broadcaster, locationId)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     const before = queryCount();
     await orderLive.upsertOrders(principal, createLiveOrderInput());
-    hub.notify(locationId, 1);
+    broadcaster.notify(locationId, 1);
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "order")));
-    // One for the log; there may be one more, that asks whether something came unheard.
+    // One query reads the log; another may poll the stream positions.
     expect(queryCount() - before).toBeLessThanOrEqual(2);
-    hub.close();
+    broadcaster.close();
     await Promise.all(streams.map((stream) => stream.waitForEnd()));
   });
 
-  it("leave nothing behind when their readers are gone: no timer, no question", async () => {
+  it("leave no timers or queries behind when their clients disconnect", async () => {
     const { locationId } = createPosPrincipal();
-    const { hub, queryCount } = createCountingBroadcaster();
-    const timers = vi.spyOn(globalThis, "clearInterval");
-    const gone = new AbortController();
-    const streams = [await openTestStream(hub, locationId), await openTestStream(hub, locationId, gone.signal)];
-    expect(hub.connectionCount).toBe(2);
+    const { broadcaster, queryCount } = createCountingBroadcaster();
+    const clearIntervalSpy = vi.spyOn(globalThis, "clearInterval");
+    const disconnect = new AbortController();
+    const streams = [
+      await openTestStream(broadcaster, locationId),
+      await openTestStream(broadcaster, locationId, disconnect.signal),
+    ];
+    expect(broadcaster.connectionCount).toBe(2);
     await streams[0]?.close();
-    expect(hub.connectionCount).toBe(1);
-    gone.abort();
-    expect(hub.connectionCount).toBe(0);
-    expect(timers).toHaveBeenCalledTimes(2);
-    timers.mockRestore();
-    const asked = queryCount();
-    hub.notify(locationId, 9);
+    expect(broadcaster.connectionCount).toBe(1);
+    disconnect.abort();
+    expect(broadcaster.connectionCount).toBe(0);
+    expect(clearIntervalSpy).toHaveBeenCalledTimes(2);
+    clearIntervalSpy.mockRestore();
+    const countBefore = queryCount();
+    broadcaster.notify(locationId, 9);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
-    expect(queryCount()).toBe(asked);
-    hub.close();
+    expect(queryCount()).toBe(countBefore);
+    broadcaster.close();
   });
 
-  it("are not opened for a reader that has gone already", async () => {
-    const { hub } = createCountingBroadcaster();
-    const stream = await openTestStream(hub, randomUUID(), AbortSignal.abort());
+  it("are not opened for a client that has already disconnected", async () => {
+    const { broadcaster } = createCountingBroadcaster();
+    const stream = await openTestStream(broadcaster, randomUUID(), AbortSignal.abort());
     await stream.waitForEnd();
-    expect(hub.connectionCount).toBe(0);
-    hub.close();
+    expect(broadcaster.connectionCount).toBe(0);
+    broadcaster.close();
   });
 
-  it("are so many for a location at most", async () => {
+  it("are limited to 500 per location", async () => {
     const { locationId } = createPosPrincipal();
-    const { hub } = createCountingBroadcaster();
-    const ask = () =>
-      hub.openStream({ locationId, filter: {}, lastEventId: "x", signal: new AbortController().signal });
-    const bodies = await Promise.all(Array.from({ length: 500 }, ask));
-    await expect(ask()).rejects.toMatchObject({ code: "too_many_streams" });
+    const { broadcaster } = createCountingBroadcaster();
+    const openRawStream = () =>
+      broadcaster.openStream({ locationId, filter: {}, lastEventId: "x", signal: new AbortController().signal });
+    const bodies = await Promise.all(Array.from({ length: 500 }, openRawStream));
+    await expect(openRawStream()).rejects.toMatchObject({ code: "too_many_streams" });
     await bodies[7]?.cancel();
-    const another = await ask();
+    const another = await openRawStream();
     await Promise.all([...bodies, another].map((body) => body.cancel()));
-    expect(hub.connectionCount).toBe(0);
-    hub.close();
+    expect(broadcaster.connectionCount).toBe(0);
+    broadcaster.close();
   }, 60_000);
 
-  it("end when the log cannot be read while they begin, and go on when it could not be read for a while", async () => {
+  it("end if the log is unreadable at their start and survive a later outage of the log", async () => {
     const { principal, locationId } = createPosPrincipal();
-    const { hub } = createCountingBroadcaster();
-    const stream = await openTestStream(hub, locationId);
+    const { broadcaster } = createCountingBroadcaster();
+    const stream = await openTestStream(broadcaster, locationId);
     await stream.waitForEvents(1, "ready");
-    await orderLive.db.sql`alter table revisions rename to lost`;
+    await orderLive.db.sql`alter table revisions rename to renamed_revisions`;
     await orderLive.db.sql`update streams set position = 0`;
-    const beginning = await openTestStream(hub, locationId);
-    await beginning.waitForEnd();
-    expect(beginning.events.at(-1)).toMatchObject({ type: "closed", data: { reason: "unavailable" } });
-    hub.notify(locationId, 1);
+    const failedStream = await openTestStream(broadcaster, locationId);
+    await failedStream.waitForEnd();
+    expect(failedStream.events.at(-1)).toMatchObject({ type: "closed", data: { reason: "unavailable" } });
+    broadcaster.notify(locationId, 1);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(stream.ending).toBeUndefined();
-    await orderLive.db.sql`alter table lost rename to revisions`;
+    await orderLive.db.sql`alter table renamed_revisions rename to revisions`;
     await orderLive.upsertOrders(principal, createLiveOrderInput());
     await eventually("the order", () => stream.events.some(({ type }) => type === "order"));
-    hub.close();
+    broadcaster.close();
     await stream.waitForEnd();
   });
 });

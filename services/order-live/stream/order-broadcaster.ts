@@ -4,8 +4,10 @@ import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { OrderFilter } from "../order-filter.ts";
 import { findStreamPositions } from "../queries/streams.ts";
-import { LiveConnection, streamPreamble } from "./live-connection.ts";
-import { feedConnection, findStreamStart, LocationLog } from "./location-log.ts";
+import { feedConnection, findStreamStart } from "./feed-connection.ts";
+import { LiveConnection } from "./live-connection.ts";
+import { LocationLog } from "./location-log.ts";
+import { streamPreamble } from "./stream-events.ts";
 
 export type OrderBroadcaster = ReturnType<typeof createOrderBroadcaster>;
 
@@ -13,7 +15,7 @@ interface OrderStreamRequest {
   locationId: string;
   filter: OrderFilter;
   lastEventId: string | undefined;
-  /** Given when the reader goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 }
 
@@ -21,17 +23,16 @@ interface OrderBroadcasterOptions {
   sql: SqlClient;
   notifier: InstanceNotifier;
   log: Logger;
-  /** Milliseconds. */
   heartbeatMs: number;
   stallTimeoutMs: number;
 }
 
-/** Streams of one location that one process serves at most. */
+/** Maximum number of open streams per location and process. */
 const maxConnectionsPerLocation = 500;
-/** How often it is asked whether something came that no signal told of, in milliseconds. */
+/** Interval in milliseconds at which the positions are polled, in case a notification was lost. */
 const pollMs = 1_000;
 
-/** Feeds every stream of this process. Nothing is kept of one that is over, nor of a location that nobody reads. */
+/** Returns the broadcaster, which sends changes to all streams of this process and keeps no data of closed streams. */
 export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallTimeoutMs }: OrderBroadcasterOptions) {
   const logs = new Map<string, LocationLog>();
   let timers: NodeJS.Timeout[] = [];
@@ -47,7 +48,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
       for (const { locationId, position } of await findStreamPositions(sql, [...logs.keys()]))
         receivePosition(locationId, position);
     } catch (error) {
-      log.debug({ err: error }, "the positions of streams cannot be read; trying again in a moment");
+      log.debug({ err: error }, "failed to read stream positions; retrying");
     }
   }
 
@@ -58,7 +59,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
     const locationLog = logs.get(locationId) ?? new LocationLog(locationId, { sql, log });
     if (locationLog.connections.size >= maxConnectionsPerLocation) {
       throw new ApiError("too_many_streams", {
-        detail: `This location has ${maxConnectionsPerLocation} open streams already. Close those that nobody reads.`,
+        detail: `This location has ${maxConnectionsPerLocation} open streams, which is the limit. Close unused streams.`,
         headers: { "retry-after": "10" },
       });
     }
@@ -68,7 +69,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
       timers = [
         setInterval(() => void pollPositions(), pollMs),
         setInterval(() => {
-          for (const each of allConnections()) each.sendHeartbeat(stallTimeoutMs);
+          for (const connection of allConnections()) connection.sendHeartbeat(stallTimeoutMs);
         }, heartbeatMs),
       ];
     }
@@ -85,38 +86,33 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
 
   function logEndedStream(connection: LiveConnection): void {
     removeConnection(connection);
-    const { locationId, sentCount, closeReason = "gone", openedAt } = connection;
+    const { locationId, sentCount, closeReason = "disconnected", openedAt } = connection;
     log.info(
-      { locationId, sent: sentCount, closedFor: closeReason, seconds: (performance.now() - openedAt) / 1000 },
+      { locationId, sent: sentCount, closeReason, seconds: (performance.now() - openedAt) / 1000 },
       "stream ended",
     );
   }
 
   return {
-    /** The log of a location has grown up to this position: its readers are sent what is new, in every process. Never throws. */
+    /** Sends the changes up to this position of a location's log to its streams in every process. Never throws. */
     notify(locationId: string, position: number): void {
       receivePosition(locationId, position);
       notifier.publish(locationId, String(position));
     },
     /**
-     * Opens a stream: of what comes after an event id, or from the orders as they are.
+     * Opens a stream of the changes after an event id, or of the current orders and all later changes.
      *
-     * @throws `ApiError` too_many_streams, or service_unavailable when the process is stopping.
+     * @throws `ApiError` too_many_streams, or service_unavailable while the process is stopping.
      */
-    async openStream({
-      locationId,
-      filter,
-      lastEventId,
-      signal,
-    }: OrderStreamRequest): Promise<ReadableStream<Uint8Array>> {
+    async openStream({ locationId, filter, lastEventId, signal }: OrderStreamRequest) {
       if (isClosed) {
         throw new ApiError("service_unavailable", {
-          detail: "This server is about to stop. Ask again in a moment.",
+          detail: "This server is shutting down. Retry in a moment.",
           headers: { "retry-after": "1" },
         });
       }
       const connection = new LiveConnection({ locationId, filter, onClosed: logEndedStream });
-      // From here on it is heard what comes, so that nothing slips in between what is read and what is told.
+      // Registered before the first read, so that no change is missed between that read and the notifications.
       const locationLog = addConnection(connection);
       const start = await findStreamStart(sql, locationId, lastEventId).catch((error) => {
         removeConnection(connection);
@@ -126,7 +122,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
       signal.addEventListener("abort", () => connection.output.cancel(), { once: true });
       connection.write(streamPreamble);
       feedConnection(connection, start, { sql, locationLog }).catch((error) => {
-        log.warn({ err: error, locationId }, "a stream cannot go on");
+        log.warn({ err: error, locationId }, "live stream failed");
         connection.endStream("unavailable");
       });
       return connection.output.body;
@@ -134,10 +130,10 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
     get connectionCount(): number {
       return allConnections().length;
     },
-    /** Ends every stream, and opens no more. */
+    /** Ends all streams and rejects new ones. */
     close(): void {
       isClosed = true;
-      for (const reader of allConnections()) reader.endStream("shutdown");
+      for (const connection of allConnections()) connection.endStream("shutdown");
     },
   };
 }

@@ -12,29 +12,29 @@ afterEach(() => {
 });
 
 function createSubscriberStream() {
-  const onOver = vi.fn();
-  const outlet = new SubscriberStream({ onClosed: onOver });
-  return { outlet, onOver, reader: outlet.body.getReader() };
+  const onClosed = vi.fn();
+  const stream = new SubscriberStream({ onClosed });
+  return { stream, onClosed, reader: stream.body.getReader() };
 }
 
-describe("an outlet", () => {
-  it("hands out what it was given in its order, whether it is asked before or after", async () => {
-    const { outlet, reader } = createSubscriberStream();
+describe("a subscriber stream", () => {
+  it("delivers chunks in order, whether they are read before or after they are written", async () => {
+    const { stream, reader } = createSubscriberStream();
     const first = reader.read();
     await Promise.resolve();
-    outlet.write(toBytes("one"));
-    outlet.write(toBytes("two"));
+    stream.write(toBytes("one"));
+    stream.write(toBytes("two"));
     expect(toText((await first).value)).toBe("one");
-    expect(outlet.bufferedBytes).toBe(3);
+    expect(stream.bufferedBytes).toBe(3);
     expect(toText((await reader.read()).value)).toBe("two");
-    expect(outlet.bufferedBytes).toBe(0);
+    expect(stream.bufferedBytes).toBe(0);
   });
 
-  it("tells when everything was taken and more is asked for", async () => {
-    const { outlet, reader } = createSubscriberStream();
-    outlet.write(toBytes("one"));
+  it("resolves waitUntilDrained when all was read and more is requested", async () => {
+    const { stream, reader } = createSubscriberStream();
+    stream.write(toBytes("one"));
     const drained = vi.fn();
-    void outlet.waitUntilDrained().then(drained);
+    void stream.waitUntilDrained().then(drained);
     await vi.advanceTimersByTimeAsync(10);
     expect(drained).not.toHaveBeenCalled();
     await reader.read();
@@ -43,70 +43,70 @@ describe("an outlet", () => {
     const next = reader.read();
     await vi.advanceTimersByTimeAsync(10);
     expect(drained).toHaveBeenCalled();
-    await outlet.waitUntilDrained();
-    outlet.write(toBytes("two"));
+    await stream.waitUntilDrained();
+    stream.write(toBytes("two"));
     expect(toText((await next).value)).toBe("two");
   });
 
-  it("is stalled when something waits and nothing is taken", async () => {
-    const { outlet, reader } = createSubscriberStream();
+  it("is stalled when data is buffered and not read", async () => {
+    const { stream, reader } = createSubscriberStream();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(outlet.isStalled(1_000)).toBe(false);
-    outlet.write(toBytes("one"));
-    outlet.write(toBytes("two"));
+    expect(stream.isStalled(1_000)).toBe(false);
+    stream.write(toBytes("one"));
+    stream.write(toBytes("two"));
     await vi.advanceTimersByTimeAsync(900);
-    expect(outlet.isStalled(1_000)).toBe(false);
+    expect(stream.isStalled(1_000)).toBe(false);
     await reader.read();
     await vi.advanceTimersByTimeAsync(900);
-    expect(outlet.isStalled(1_000)).toBe(false);
+    expect(stream.isStalled(1_000)).toBe(false);
     await vi.advanceTimersByTimeAsync(200);
-    expect(outlet.isStalled(1_000)).toBe(true);
+    expect(stream.isStalled(1_000)).toBe(true);
   });
 
-  it("ends after what waits and the last words, once", async () => {
-    const { outlet, onOver, reader } = createSubscriberStream();
-    outlet.write(toBytes("one"));
-    outlet.endWith(toBytes("bye"));
-    outlet.endWith(toBytes("again"));
-    outlet.write(toBytes("more"));
+  it("ends once, after the buffered chunks and the last chunk", async () => {
+    const { stream, onClosed, reader } = createSubscriberStream();
+    stream.write(toBytes("one"));
+    stream.endWith(toBytes("bye"));
+    stream.endWith(toBytes("second end"));
+    stream.write(toBytes("more"));
     expect([toText((await reader.read()).value), toText((await reader.read()).value)]).toEqual(["one", "bye"]);
     expect((await reader.read()).done).toBe(true);
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
   });
 
-  it("ends at once for a reader that waits", async () => {
-    const { outlet, onOver, reader } = createSubscriberStream();
+  it("ends immediately when a read is pending", async () => {
+    const { stream, onClosed, reader } = createSubscriberStream();
     const reading = reader.read();
     await Promise.resolve();
-    outlet.endWith(toBytes("bye"));
+    stream.endWith(toBytes("bye"));
     expect(toText((await reading).value)).toBe("bye");
     expect((await reader.read()).done).toBe(true);
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
   });
 
-  it("keeps nothing but the last words for a reader that is not worth waiting for, and cuts it off in the end", async () => {
-    const { outlet, onOver, reader } = createSubscriberStream();
-    outlet.write(toBytes("one"));
-    outlet.endWith(toBytes("bye"), { isUnread: true });
-    expect(outlet.bufferedBytes).toBe(3);
+  it("discards the buffer of a stalled client and cuts it off after the grace time", async () => {
+    const { stream, onClosed, reader } = createSubscriberStream();
+    stream.write(toBytes("one"));
+    stream.endWith(toBytes("bye"), { shouldDiscardBuffered: true });
+    expect(stream.bufferedBytes).toBe(3);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(onOver).toHaveBeenCalledTimes(1);
-    expect(outlet.bufferedBytes).toBe(0);
-    await expect(reader.read()).rejects.toThrow("takes nothing");
+    expect(onClosed).toHaveBeenCalledTimes(1);
+    expect(stream.bufferedBytes).toBe(0);
+    await expect(reader.read()).rejects.toThrow("stopped reading");
   });
 
-  it("lets go of everything when its reader goes away", async () => {
-    const { outlet, onOver, reader } = createSubscriberStream();
-    outlet.write(toBytes("one"));
-    const drained = outlet.waitUntilDrained();
+  it("clears its buffer when the client disconnects", async () => {
+    const { stream, onClosed, reader } = createSubscriberStream();
+    stream.write(toBytes("one"));
+    const drained = stream.waitUntilDrained();
     await reader.cancel();
     await drained;
-    expect([outlet.bufferedBytes, outlet.isClosed]).toEqual([0, true]);
-    outlet.write(toBytes("two"));
-    outlet.endWith(toBytes("bye"));
-    outlet.cancel();
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect([stream.bufferedBytes, stream.isClosed]).toEqual([0, true]);
+    stream.write(toBytes("two"));
+    stream.endWith(toBytes("bye"));
+    stream.cancel();
+    expect(onClosed).toHaveBeenCalledTimes(1);
   });
 });

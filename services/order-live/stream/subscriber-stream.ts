@@ -1,19 +1,19 @@
-/** How long the last words of a stream may wait for a reader that takes nothing, in milliseconds. */
+/** How long the last chunk of a stream may wait for the client, in milliseconds. */
 const endGraceMs = 5_000;
 
 interface SubscriberStreamOptions {
-  /** Called once, when the stream has ended or its reader has gone. */
+  /** Called once, when the stream has ended or the client has disconnected. */
   onClosed(): void;
 }
 
-/** The writing end of one reader's stream. It hands out what it was given as the reader takes it, and tells how much waits. */
+/** The writing end of a client's stream. It buffers chunks until the client reads them and counts their bytes. */
 export class SubscriberStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #onClosed: () => void;
   readonly #queue: Uint8Array[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #bufferedBytes = 0;
-  /** Since when nothing was taken, while something waits. */
+  /** When the client last read, or when the buffer last became non-empty. */
   #unreadSince = 0;
   #isPullPending = false;
   #isEnding = false;
@@ -31,12 +31,12 @@ export class SubscriberStream {
         pull: () => this.#pull(),
         cancel: () => this.#finish(),
       },
-      // Nothing is handed over that was not asked for: what waits, waits here, where it is counted.
+      // Chunks are passed on only when requested, so that all buffered bytes are counted here.
       { highWaterMark: 0 },
     );
   }
 
-  /** Bytes that the reader has not taken yet. */
+  /** Bytes that the client has not read yet. */
   get bufferedBytes(): number {
     return this.#bufferedBytes;
   }
@@ -45,7 +45,7 @@ export class SubscriberStream {
     return this.#isClosed || this.#isEnding;
   }
 
-  /** Whether something has been waiting, and nothing was taken, for so many milliseconds. */
+  /** Returns whether data has been buffered for so many milliseconds without a read. */
   isStalled(milliseconds: number): boolean {
     return this.#bufferedBytes > 0 && performance.now() - this.#unreadSince > milliseconds;
   }
@@ -54,24 +54,24 @@ export class SubscriberStream {
     if (!this.isClosed) this.#enqueue(chunk);
   }
 
-  /** The reader has gone. */
+  /** Closes the stream of a client that has disconnected. */
   cancel(): void {
     if (!this.#isClosed) this.#close();
   }
 
-  /** Resolves once everything was taken and more is asked for, which is when it has left this process, or the stream is over. */
+  /** Resolves when the buffer is empty and more is requested (all data has left the process), or at the end. */
   waitUntilDrained(): Promise<void> {
     if (this.#isPullPending || this.isClosed) return Promise.resolve();
     return new Promise((resolve) => this.#drainWaiters.push(resolve));
   }
 
   /**
-   * Ends the stream with these last words. A reader that does not take them in time is cut off; with `isUnread`, so is
-   * all that waits for it.
+   * Ends the stream with a last chunk and cuts off a client that does not read it in time. `shouldDiscardBuffered` drops
+   * the chunks before it.
    */
-  endWith(lastChunk: Uint8Array, { isUnread: shouldDiscardUnread = false } = {}): void {
+  endWith(lastChunk: Uint8Array, { shouldDiscardBuffered = false } = {}): void {
     if (this.isClosed) return;
-    if (shouldDiscardUnread) {
+    if (shouldDiscardBuffered) {
       this.#queue.length = 0;
       this.#bufferedBytes = 0;
     }
@@ -116,9 +116,9 @@ export class SubscriberStream {
   }
 
   #abort(): void {
-    // The code by which the server knows that it was no fault of its own.
+    // By this code the server recognizes a disconnect and logs no error.
     this.#controller?.error(
-      Object.assign(new Error("The reader takes nothing."), { code: "ERR_STREAM_PREMATURE_CLOSE" }),
+      Object.assign(new Error("The client stopped reading."), { code: "ERR_STREAM_PREMATURE_CLOSE" }),
     );
     this.#finish();
   }

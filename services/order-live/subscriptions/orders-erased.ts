@@ -3,31 +3,31 @@ import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { OrderLiveContext } from "../context.ts";
 
-/** The personal data of orders is to be erased: of those that are live, and of the log of what changed. */
+/** Erases the personal data of orders from the live orders and from the change log. */
 export const eraseLiveOrderData = onEvent<OrderLiveContext, "orders.erased">(
   "orders.erased",
   async ({ data: { locationId, orderIds }, once }) => {
     await once(async (tx) => {
-      const live = await tx<{ id: string; body: string }[]>`
+      const liveOrders = await tx<{ id: string; body: string }[]>`
         select id, body from orders
         where location_id = ${locationId} and id = any(${orderIds}::uuid[]) and body is not null for update`;
-      for (const { id, body } of live) {
-        const without = eraseBody(body);
+      for (const { id, body } of liveOrders) {
+        const redactedBody = redactBody(body);
         await tx`
-          update orders set body = ${without}, etag = ${computeEntityTag(without)}
+          update orders set body = ${redactedBody}, etag = ${computeEntityTag(redactedBody)}
           where location_id = ${locationId} and id = ${id}`;
       }
-      const logged = await tx<{ position: number; body: string }[]>`
+      const revisions = await tx<{ position: number; body: string }[]>`
         select position, body from revisions
         where location_id = ${locationId} and order_id = any(${orderIds}::uuid[]) for update`;
-      for (const { position, body } of logged) {
+      for (const { position, body } of revisions) {
         await tx`
-          update revisions set body = ${eraseBody(body)} where location_id = ${locationId} and position = ${position}`;
+          update revisions set body = ${redactBody(body)} where location_id = ${locationId} and position = ${position}`;
       }
     });
   },
 );
 
-function eraseBody(body: string): string {
+function redactBody(body: string): string {
   return JSON.stringify(redactPersonalData(JSON.parse(body)));
 }

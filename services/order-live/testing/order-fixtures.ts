@@ -7,7 +7,7 @@ const example = OrderLiveInput.parse(orderLiveInputExample);
 
 type OrderLiveData = OrderLiveInput["data"];
 
-/** An open order with ids of its own, but for the fields that a test is about. */
+/** Returns an open order with unique ids and the given fields. */
 export function createLiveOrderInput(
   data: Partial<OrderLiveData> = {},
   record: Partial<Omit<OrderLiveInput, "data">> = {},
@@ -23,12 +23,12 @@ export function createLiveOrderInput(
   };
 }
 
-/** The same order after a change, with another revision hash. */
+/** Returns the order after a change, with a new revision hash. */
 export function changeLiveOrderInput(order: OrderLiveInput, data: Partial<OrderLiveData>): OrderLiveInput {
   return { ...order, revisionHash: randomUUID(), data: { ...order.data, ...data } };
 }
 
-/** A product with an id of its own. */
+/** Returns a product with a unique id. */
 export function createTestProductRow(): OrderLiveData["productRowList"][number] {
   const [row] = example.data.productRowList;
   if (!row) throw new Error("The example has no product.");

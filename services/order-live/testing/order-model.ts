@@ -1,10 +1,10 @@
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 
-/** What a location's live orders should be, after everything that was sent: the rules once more, in the simplest words. */
+/** The expected live orders of a location after a series of requests: a second, simpler implementation of the rules. */
 export class LiveOrderModel {
   readonly orders = new Map<string, ModelOrder>();
   readonly finalTills = new Set<string>();
-  /** What a stream should have said of changes, in its order. */
+  /** The messages that a stream should have sent, in order. */
   readonly expectedMessages: string[] = [];
 
   clone(): LiveOrderModel {
@@ -15,41 +15,42 @@ export class LiveOrderModel {
     return copy;
   }
 
-  /** Whether the order is taken. */
-  upsert(given: OrderLiveInput): boolean {
-    const before = this.orders.get(given.id);
-    if (this.#isSkipped(given, before)) return false;
-    const { data } = given;
-    const time = data.modifiedAt;
-    const known = before && !before.order.data.isTraining ? before : undefined;
-    const event = data.isTraining ? undefined : expectedEvent(known?.order, given);
-    this.orders.set(given.id, {
-      order: given,
-      latestModifiedAt: !time || (before?.latestModifiedAt ?? "") > time ? (before?.latestModifiedAt ?? null) : time,
+  /** Applies an upsert. Returns whether the order is applied. */
+  upsert(order: OrderLiveInput): boolean {
+    const before = this.orders.get(order.id);
+    if (this.#isSkipped(order, before)) return false;
+    const { data } = order;
+    const { modifiedAt } = data;
+    const listedBefore = before && !before.order.data.isTraining ? before : undefined;
+    const event = data.isTraining ? undefined : expectedEvent(listedBefore?.order, order);
+    this.orders.set(order.id, {
+      order,
+      latestModifiedAt:
+        !modifiedAt || (before?.latestModifiedAt ?? "") > modifiedAt ? (before?.latestModifiedAt ?? null) : modifiedAt,
       isLive: true,
       closedAt: null,
       events: [...(before?.events ?? []), ...(event ? [event] : [])],
     });
-    const wasShown = before?.isLive && !before.order.data.isTraining;
-    if (!data.isTraining) this.expectedMessages.push(`order ${given.id} ${given.revisionHash}`);
-    else if (wasShown) this.expectedMessages.push(`left ${given.id} training`);
+    const wasListed = before?.isLive && !before.order.data.isTraining;
+    if (!data.isTraining) this.expectedMessages.push(`order ${order.id} ${order.revisionHash}`);
+    else if (wasListed) this.expectedMessages.push(`left ${order.id} training`);
     return true;
   }
 
-  finishTill(tillId: string, heldIds: string[], closedAt: string): void {
+  finishTill(tillId: string, reportedIds: string[], closedAt: string): void {
     this.finalTills.add(tillId);
-    const leavingOrders = [...this.orders.values()].filter(
-      ({ order, isLive }) => isLive && (order.tillId === tillId || heldIds.includes(order.id)),
+    const departingOrders = [...this.orders.values()].filter(
+      ({ order, isLive }) => isLive && (order.tillId === tillId || reportedIds.includes(order.id)),
     );
-    leavingOrders.sort((one, other) => (listSortKey(one) < listSortKey(other) ? -1 : 1));
-    for (const known of leavingOrders) {
-      known.isLive = false;
-      known.closedAt = heldIds.includes(known.order.id) ? closedAt : null;
-      if (!known.order.data.isTraining) this.expectedMessages.push(`left ${known.order.id} till`);
+    departingOrders.sort((one, other) => (listSortKey(one) < listSortKey(other) ? -1 : 1));
+    for (const departing of departingOrders) {
+      departing.isLive = false;
+      departing.closedAt = reportedIds.includes(departing.order.id) ? closedAt : null;
+      if (!departing.order.data.isTraining) this.expectedMessages.push(`left ${departing.order.id} till`);
     }
   }
 
-  /** Ids and revisions of what a list should show. */
+  /** The ids and revisions of the expected list. */
   get listed(): string[] {
     return [...this.orders.values()]
       .filter(({ isLive, order }) => isLive && !order.data.isTraining)
@@ -57,7 +58,7 @@ export class LiveOrderModel {
       .sort();
   }
 
-  /** Live orders and their revisions, also those that no list shows. */
+  /** The ids and revisions of all live orders, including training orders. */
   get liveRevisions(): string[] {
     return [...this.orders.values()]
       .filter(({ isLive }) => isLive)
@@ -65,26 +66,26 @@ export class LiveOrderModel {
       .sort();
   }
 
-  #isSkipped(given: OrderLiveInput, before: ModelOrder | undefined): boolean {
-    if (this.finalTills.has(given.tillId)) return true;
+  #isSkipped({ tillId, revisionHash, data: { modifiedAt } }: OrderLiveInput, before: ModelOrder | undefined): boolean {
+    if (this.finalTills.has(tillId)) return true;
     if (!before) return false;
-    const time = given.data.modifiedAt;
     if (before.isLive) {
       return (
-        given.revisionHash === before.order.revisionHash || (time !== null && time < (before.latestModifiedAt ?? ""))
+        revisionHash === before.order.revisionHash ||
+        (modifiedAt !== null && modifiedAt < (before.latestModifiedAt ?? ""))
       );
     }
-    return given.tillId === before.order.tillId || (before.closedAt !== null && (time ?? "") <= before.closedAt);
+    return tillId === before.order.tillId || (before.closedAt !== null && (modifiedAt ?? "") <= before.closedAt);
   }
 }
 
 interface ModelOrder {
   order: OrderLiveInput;
-  /** The latest time of change that was given. */
+  /** The latest `modifiedAt` that was sent. */
   latestModifiedAt: string | null;
   isLive: boolean;
   closedAt: string | null;
-  /** The types of its events, in their order. */
+  /** The types of the published events, in order. */
   events: string[];
 }
 
@@ -96,8 +97,8 @@ function expectedEvent(before: OrderLiveInput | undefined, after: OrderLiveInput
   if (hasBecome("isTransferred")) return "order.transferred";
   if (hasBecome("isPaid")) return "order.paid";
   if (!isOpen(after)) return undefined;
-  const isCalled = !before || !isOpen(before) || serializeRows(before) !== serializeRows(after);
-  return isCalled ? "order.call" : undefined;
+  const hasNewRows = !before || !isOpen(before) || serializeRows(before) !== serializeRows(after);
+  return hasNewRows ? "order.call" : undefined;
 }
 
 const isOpen = ({ data }: OrderLiveInput) =>

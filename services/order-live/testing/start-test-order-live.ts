@@ -20,40 +20,39 @@ import { createOrderBroadcaster, type OrderBroadcaster } from "../stream/order-b
 
 type TestRequestArguments = Parameters<TestService["request"]>;
 
-/** What an order gave rise to. */
+/** An event that was published for an order. */
 export type PublishedOrderEvent = EventData<OrderEventType> & { type: OrderEventType };
 
-/** The order-live service for one test file, beside accounts that know the locations they are told of. */
+/** The order-live service for one test file, with a fake accounts service. */
 export interface TestOrderLive extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
-  /** A hub of another process, as it were, on the same database; it hears of nothing. */
+  /** The broadcaster of a simulated second process on the same database, which receives no notifications. */
   broadcaster: OrderBroadcaster;
-  /** Sends orders, which must be taken or skipped, and gives those that were taken. */
+  /** Sends valid orders and returns those that were applied. */
   upsertOrders(principal: Principal, ...orders: OrderLiveInput[]): Promise<OrderLive[]>;
   listOrders(principal: Principal, query?: string): Promise<z.output<typeof listPage>>;
-  /** Opens a stream. */
   openStream(
     principal: Principal,
     options?: { query?: string; lastEventId?: string | undefined },
   ): Promise<EventStreamReader>;
-  /** Asks, and gives the problem that is answered. */
+  /** Sends a request that must fail and returns the problem. */
   requestProblem(...request: TestRequestArguments): Promise<Problem>;
-  /** Every event of an order, in the order in which they were written. */
+  /** Returns the published events of an order, oldest first. */
   publishedEvents(orderId: string): Promise<PublishedOrderEvent[]>;
-  /** Tells the service, as reporting does, that a till was closed and has its report; returns once it is handled. */
+  /** Publishes a till's final report, as the reporting service does, and waits until the service has handled it. */
   finishTill(
     till: Pick<EventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
     closedAt?: string,
   ): Promise<void>;
-  /** Another instance of the service, on the same servers, with settings of its own if need be. */
+  /** Starts another instance of the service on the same servers, with additional environment variables. */
   startAnotherInstance(variables?: Record<string, string>): Promise<TestService>;
   remove(): Promise<void>;
 }
 
 const listPage = paginatedSchema(z.strictObject(OrderLive.shape));
 
-/** A key that may read and write the live orders of a location of its own. */
+/** Returns the principal of an API key that reads and writes the live orders of a new location. */
 export function createPosPrincipal(overrides: Partial<Principal> = {}): { principal: Principal; locationId: string } {
   const principal = createTestPrincipal({ scopes: ["orders:read", "orders:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
@@ -97,7 +96,7 @@ export async function startTestOrderLive(variables: Record<string, string> = {})
     },
     async publishedEvents(orderId) {
       const rows = await service.db.sql<{ type: OrderEventType; body: string }[]>`
-        select type, body from written where subject = ${orderId} order by position`;
+        select type, body from recorded_outbox where subject = ${orderId} order by position`;
       return rows.map(({ type, body }) => ({ type, ...JSON.parse(body).data }));
     },
     async finishTill({ locationId, tillId, orderIds, revision = 1 }, closedAt = new Date().toISOString()) {
@@ -113,12 +112,12 @@ export async function startTestOrderLive(variables: Record<string, string> = {})
         }),
       );
       await eventually("the till to be finished", async () => {
-        const [handled] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
-        return handled;
+        const [inboxRow] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
+        return inboxRow;
       });
     },
-    async startAnotherInstance(own = {}) {
-      const changedEnvironment = { ...environment, variables: { ...environment.variables, ...own } };
+    async startAnotherInstance(variables = {}) {
+      const changedEnvironment = { ...environment, variables: { ...environment.variables, ...variables } };
       const other = await startTestService(orderLive, changedEnvironment, registry);
       otherInstances.push(other);
       return other;
@@ -154,15 +153,15 @@ export async function openStreamAt(
   return readEventStream(response);
 }
 
-/** Keeps what is written to the outbox, from which it is gone once it is sent. */
+/** Copies every outbox row, because the outbox relay deletes the rows that it has sent. */
 async function recordOutboxEvents({ db: { sql } }: TestService): Promise<void> {
   await sql.unsafe(`
-    create table written (like outbox, subject text);
-    create index on written (subject);
-    create function keep_event() returns trigger language plpgsql as
+    create table recorded_outbox (like outbox, subject text);
+    create index on recorded_outbox (subject);
+    create function record_event() returns trigger language plpgsql as
       'begin
-        insert into written select new.*, substring(new.body from $$"subject":"([^"]*)"$$);
+        insert into recorded_outbox select new.*, substring(new.body from $$"subject":"([^"]*)"$$);
         return null;
       end';
-    create trigger keep_event after insert on outbox for each row execute function keep_event();`);
+    create trigger record_event after insert on outbox for each row execute function record_event();`);
 }

@@ -1,7 +1,7 @@
 import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accounting-config";
 import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { isSettlingPayment } from "../calculation/counted-orders.ts";
+import { isSettlingPayment } from "../calculation/reportable-orders.ts";
 import { computeSalesByVatRate } from "./find-accounting-gaps.ts";
 import { JournalEntryBuilder, type JournalLine } from "./journal.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
@@ -9,20 +9,24 @@ import type { TillAccountingData } from "./till-accounting-data.ts";
 type PaymentMode = keyof AccountingRules["payments"];
 
 /**
- * What was sold and how it was paid.
+ * Returns the lines of the entry for sales and their payments.
  *
- * Debit: payments by method, as the report has them; tips beside them; what is unpaid; discounts, where sales are
- * gross. Credit: sales without VAT and VAT by rate, as the report has them; tips; what customers are owed. Roundings,
- * of a cent for a VAT rate at most, are on the accounts of shortage and surplus, so that no other line is touched.
+ * Debit: payments by method, as in the report; tips; unpaid amounts; discounts if sales are booked gross. Credit: sales
+ * without VAT, and VAT, by rate as in the report; tips; amounts owed to customers. Rounding differences (at most a cent
+ * for each VAT rate) go to the shortage and surplus accounts, so that all other lines match the report.
  */
-export function salesEntryLines(report: ReportV2, facts: TillAccountingData, config: AccountingRules): JournalLine[] {
+export function buildSalesEntryLines(
+  report: ReportV2,
+  accountingData: TillAccountingData,
+  config: AccountingRules,
+): JournalLine[] {
   const entry = new JournalEntryBuilder();
   addPayments(entry, report, config);
   const { unpaid, owedToCustomers, shortage, surplus } = config;
   const customerAccount = (account: typeof unpaid) => ({ account, auxiliary: auxiliaryAccountOf(config, account) });
-  entry.debit(facts.unpaid, { ...customerAccount(unpaid), text: "Reste à payer" });
+  entry.debit(accountingData.unpaid, { ...customerAccount(unpaid), text: "Reste à payer" });
   if (config.discountBooking === "gross") addDiscounts(entry, report, config);
-  for (const { taxRate, taxable, tax } of computeSalesByVatRate(report, facts)) {
+  for (const { taxRate, taxable, tax } of computeSalesByVatRate(report, accountingData)) {
     const gross = config.discountBooking === "gross" ? addAmounts(taxable, discountAtRate(report, taxRate)) : taxable;
     const sales = accountForRate(config.sales, taxRate) ?? config.otherSales;
     const vat = accountForRate(config.collectedVat, taxRate) ?? config.otherVat;
@@ -30,9 +34,12 @@ export function salesEntryLines(report: ReportV2, facts: TillAccountingData, con
     entry.credit(tax, { account: vat, text: vat.label });
   }
   entry.credit(totalTips(report), { account: config.tips, text: "Pourboires" });
-  entry.credit(facts.owed, { ...customerAccount(owedToCustomers), text: "Remboursements dus" });
-  entry.credit(facts.paidInVain, { ...customerAccount(owedToCustomers), text: "Commandes annulées déjà payées" });
-  for (const { rounding } of computeSalesByVatRate(report, facts)) {
+  entry.credit(accountingData.owed, { ...customerAccount(owedToCustomers), text: "Remboursements dus" });
+  entry.credit(accountingData.paidInVain, {
+    ...customerAccount(owedToCustomers),
+    text: "Commandes annulées déjà payées",
+  });
+  for (const { rounding } of computeSalesByVatRate(report, accountingData)) {
     const account = rounding > 0 ? surplus : shortage;
     entry.credit(rounding, { account, text: "Arrondi de TVA" });
   }
@@ -55,7 +62,7 @@ function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: Accou
   }
 }
 
-/** Tips: rows of their own, and those on top of other payments. */
+/** Returns the total of tips: tip rows, and tips on top of other payments. */
 function totalTips({ reportRecordedPayments }: ReportV2): number {
   return reportRecordedPayments.reduce(
     (sum, { paymentType, totalAmount, tipsAmount }) =>
@@ -71,7 +78,7 @@ function addDiscounts(entry: JournalEntryBuilder, report: ReportV2, { discounts:
   }
 }
 
-/** What discounts took off sales at a VAT rate, without VAT. */
+/** Returns the discounts on sales at a VAT rate, without VAT. */
 function discountAtRate(report: ReportV2, taxRate: number): number {
   const taxes = discountTaxRows(report).filter((tax) => tax.taxRate === taxRate);
   return taxes.reduce((sum, { taxableAmount }) => addAmounts(sum, taxableAmount), 0);
@@ -86,32 +93,32 @@ function formatPercent(taxRate: number): string {
 }
 
 /**
- * Money that entered or left the drawer other than by a sale: each movement on the account of its payment method, cash
- * unless it names one, and on that of what it was for.
+ * Returns the lines for money that entered or left the cash drawer other than by sales. Each movement has a line on the
+ * account of its payment method (default: cash) and one on the account of its purpose.
  */
-export function cashMovementEntryLines(report: ReportV2, config: AccountingRules): JournalLine[] {
+export function buildCashMovementEntryLines(report: ReportV2, config: AccountingRules): JournalLine[] {
   const entry = new JournalEntryBuilder();
   const { deposits, unpaid, cashIn, cashOut } = config;
-  const purposes = { deposit: deposits, customerAccount: unpaid, "cash-in": cashIn, "cash-out": cashOut };
+  const accountsByPurpose = { deposit: deposits, customerAccount: unpaid, "cash-in": cashIn, "cash-out": cashOut };
   for (const { entryType, entryAmount, entryName, paymentMode, paymentName } of report.reportEntries) {
-    const money = paymentAccount(config, { name: paymentName, mode: paymentMode ?? "cash" });
-    const purpose = purposes[entryType];
-    const text = entryName ?? purpose.label;
-    entry.debit(entryAmount, { account: money, auxiliary: auxiliaryAccountOf(config, money), text });
-    entry.credit(entryAmount, { account: purpose, auxiliary: auxiliaryAccountOf(config, purpose), text });
+    const moneyAccount = paymentAccount(config, { name: paymentName, mode: paymentMode ?? "cash" });
+    const purposeAccount = accountsByPurpose[entryType];
+    const text = entryName ?? purposeAccount.label;
+    entry.debit(entryAmount, { account: moneyAccount, auxiliary: auxiliaryAccountOf(config, moneyAccount), text });
+    entry.credit(entryAmount, { account: purposeAccount, auxiliary: auxiliaryAccountOf(config, purposeAccount), text });
   }
   return entry.lines;
 }
 
-/** What the counted cash differs by from what should be there: a loss when it is less, a gain when it is more. */
-export function cashDifferenceEntryLines(
+/** Returns the lines for the difference between counted and expected cash: a loss if cash is missing, else a gain. */
+export function buildCashDifferenceEntryLines(
   report: ReportV2,
-  facts: TillAccountingData,
+  accountingData: TillAccountingData,
   config: AccountingRules,
 ): JournalLine[] {
   const entry = new JournalEntryBuilder();
-  if (!facts.cash || !config.cashDifference) return entry.lines;
-  const difference = facts.cash.counted - expectedCash(report, facts.cash.initial);
+  if (!accountingData.cash || !config.cashDifference) return entry.lines;
+  const difference = accountingData.cash.counted - expectedCash(report, accountingData.cash.initial);
   const cash = paymentAccount(config, { name: null, mode: "cash" });
   entry.debit(difference, { account: cash, text: "Écart de caisse" });
   entry.credit(difference, { account: difference > 0 ? config.surplus : config.shortage, text: "Écart de caisse" });
@@ -119,8 +126,8 @@ export function cashDifferenceEntryLines(
 }
 
 /**
- * The cash that should be in the drawer: what was there at the start, payments and tips in cash, and movements in cash,
- * which they are unless they name another payment method. A payment's amount is net of the change that was given.
+ * Returns the cash that should be in the drawer: the initial cash, payments and tips in cash, and movements in cash or
+ * without a payment method. Amounts of payments are net of change.
  */
 function expectedCash(report: ReportV2, initial: number): number {
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");
@@ -137,16 +144,16 @@ function expectedCash(report: ReportV2, initial: number): number {
   return amounts.reduce(addAmounts, initial);
 }
 
-/** The account of a payment method: that of its name where it has one of its own, else that of its mode. */
+/** Returns the account of a payment method: the one configured for its name, or else the one of its mode. */
 function paymentAccount(
   { payments, paymentMethods }: AccountingRules,
   { name, mode }: { name: string | null; mode: PaymentMode },
 ): AccountingAccount {
-  const named = paymentMethods.find((method) => method.name === name);
-  return named ? { account: named.account, label: named.label } : payments[mode];
+  const method = paymentMethods.find((candidate) => candidate.name === name);
+  return method ? { account: method.account, label: method.label } : payments[mode];
 }
 
-/** The auxiliary account that a line of this account carries: those of customers have one where the config names one. */
+/** Returns the auxiliary account for lines on this account: the configured one for customer accounts, or else null. */
 function auxiliaryAccountOf(
   { customerAuxiliary, unpaid, owedToCustomers }: AccountingRules,
   { account }: AccountingAccount,
@@ -154,8 +161,8 @@ function auxiliaryAccountOf(
   return account === unpaid.account || account === owedToCustomers.account ? customerAuxiliary : null;
 }
 
-/** The account of a VAT rate, in hundredths of a percent, where the list has one. */
+/** Returns the account that the list has for a VAT rate (hundredths of a percent), or undefined. */
 function accountForRate(list: AccountingRules["sales"], taxRate: number): AccountingAccount | undefined {
-  const found = list.find((entry) => entry.taxRate === taxRate);
-  return found && { account: found.account, label: found.label };
+  const rule = list.find((candidate) => candidate.taxRate === taxRate);
+  return rule && { account: rule.account, label: rule.label };
 }

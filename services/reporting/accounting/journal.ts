@@ -1,32 +1,32 @@
 import type { AccountingAccount } from "@pragma/contracts/accounting-config";
 
-/** A line of a journal entry: an amount above 0 on one side of an account. Amounts are in minor units. */
+/** A line of a journal entry: a positive amount in minor units on one side of an account. */
 export interface JournalLine extends AccountingAccount {
   auxiliary: AccountingAccount | null;
-  /** What the line is, in words. */
   text: string;
   debit: number;
   credit: number;
 }
 
-/** Lines that belong together: their debit is their credit. */
+/** A group of lines whose total debit equals their total credit. */
 export interface JournalEntry {
-  /** The day that it is of, and that from which it stands: YYYY-MM-DD. */
+  /** The date of the entry, YYYY-MM-DD. */
   day: string;
+  /** The date from which the entry is final, YYYY-MM-DD. */
   validatedOn: string;
-  /** The report that it was made from, as accountants refer to it. */
+  /** The reference of the report behind the entry, such as Z24. */
   documentReference: string;
   lines: JournalLine[];
 }
 
-/** What a line says besides its amount. */
+/** The fields of a line other than its amount. */
 interface JournalLineDetails {
   account: AccountingAccount;
   text: string;
   auxiliary?: AccountingAccount | null;
 }
 
-/** Gathers the lines of an entry. Nothing is written for an amount of 0, and one below 0 goes to the other side. */
+/** Collects the lines of an entry. Skips amounts of 0, and books negative amounts on the other side. */
 export class JournalEntryBuilder {
   readonly lines: JournalLine[] = [];
 

@@ -8,24 +8,21 @@ import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { ReportingContext } from "../context.ts";
 import { type AccountingConfigRow, findAccountingConfigRows } from "../queries/accounting-configs.ts";
-import {
-  countUnfinishedExportsOfOwner,
-  findLocationsOfTills,
-  insertAccountingExport,
-} from "../queries/accounting-exports.ts";
+import { countUnfinishedExportsOfOwner, insertAccountingExport } from "../queries/accounting-exports.ts";
+import { findLocationsOfTills } from "../queries/tills.ts";
 
 type LocatedExportItem = CreateAccountingExport[number] & { locationId: string };
 
 /**
- * Writes down an export with everything that it is to be made from, configs as they are now, and has it made. Tills of
- * one location, config and provider come into one file.
+ * Stores an export with the current state of its configs, and enqueues it. Tills of the same location, config and
+ * provider share one file.
  *
- * @throws `ApiError` location_forbidden when an item names another location than the key's own without `locations:any`;
- * invalid_request naming every item whose till or config the location does not have, or that is there twice;
- * limit_reached when too many exports of the location have not come to their end.
+ * @throws `ApiError` location_forbidden when an item names a location other than the key's without `locations:any`;
+ * invalid_request with every item whose till or config is unknown at the location, and every duplicate; limit_reached
+ * when the location has too many unfinished exports.
  */
 export async function requestAccountingExport(
-  { db, wakeExports, config: { EXPORTS_UNFINISHED_PER_LOCATION: maximum } }: ReportingContext,
+  { db, pollExports, config: { EXPORTS_UNFINISHED_PER_LOCATION: maximum } }: ReportingContext,
   { body, principal, context }: { body: CreateAccountingExport; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = resolveItemLocations(body, principal);
@@ -36,7 +33,7 @@ export async function requestAccountingExport(
   await db.transaction(async (tx) => {
     if ((await countUnfinishedExportsOfOwner(tx, db, { locationId, keyId })) >= maximum) {
       throw new ApiError("limit_reached", {
-        detail: `This location has ${maximum} exports that have not come to their end. Wait until one has.`,
+        detail: `This location has ${maximum} unfinished exports. Wait until one of them finishes.`,
         limit: { name: "unfinished_exports", maximum, unit: "exports per location" },
       });
     }
@@ -58,19 +55,19 @@ export async function requestAccountingExport(
         fileNumber: files.get(exportFileKey(item))?.number ?? 0,
       })),
     });
-    runAfterCommit(tx, wakeExports);
+    runAfterCommit(tx, pollExports);
   });
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }
 
-/** Every item with its location, and ids in lower case. */
+/** Returns the items with their locations, and with ids in lower case. */
 function resolveItemLocations(body: CreateAccountingExport, { location, scopes }: Principal): LocatedExportItem[] {
   const missingLocationIssues: RequestIssue[] = [];
   const forbiddenIndexes: number[] = [];
   const items = body.map((item, index) => {
     const locationId = item.locationId?.toLowerCase() ?? location?.id ?? "";
     if (locationId === "") {
-      const message = "is required: this key belongs to no location, so name one";
+      const message = "is required, because this API key does not belong to a location";
       missingLocationIssues.push({ in: "body", path: `[${index}].locationId`, code: "required", message });
     } else if (locationId !== location?.id && !hasScope(scopes, "locations:any")) forbiddenIndexes.push(index);
     const tillId = item.tillId.toLowerCase();
@@ -80,7 +77,7 @@ function resolveItemLocations(body: CreateAccountingExport, { location, scopes }
   if (forbiddenIndexes.length > 0) {
     const paths = forbiddenIndexes.map((index) => `[${index}].locationId`).join(", ");
     throw new ApiError("location_forbidden", {
-      detail: `locationId must be the location of the API key, or be left out. It is not in: ${paths}.`,
+      detail: `locationId must be the location of the API key, or be left out. It is another location in: ${paths}.`,
     });
   }
   return items;
@@ -89,27 +86,27 @@ function resolveItemLocations(body: CreateAccountingExport, { location, scopes }
 async function findItemIssues(
   tx: SqlTransaction,
   items: LocatedExportItem[],
-  configOf: Map<string, AccountingConfigRow>,
+  configsById: Map<string, AccountingConfigRow>,
 ): Promise<RequestIssue[]> {
   const tillLocations = await findLocationsOfTills(
     tx,
     items.map(({ tillId }) => tillId),
   );
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   return items.flatMap((item, index) => {
-    const faults: RequestIssue[] = [];
+    const issues: RequestIssue[] = [];
     const add = (path: string, code: string, message: string) =>
-      faults.push({ in: "body", path: `[${index}]${path}`, code, message });
+      issues.push({ in: "body", path: `[${index}]${path}`, code, message });
     if (tillLocations.get(item.tillId) !== item.locationId) {
-      add(".tillId", "unknown_till", "must be the id of a till of the location that has come to its report");
+      add(".tillId", "unknown_till", "must be the id of a processed till of the location");
     }
-    if (configOf.get(item.accountingConfigId)?.locationId !== item.locationId) {
+    if (configsById.get(item.accountingConfigId)?.locationId !== item.locationId) {
       add(".accountingConfigId", "unknown_config", "must be the id of an accounting config of the location");
     }
     const key = `${exportFileKey(item)} ${item.tillId}`;
-    if (seen.has(key)) add("", "duplicate", "must not be the same as another: a till comes into a file once");
-    seen.add(key);
-    return faults;
+    if (seenKeys.has(key)) add("", "duplicate", "must be unique: a file contains each till once");
+    seenKeys.add(key);
+    return issues;
   });
 }
 
@@ -117,18 +114,18 @@ function exportFileKey({ locationId, accountingConfigId, accountingProvider }: L
   return `${locationId} ${accountingConfigId} ${accountingProvider}`;
 }
 
-/** The files of an export, numbered in the order in which items first name them. */
-function planExportFiles(items: LocatedExportItem[], configOf: Map<string, AccountingConfigRow>) {
-  const byKey = new Map(items.map((item) => [exportFileKey(item), item]));
+/** Returns the files of an export, numbered in the order in which the items first need them. */
+function planExportFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
+  const itemsByFile = new Map(items.map((item) => [exportFileKey(item), item]));
   return new Map(
-    [...byKey].map(([key, { locationId, accountingConfigId, accountingProvider }], index) => [
+    [...itemsByFile].map(([key, { locationId, accountingConfigId, accountingProvider }], index) => [
       key,
       {
         number: index + 1,
         locationId,
         configId: accountingConfigId,
         provider: accountingProvider,
-        config: configOf.get(accountingConfigId)?.body ?? "",
+        config: configsById.get(accountingConfigId)?.body ?? "",
       },
     ]),
   );

@@ -7,16 +7,16 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  type AccountingExportClaim,
   claimAccountingExports,
-  deleteExpiredExports,
-  type ExportClaim,
+  deleteExpiredAccountingExports,
   finishAccountingExport,
-  releaseExportClaim,
-  renewExportClaim,
-  type StoredTillReport,
+  releaseAccountingExportClaim,
+  renewAccountingExportClaim,
 } from "../queries/accounting-exports.ts";
+import type { StoredTillReport } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
-import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 import {
   createTestOrder,
   createTestPaymentRow,
@@ -25,7 +25,7 @@ import {
 } from "../testing/till-fixtures.ts";
 import writeTillEntries from "./write-till-entries.ts";
 
-const principal = principalWithScopes("accounting:write");
+const principal = createPrincipalWithScopes("accounting:write");
 let service: TestReporting;
 let items: object[];
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** Tills with their reports, by a config of their own. */
+/** Pushes a till for each of `tillFields`, and returns export items for them with a new config. */
 async function createExportItems(
   { pushTills, request }: TestReporting,
   tillFields: Partial<TillV2Input>[] = [{}],
@@ -63,8 +63,8 @@ async function readExport(
 
 const waitForState = (id: string, ...states: AccountingExport["state"][]) =>
   eventually(`the export to be ${states.join(" or ")}`, async () => {
-    const found = await readExport(id);
-    return states.includes(found.state) && found;
+    const result = await readExport(id);
+    return states.includes(result.state) && result;
   });
 
 async function findAttempts(id: string, { db } = service): Promise<number> {
@@ -72,9 +72,9 @@ async function findAttempts(id: string, { db } = service): Promise<number> {
   return row?.attempt ?? 0;
 }
 
-/** Does `work` while no till can be read: whoever makes an export is stopped in the middle of it. */
+/** Runs `work` while a table lock blocks every running export; `countRunning` returns how many are running. */
 async function whileExportsBlocked(
-  work: (begun: () => Promise<number>) => Promise<void>,
+  work: (countRunning: () => Promise<number>) => Promise<void>,
   { db }: Pick<TestReporting, "db"> = service,
 ): Promise<void> {
   await db.sql.begin(async (tx) => {
@@ -83,8 +83,8 @@ async function whileExportsBlocked(
   });
 }
 
-/** An export as a maker leaves it that dies in the middle, and the claim that it had. */
-async function createAbandonedExport(): Promise<ExportClaim> {
+/** Creates an export as a crashed process leaves it, and returns the claim of that process. */
+async function createAbandonedExport(): Promise<AccountingExportClaim> {
   const id = await startExport();
   await waitForState(id, "done");
   await service.db.transaction(async (tx) => {
@@ -96,34 +96,35 @@ async function createAbandonedExport(): Promise<ExportClaim> {
   return { id, attempt: 1, traceparent: null };
 }
 
-describe("two processes that make exports", () => {
-  it("make two at a time each, every one once, and give back what they make when they stop", async () => {
-    const one = await startTestReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
-    const items = await createExportItems(one, [{}, {}]);
-    const other = await startTestService(reporting, one.environment);
+describe("two processes that run exports", () => {
+  it("run two exports at a time each, every export once, and release their claims when they stop", async () => {
+    const testService = await startTestReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
+    const items = await createExportItems(testService, [{}, {}]);
+    const otherService = await startTestService(reporting, testService.environment);
     const ids: string[] = [];
     let stopped: Promise<void> | undefined;
-    await whileExportsBlocked(async (begun) => {
-      for (let count = 0; count < 7; count += 1) ids.push(await startExport(one, items));
-      await eventually("two to have begun in each", async () => (await begun()) === 4);
-      stopped = one.stop();
+    await whileExportsBlocked(async (countRunning) => {
+      for (let count = 0; count < 7; count += 1) ids.push(await startExport(testService, items));
+      await eventually("two exports to run in each process", async () => (await countRunning()) === 4);
+      stopped = testService.stop();
       await sleep(200);
-    }, other);
+    }, otherService);
     await stopped;
-    for (const id of ids) await eventually("it to be done", async () => (await readExport(id, other)).state === "done");
-    const attempts = await Promise.all(ids.map((id) => findAttempts(id, { ...one, db: other.db })));
+    for (const id of ids)
+      await eventually("the export to be done", async () => (await readExport(id, otherService)).state === "done");
+    const attempts = await Promise.all(ids.map((id) => findAttempts(id, { ...testService, db: otherService.db })));
     expect(attempts.toSorted()).toEqual([1, 1, 1, 1, 1, 2, 2]);
-    await other.stop();
-    await one.environment.remove();
+    await otherService.stop();
+    await testService.environment.remove();
   });
 });
 
-describe("exports that wait", () => {
-  it("take turns by location: one that asks for many does not hold up another", async () => {
+describe("pending accounting exports", () => {
+  it("alternate between locations: many exports of one location do not delay another location", async () => {
     const { sql } = service.db;
-    const [many, one] = [randomUUID(), randomUUID()];
-    const row = { keyId: many, consumer: "", state: "pending" };
-    const rows = [many, many, many, one].map((locationId, second) => {
+    const [busyLocationId, otherLocationId] = [randomUUID(), randomUUID()];
+    const row = { keyId: busyLocationId, consumer: "", state: "pending" };
+    const rows = [busyLocationId, busyLocationId, busyLocationId, otherLocationId].map((locationId, second) => {
       return { ...row, id: randomUUID(), locationId, createdAt: new Date(Date.UTC(2020, 0, 1, 0, 0, second)) };
     });
     await sql.begin(async (tx) => {
@@ -136,28 +137,28 @@ describe("exports that wait", () => {
       await tx`insert into accounting_exports ${tx(late)}`;
       const [other] = await claimAccountingExports(tx as never, { limit: 1, seconds: 60 });
       expect(other?.id).toBe(late.id);
-      await tx`delete from accounting_exports where key_id = ${many}`;
+      await tx`delete from accounting_exports where key_id = ${busyLocationId}`;
     });
   });
 
-  it("are as many as a location may have", async () => {
-    const one = await startTestReporting({ EXPORTS_UNFINISHED_PER_LOCATION: "2" });
-    const body = await createExportItems(one);
+  it("are limited for each location", async () => {
+    const testService = await startTestReporting({ EXPORTS_UNFINISHED_PER_LOCATION: "2" });
+    const body = await createExportItems(testService);
     await whileExportsBlocked(async () => {
-      for (let count = 0; count < 2; count += 1) await startExport(one, body);
-      const problem = await one.requestProblem("POST", "/v1/accounting/exports", { principal, body });
+      for (let count = 0; count < 2; count += 1) await startExport(testService, body);
+      const problem = await testService.requestProblem("POST", "/v1/accounting/exports", { principal, body });
       expect(problem).toMatchObject({ code: "limit_reached", limit: { name: "unfinished_exports", maximum: 2 } });
-    }, one);
+    }, testService);
     await eventually(
-      "another to be taken",
-      async () => (await one.request("POST", "/v1/accounting/exports", { principal, body })).ok,
+      "another export to be accepted",
+      async () => (await testService.request("POST", "/v1/accounting/exports", { principal, body })).ok,
     );
-    await one.remove();
+    await testService.remove();
   });
 });
 
-describe("an export that could not be made", () => {
-  it("is tried again after a while, and made", async () => {
+describe("an accounting export whose attempt fails", () => {
+  it("is retried after a delay and succeeds", async () => {
     const { sql } = service.db;
     await sql`alter table reports rename column finalized to finalized_elsewhere`;
     const id = await startExport();
@@ -172,12 +173,12 @@ describe("an export that could not be made", () => {
   });
 });
 
-describe("an export whose maker has died", () => {
-  it("is made by another, and the dead one changes nothing more", async () => {
+describe("an accounting export whose process crashed", () => {
+  it("is run by another process, and the holder of the old claim can change nothing", async () => {
     const claim = await createAbandonedExport();
     const { id } = claim;
-    const reply = await waitForState(id, "done", "failed");
-    expect(reply.state).toBe("done");
+    const result = await waitForState(id, "done", "failed");
+    expect(result.state).toBe("done");
     expect(await findAttempts(id)).toBe(4);
     const late = {
       state: "failed" as const,
@@ -185,74 +186,74 @@ describe("an export whose maker has died", () => {
       files: [],
     };
     expect(await service.db.transaction((tx) => finishAccountingExport(tx, claim, late))).toBe(false);
-    expect(await renewExportClaim(service.db.sql, claim, { seconds: 60 })).toBe(false);
-    await releaseExportClaim(service.db.sql, claim);
-    expect(await readExport(id)).toEqual(reply);
+    expect(await renewAccountingExportClaim(service.db.sql, claim, { seconds: 60 })).toBe(false);
+    await releaseAccountingExportClaim(service.db.sql, claim);
+    expect(await readExport(id)).toEqual(result);
   });
 
-  it("is given up when a second one died", async () => {
+  it("fails when a second process crashed", async () => {
     const { id } = await createAbandonedExport();
     await service.db.sql`update accounting_exports set attempt = 4 where id = ${id} and state = 'running'`;
-    const reply = await waitForState(id, "done", "failed");
-    expect(reply).toMatchObject({ state: "failed", files: [] });
-    expect(reply.tills.map(({ failure }) => failure?.code)).toEqual(["interrupted"]);
+    const result = await waitForState(id, "done", "failed");
+    expect(result).toMatchObject({ state: "failed", files: [] });
+    expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["interrupted"]);
   });
 });
 
-describe("an export of more than its files may hold", () => {
-  it("ends with the tills closed first, says what to do with the others, and holds nobody up", async () => {
+describe("an accounting export that exceeds the size limit", () => {
+  it("exports the tills closed first, fails the others as too_large, and does not block the event loop", async () => {
     const movement = { amount: 100, type: "cash-in", name: "n" } as const;
     const closedOn = (day: number, movements: number) => ({
       finalizedAt: `2026-06-0${day}T20:00:00.000Z`,
       financialMovementList: Array.from({ length: movements }, () => movement),
     });
-    const one = await startTestReporting({ EXPORT_MAX_BYTES: "3500000", PAGE_MAX_BYTES: "1024" });
-    const body = await createExportItems(one, [
+    const testService = await startTestReporting({ EXPORT_MAX_BYTES: "3500000", PAGE_MAX_BYTES: "1024" });
+    const body = await createExportItems(testService, [
       closedOn(4, 0),
       closedOn(3, 10_000),
       closedOn(2, 9_000),
       closedOn(1, 9_000),
     ]);
-    let reply: AccountingExport = expect.anything();
-    const exported = async () => {
-      const id = await startExport(one, body);
-      reply = await eventually("the export to end", async () => {
-        const found = await readExport(id, one);
-        return found.finishedAt !== null && found;
+    let result: AccountingExport = expect.anything();
+    const runExport = async () => {
+      const id = await startExport(testService, body);
+      result = await eventually("the export to finish", async () => {
+        const current = await readExport(id, testService);
+        return current.finishedAt !== null && current;
       });
     };
-    // The thread is there from the first on.
-    await exported();
-    const block = await measureLongestEventLoopBlockMs(exported);
-    const codes = reply.tills.map(({ failure }) => failure?.code);
-    expect([reply.state, ...codes]).toEqual(["failed", "too_large", "too_large", undefined, undefined]);
-    const [file] = reply.files;
-    const answer = await one.request("GET", new URL(file?.fileUrl ?? "").pathname, { principal });
-    const content = Buffer.from(await answer.arrayBuffer());
+    // The first export starts the thread.
+    await runExport();
+    const blockMs = await measureLongestEventLoopBlockMs(runExport);
+    const codes = result.tills.map(({ failure }) => failure?.code);
+    expect([result.state, ...codes]).toEqual(["failed", "too_large", "too_large", undefined, undefined]);
+    const [file] = result.files;
+    const response = await testService.request("GET", new URL(file?.fileUrl ?? "").pathname, { principal });
+    const content = Buffer.from(await response.arrayBuffer());
     expect(content.byteLength).toBe(file?.size);
     const lines = content.toString("latin1").split("\r\n").slice(1, -1);
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
-    const stored = await one.db.sql<StoredTillReport[]>`select v2, accounting_facts from reports`;
-    const began = performance.now();
-    for (const each of stored) {
-      writeTillEntries({ stored: each, provider: "INEXWEB", config: "{}", entriesBefore: 0 });
+    const stored = await testService.db.sql<StoredTillReport[]>`select v2, accounting_facts from reports`;
+    const startedMs = performance.now();
+    for (const report of stored) {
+      writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });
     }
-    expect(block).toBeLessThan((performance.now() - began) / 2);
-    await one.remove();
+    expect(blockMs).toBeLessThan((performance.now() - startedMs) / 2);
+    await testService.remove();
   });
 });
 
-describe("exports that are too old", () => {
-  it("are removed with their files, and no others", async () => {
-    const [old, young] = [await startExport(), await startExport()];
-    for (const id of [old, young]) await waitForState(id, "done");
-    await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${old}`;
-    await deleteExpiredExports(service.db, 10);
-    expect(await service.requestProblem("GET", `/v1/accounting/exports/${old}`, { principal })).toMatchObject({
+describe("expired accounting exports", () => {
+  it("are deleted with their files, and no others", async () => {
+    const [expired, recent] = [await startExport(), await startExport()];
+    for (const id of [expired, recent]) await waitForState(id, "done");
+    await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${expired}`;
+    await deleteExpiredAccountingExports(service.db, 10);
+    expect(await service.requestProblem("GET", `/v1/accounting/exports/${expired}`, { principal })).toMatchObject({
       code: "accounting_export_not_found",
     });
-    expect(await readExport(young)).toMatchObject({ state: "done", files: [{ tills: 1 }] });
+    expect(await readExport(recent)).toMatchObject({ state: "done", files: [{ tills: 1 }] });
   });
 });

@@ -5,75 +5,75 @@ import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { ReportingContext } from "../context.ts";
 import {
-  type ExportClaim,
-  type ExportItemResult,
-  type FinishedExport,
-  findPlannedExportFiles,
-  findReportOfTill,
+  type AccountingExportClaim,
+  type AccountingExportResult,
+  findPlannedAccountingFiles,
   finishAccountingExport,
-  type PlannedExportFile,
-  releaseExportClaim,
-  renewExportClaim,
+  type PlannedAccountingFile,
+  releaseAccountingExportClaim,
+  renewAccountingExportClaim,
+  type TillExportResult,
 } from "../queries/accounting-exports.ts";
+import { findReportOfTill } from "../queries/reports.ts";
 import { fecFileFormats } from "./fec/file-formats.ts";
-import { encodeFecHeader, fecFileName } from "./fec/write-fec.ts";
+import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
 import {
+  createTillExportFailure,
   type FailedTillExport,
-  tillExportFailure,
-  type WriteTillTask,
+  type WriteTillEntriesTask,
   type WrittenTillEntries,
 } from "./write-till-entries.ts";
 
 interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config"> {
-  writer: WorkerPool<WriteTillTask, WrittenTillEntries | FailedTillExport>;
+  writer: WorkerPool<WriteTillEntriesTask, WrittenTillEntries | FailedTillExport>;
 }
 
-/** An export that was claimed this often is given up. Claims that a process died with count more: it may be what kills. */
+/** An export fails after so many attempts. An expired claim counts as three: the export itself may crash processes. */
 const maxAttempts = 5;
-/** Tills after which a claim is prolonged. */
+/** The number of tills after which the claim is renewed. */
 const tillsPerClaimRenewal = 5;
-/** The wait before an export is tried again, in seconds; twice as long after each further attempt. */
+/** The delay before the first retry; it doubles with each further attempt. */
 const firstRetryDelaySeconds = 2;
 
 /**
- * Makes an export that was claimed: every file with the tills whose figures add up, and for each other till the reason.
- * All of it is written at once, and by the holder of the latest claim only: a process that was presumed dead changes
- * nothing. What fails is tried again after a while.
+ * Runs a claimed export: writes the files with all balanced tills, and a failure for each other till. The result is
+ * stored in one transaction, and only by the holder of the latest claim, so a process that lost its claim changes
+ * nothing. A failed attempt is retried after a delay.
  */
 export async function runAccountingExport(
   services: ExportServices,
-  claim: ExportClaim,
+  claim: AccountingExportClaim,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, log } = services;
   const { id: exportId, attempt, traceparent } = claim;
   const operation = { name: "accounting export", kind: SpanKind.CONSUMER };
   await runWithRequestContext({ traceparent, operation }, async ({ traceId }) => {
-    const started = performance.now();
-    const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - started });
+    const startedMs = performance.now();
+    const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - startedMs });
     try {
       const finished = await buildExport(services, claim, signal);
       if (finished && (await db.transaction((tx) => finishAccountingExport(tx, claim, finished)))) {
         const { state, items } = finished;
-        log.info({ ...fields(), state, tills: items.length }, "accounting export made");
+        log.info({ ...fields(), state, tills: items.length }, "accounting export finished");
       }
     } catch (error) {
-      log.error({ ...fields(), err: error }, "an accounting export could not be made");
-      await releaseExportClaim(db.sql, claim, { afterSeconds: firstRetryDelaySeconds * 2 ** (attempt - 1) });
+      log.error({ ...fields(), err: error }, "accounting export failed");
+      await releaseAccountingExportClaim(db.sql, claim, { afterSeconds: firstRetryDelaySeconds * 2 ** (attempt - 1) });
     }
   });
 }
 
-/** What an export comes to; undefined when the claim was lost, or given back because the process stops. */
+/** Returns the result of an export; undefined when the claim was lost, or released because the process stops. */
 async function buildExport(
   services: ExportServices,
-  claim: ExportClaim,
+  claim: AccountingExportClaim,
   signal: AbortSignal,
-): Promise<FinishedExport | undefined> {
-  const items: ExportItemResult[] = [];
-  const files: FinishedExport["files"] = [];
+): Promise<AccountingExportResult | undefined> {
+  const items: TillExportResult[] = [];
+  const files: AccountingExportResult["files"] = [];
   const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
-  for (const planned of await findPlannedExportFiles(services.db.sql, claim.id)) {
+  for (const planned of await findPlannedAccountingFiles(services.db.sql, claim.id)) {
     const written = await buildExportFile(services, planned, progress);
     if (!written) return undefined;
     if (written.tills > 0) files.push(written.file);
@@ -82,35 +82,35 @@ async function buildExport(
   return { state: items.every((item) => item.state === "done") ? "done" : "failed", items, files };
 }
 
-const interruptedFailure = tillExportFailure(
+const interruptedFailure = createTillExportFailure(
   "interrupted",
-  "What made the export died again and again. Nothing was exported.",
+  "The export failed repeatedly. Nothing was exported.",
 );
 
 interface ExportProgress {
-  claim: ExportClaim;
+  claim: AccountingExportClaim;
   signal: AbortSignal;
-  /** How large the rest of the export's files may be; less than 0 once a till did not fit. */
+  /** Remaining size for the export's files; negative once a till did not fit. */
   bytesLeft: number;
 }
 
-/** A file with the tills that could be written; undefined when the claim was lost, or given back because the process stops. */
-async function buildExportFile(services: ExportServices, planned: PlannedExportFile, progress: ExportProgress) {
+/** Returns a file with the tills that could be written; undefined when the claim was lost or released. */
+async function buildExportFile(services: ExportServices, planned: PlannedAccountingFile, progress: ExportProgress) {
   const { db } = services;
   const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
   const { claim, signal } = progress;
   const { number, provider } = planned;
-  const items: ExportItemResult[] = [];
+  const items: TillExportResult[] = [];
   const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
   let entries = 0;
   let lastDay = "";
   let siret = "";
   for (const { position, tillId } of planned.tills) {
     if (signal.aborted) {
-      await releaseExportClaim(db.sql, claim);
+      await releaseAccountingExportClaim(db.sql, claim);
       return undefined;
     }
-    if (items.length % tillsPerClaimRenewal === 0 && !(await renewExportClaim(db.sql, claim, { seconds })))
+    if (items.length % tillsPerClaimRenewal === 0 && !(await renewAccountingExportClaim(db.sql, claim, { seconds })))
       return undefined;
     let outcome: WrittenTillEntries | FailedTillExport;
     if (claim.attempt > maxAttempts) outcome = interruptedFailure;
@@ -129,16 +129,16 @@ async function buildExportFile(services: ExportServices, planned: PlannedExportF
     const { failure } = outcome;
     items.push({ position, state: failure ? "failed" : "done", failure: failure && JSON.stringify(failure) });
   }
-  // A file is written once: its place stands for its content.
+  // A file is written only once, so its number identifies its content.
   const etag = computeEntityTag(`${claim.id} ${number}`);
-  const file = { number, name: fecFileName({ siret, lastDay }), etag, entries, content: Buffer.concat(chunks) };
+  const file = { number, name: buildFecFileName({ siret, lastDay }), etag, entries, content: Buffer.concat(chunks) };
   return { file, items, tills: chunks.length - 1 };
 }
 
-/** One till with a fault that nobody has foreseen does not keep the others from being exported. */
+/** Writes a till in a worker thread. An unexpected error fails this till only; the other tills are still exported. */
 async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
-  { locationId, provider, config }: PlannedExportFile,
+  { locationId, provider, config }: PlannedAccountingFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
 ): Promise<WrittenTillEntries | FailedTillExport> {
   try {
@@ -147,15 +147,12 @@ async function writeTillInWorker(
   } catch (error) {
     if (error instanceof OutOfMemoryError) return tooLargeFailure(maxBytes);
     if (isTransient(error)) throw error;
-    log.error({ err: error, tillId }, "a till could not be exported");
-    return tillExportFailure("internal_error", "Something went wrong on our side. We have noted it.");
+    log.error({ err: error, tillId }, "till export failed");
+    return createTillExportFailure("internal_error", "The till could not be exported because of an internal error.");
   }
 }
 
 function tooLargeFailure(maxBytes: number): FailedTillExport {
-  const limitText = `The files of an export have ${maxBytes} bytes in all at most`;
-  return tillExportFailure(
-    "too_large",
-    `${limitText}, and this till does not fit in them: export it with fewer others.`,
-  );
+  const limitText = `The files of an export can have at most ${maxBytes} bytes in total`;
+  return createTillExportFailure("too_large", `${limitText}. Export this till with fewer other tills.`);
 }

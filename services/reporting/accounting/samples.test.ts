@@ -15,11 +15,15 @@ function sampleTill(name: string): TillV2 {
   return convertTillV1(till, { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" });
 }
 
-it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("the sample till %s has no gaps", (name) => {
+it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("finds no gaps in the sample till %s", (name) => {
   const till = sampleTill(name);
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
-  const facts = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-  const { entries, gaps } = createTillJournal(report ?? expect.unreachable(), facts, ReplaceAccountingConfig.parse({}));
+  const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
+  const { entries, gaps } = createTillJournal(
+    report ?? expect.unreachable(),
+    accountingData,
+    ReplaceAccountingConfig.parse({}),
+  );
   expect(gaps).toBeNull();
   const credit = (account: string) =>
     (entries?.[0]?.lines ?? [])

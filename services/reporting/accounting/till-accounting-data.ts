@@ -1,39 +1,39 @@
 import { addAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { type CountedOrder, isSettlingPayment, toCountedOrders } from "../calculation/counted-orders.ts";
+import { isSettlingPayment, type ReportableOrder, toReportableOrders } from "../calculation/reportable-orders.ts";
 
 /**
- * What journal entries need to know of a till beyond its report. Amounts are in minor units, days are those of the
- * location's time zone, YYYY-MM-DD.
+ * The figures of a till that journal entries need in addition to its report, stored as JSON. Amounts are in minor
+ * units; days are in the location's time zone, YYYY-MM-DD.
  */
 export interface TillAccountingData {
-  /** When the shift began: the day that its entries are of. */
+  /** The day on which the shift began: the date of its entries. */
   day: string;
-  /** When the shift was closed: from then on its figures stand. */
+  /** The day on which the shift was closed and its figures became final. */
   closedOn: string;
-  /** What products that count cost, VAT included, by VAT rate in hundredths of a percent. */
+  /** Sales of products including VAT, by VAT rate in hundredths of a percent. */
   salesByRate: { taxRate: number; total: number }[];
-  /** What was paid of orders that count, tips aside. */
+  /** Payments of sales, without tips. */
   paid: number;
-  /** What was paid of orders that were canceled or transferred, tips aside: it is in the drawer all the same. */
+  /** Payments of orders that were canceled or transferred, without tips: the drawer still has this money. */
   paidInVain: number;
-  /** What customers owe for orders that count. */
+  /** What customers owe for sales. */
   unpaid: number;
-  /** What customers are owed for orders that count: refunds that were not paid out. */
+  /** What customers are owed: refunds that were not paid out. */
   owed: number;
-  /** Cash at both ends of the shift; null unless it was counted at both. */
+  /** Cash at the start and at the end of the shift; null unless it was counted at both. */
   cash: { initial: number; counted: number } | null;
 }
 
-/** The facts of a till that is not training. */
-export function computeTillAccountingData(till: TillV2, dayOf: (instant: string) => string): TillAccountingData {
-  const orders = toCountedOrders(till.orderList);
+/** Returns the accounting data of a till that is not in training mode. `toDay` returns the local day of an instant. */
+export function computeTillAccountingData(till: TillV2, toDay: (instant: string) => string): TillAccountingData {
+  const orders = toReportableOrders(till.orderList);
   const soldOrders = orders.filter(({ isSale }) => isSale);
   const unpaidAmounts = soldOrders.map(unpaidAmount);
   const { initialCashBalance: initial, finalCashBalance: counted } = till;
   return {
-    day: dayOf(till.startedAt),
-    closedOn: dayOf(till.finalizedAt),
+    day: toDay(till.startedAt),
+    closedOn: toDay(till.finalizedAt),
     salesByRate: totalsByVatRate(soldOrders),
     paid: sum(soldOrders.map(settledAmount)),
     paidInVain: sum(orders.filter(({ isSale }) => !isSale).map(settledAmount)),
@@ -43,7 +43,7 @@ export function computeTillAccountingData(till: TillV2, dayOf: (instant: string)
   };
 }
 
-function totalsByVatRate(orders: CountedOrder[]): TillAccountingData["salesByRate"] {
+function totalsByVatRate(orders: ReportableOrder[]): TillAccountingData["salesByRate"] {
   const totals = new Map<number, number>();
   for (const { row } of orders.flatMap(({ rows }) => rows)) {
     const rate = percentToBasisPoints(row.taxRate);
@@ -52,17 +52,17 @@ function totalsByVatRate(orders: CountedOrder[]): TillAccountingData["salesByRat
   return [...totals].map(([taxRate, total]) => ({ taxRate, total }));
 }
 
-function settledAmount({ payments }: CountedOrder): number {
+function settledAmount({ payments }: ReportableOrder): number {
   return sum(payments.filter(isSettlingPayment).map(({ amount }) => amount));
 }
 
 /**
- * What the point of sale says is left to pay. Of a refund, some say 0 when it is open, since they know no negative
- * amount there: it is what was not paid out.
+ * Returns what is left to pay of an order. For a refund it is computed, because some points of sale cannot declare a
+ * negative amount there and declare 0 for an open refund.
  */
-function unpaidAmount(counted: CountedOrder): number {
-  const { total, leftToPay: declared } = counted.order;
-  return total < 0 ? total - settledAmount(counted) : declared;
+function unpaidAmount(reportable: ReportableOrder): number {
+  const { total, leftToPay: declared } = reportable.order;
+  return total < 0 ? total - settledAmount(reportable) : declared;
 }
 
 function sum(amounts: number[]): number {

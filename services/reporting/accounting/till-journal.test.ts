@@ -20,7 +20,7 @@ type Orders = TillV2Input["orderList"];
 function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}) {
   const till = createTestTill(orders, fields);
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
-  if (!report) throw new Error("A till made in school mode has no report");
+  if (!report) throw new Error("A till in training mode has no report.");
   const config: AccountingRules = ReplaceAccountingConfig.parse(rules);
   return createTillJournal(
     report,
@@ -29,16 +29,16 @@ function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules:
   );
 }
 
-/** Each line as its account, what it says, and its amount, above 0 for debit. */
-function journalLines(...given: Parameters<typeof createJournal>): [string, string, number][][] {
-  const { entries, gaps } = createJournal(...given);
+/** Returns the entries of a till; each line is its account, its text and its amount, positive for debit. */
+function journalLines(...args: Parameters<typeof createJournal>): [string, string, number][][] {
+  const { entries, gaps } = createJournal(...args);
   if (!entries) throw new Error(JSON.stringify(gaps));
   return entries.map(({ lines }) =>
     lines.map(({ account, text, debit, credit }) => [account, text.replace("Caisse Z1 ", ""), debit - credit]),
   );
 }
 
-/** Sold for 11.00 with 10% of VAT, and paid by card, but for what a test is about. */
+/** Returns an order of 11.00 with 10% VAT, paid by card, unless `fields` differ. */
 const createSoldOrder = (fields: Parameters<typeof createTestOrder>[0] = {}) =>
   createTestOrder({
     total: 1100,
@@ -53,12 +53,12 @@ const salesLines: [string, string, number][] = [
 ];
 const cardLine: [string, string, number] = ["5115", "Carte bancaire", 1100];
 
-describe("what was sold", () => {
-  it("is credited without VAT and as VAT, and debited as it was paid", () => {
+describe("journal entries of sales", () => {
+  it("credit sales and VAT separately, and debit the payments", () => {
     expect(journalLines([createSoldOrder()])).toEqual([[cardLine, ...salesLines]]);
   });
 
-  it("is on the accounts of its rates, and on the others' where a rate has none", () => {
+  it("use the accounts of the VAT rate, or the default accounts if the rate has none", () => {
     const row = createTestProductRow({
       taxRate: 8.5,
       taxName: "TVA 8,5%",
@@ -75,33 +75,33 @@ describe("what was sold", () => {
       ["706", "Prestations de services", -1000],
       ["44571", "TVA collectée", -85],
     ]);
-    const own = { sales: [{ taxRate: 850, account: "7078", label: "Antilles" }] };
-    expect(journalLines([order], {}, own)[0]?.[1]).toEqual(["7078", "Antilles", -1000]);
+    const rules = { sales: [{ taxRate: 850, account: "7078", label: "Antilles" }] };
+    expect(journalLines([order], {}, rules)[0]?.[1]).toEqual(["7078", "Antilles", -1000]);
   });
 
-  it("in a menu counts once", () => {
+  it("count products in menus once", () => {
     const menu = createTestMenuRow({ productRowList: [createTestProductRow()] });
     expect(journalLines([createSoldOrder({ productRowList: [], menuRowList: [menu] })])).toEqual([
       [cardLine, ...salesLines],
     ]);
   });
 
-  it("is debited when it was taken back", () => {
+  it("debit sales that were refunded", () => {
     const row = createTestProductRow({ quantity: -1, totalRow: -1100, taxAmount: -100, taxableAmount: -1000 });
-    const back = { total: -1100, productRowList: [row] };
+    const refund = { total: -1100, productRowList: [row] };
     expect(
-      journalLines([createSoldOrder({ ...back, paymentRowList: [createTestPaymentRow({ amount: -1100 })] })]),
+      journalLines([createSoldOrder({ ...refund, paymentRowList: [createTestPaymentRow({ amount: -1100 })] })]),
     ).toEqual([[cardLine, ...salesLines].map(([account, text, amount]) => [account, text, -Number(amount)])]);
-    const owed = journalLines([createSoldOrder({ ...back, paymentRowList: [], leftToPay: 0 })])[0];
+    const owed = journalLines([createSoldOrder({ ...refund, paymentRowList: [], leftToPay: 0 })])[0];
     expect(owed).toContainEqual(["4197", "Remboursements dus", -1100]);
   });
 
-  it("is not there when nothing happened", () => {
+  it("are empty for a till without orders", () => {
     expect(journalLines([])).toEqual([]);
   });
 });
 
-describe("discounts", () => {
+describe("journal lines of discounts", () => {
   const discounted = createSoldOrder({
     total: 990,
     productRowList: [
@@ -117,11 +117,11 @@ describe("discounts", () => {
   });
   const vat = ["4457110", "TVA collectée 10 %", -90];
 
-  it("are nowhere when sales are net of them", () => {
+  it("are omitted when sales are booked net", () => {
     expect(journalLines([discounted])[0]?.slice(1)).toEqual([["70610", "Prestations de services 10 %", -900], vat]);
   });
 
-  it("are on 709 when sales are gross, and VAT is the same", () => {
+  it("are on account 709 when sales are booked gross, with the same VAT", () => {
     expect(journalLines([discounted], {}, { discountBooking: "gross" })[0]?.slice(1)).toEqual([
       ["709", "Remises sur ventes à 10 %", 100],
       ["70610", "Prestations de services 10 %", -1000],
@@ -130,11 +130,11 @@ describe("discounts", () => {
   });
 });
 
-describe("how it was paid", () => {
+describe("journal lines of payments", () => {
   const paidBy = (...payments: Parameters<typeof createTestPaymentRow>[0][]) =>
     createSoldOrder({ paymentRowList: payments.map((payment) => createTestPaymentRow(payment)) });
 
-  it("is on the account of the mode, or of the method where its name has one", () => {
+  it("use the account of the payment mode, or the one configured for the method's name", () => {
     const order = paidBy({ name: "Ticket Restaurant", paymentMode: "restaurantCheck" });
     expect(journalLines([order])[0]?.[0]).toEqual(["5118", "Ticket Restaurant", 1100]);
     const paymentMethods = [{ name: "Ticket Restaurant", account: "51182", label: "Titres" }];
@@ -143,7 +143,7 @@ describe("how it was paid", () => {
     expect(journalLines([order], {}, { payments })[0]?.[0]).toEqual(["51183", "Ticket Restaurant", 1100]);
   });
 
-  it("is 411 for what is left open, owed or put on an account", () => {
+  it("use account 411 for unpaid amounts, debts and customer accounts", () => {
     expect(journalLines([createSoldOrder({ leftToPay: 1100, paymentRowList: [] })])[0]?.[0]).toEqual([
       "411",
       "Reste à payer",
@@ -154,7 +154,7 @@ describe("how it was paid", () => {
     expect(journalLines([paidBy({ name: "Dette", paymentMode: "debt" })])[0]?.[0]).toEqual(["411", "Dette", 1100]);
   });
 
-  it("is 4191 when a deposit is used up", () => {
+  it("use account 4191 for deposits", () => {
     expect(journalLines([paidBy({ name: "Arrhes", paymentMode: "deposit" })])[0]?.[0]).toEqual([
       "4191",
       "Arrhes",
@@ -162,7 +162,7 @@ describe("how it was paid", () => {
     ]);
   });
 
-  it("has tips on 467, on top of payments and as payments of their own", () => {
+  it("book tips on account 467, both tips on top of payments and tip rows", () => {
     const tip = { amount: 150, name: "Pourboire", paymentType: "tip", paymentMode: "cash" } as const;
     expect(journalLines([paidBy({ tipAmount: 200 }, tip)])).toEqual([
       [
@@ -175,7 +175,7 @@ describe("how it was paid", () => {
     ]);
   });
 
-  it("leaves out what was not validated, and rows that only tell of change and discounts", () => {
+  it("omit payments that were not validated, and rows of change and discounts", () => {
     const order = paidBy(
       {},
       { status: "pending" },
@@ -186,13 +186,13 @@ describe("how it was paid", () => {
     expect(journalLines([order])).toEqual([[cardLine, ...salesLines]]);
   });
 
-  it("is owed to the customer when the order was canceled after all", () => {
+  it("book payments of canceled orders as owed to the customer", () => {
     expect(journalLines([createSoldOrder({ isCanceled: true })])).toEqual([
       [cardLine, ["4197", "Commandes annulées déjà payées", -1100]],
     ]);
   });
 
-  it("carries the customers' auxiliary account where the config has one", () => {
+  it("have the auxiliary account of customers if the config has one", () => {
     const customerAuxiliary = { account: "CLIDIVERS", label: "Clients divers" };
     const { entries } = createJournal(
       [createSoldOrder({ leftToPay: 1100, paymentRowList: [] })],
@@ -203,61 +203,74 @@ describe("how it was paid", () => {
   });
 });
 
-describe("the drawer", () => {
-  const movement = (type: string, amount: number, more: object = {}) => ({ type, amount, name: "Motif", ...more });
-  const moved = (...movements: object[]) => journalLines([], { financialMovementList: movements as never });
+describe("journal entries of the cash drawer", () => {
+  const createMovement = (type: string, amount: number, fields: object = {}) => ({
+    type,
+    amount,
+    name: "Motif",
+    ...fields,
+  });
+  const movementEntries = (...movements: object[]) => journalLines([], { financialMovementList: movements as never });
 
   it.each([
     ["cash-in", 2000, "580"],
     ["cash-out", -2000, "471"],
     ["deposit", 2000, "4191"],
     ["customerAccount", 2000, "411"],
-  ])("has a %s of %i on 531 and %s", (type, amount, account) => {
+  ])("book a %s of %i on accounts 531 and %s", (type, amount, account) => {
     const lines = [
       ["531", "Motif", amount],
       [account, "Motif", -amount],
     ];
-    expect(moved(movement(type, amount))).toEqual([lines]);
+    expect(movementEntries(createMovement(type, amount))).toEqual([lines]);
   });
 
-  it("has a deposit that was paid by card on the card's account", () => {
-    expect(moved(movement("deposit", 5000, { paymentMode: "card" }))[0]?.[0]).toEqual(["5115", "Motif", 5000]);
+  it("book a deposit by card on the account of cards", () => {
+    expect(movementEntries(createMovement("deposit", 5000, { paymentMode: "card" }))[0]?.[0]).toEqual([
+      "5115",
+      "Motif",
+      5000,
+    ]);
   });
 
-  const counted = (finalCashBalance: number | null, initialCashBalance: number | null = 10_000, rules: Rules = {}) =>
+  const cashDifferenceLines = (
+    finalCashBalance: number | null,
+    initialCashBalance: number | null = 10_000,
+    rules: Rules = {},
+  ) =>
     journalLines(
       [createSoldOrder({ paymentRowList: [createTestPaymentRow({ name: "Espèces", paymentMode: "cash" })] })],
       { initialCashBalance, finalCashBalance },
       rules,
     )[1];
 
-  it("has missing cash on 658, and cash too much on 758", () => {
-    expect(counted(11_000)).toEqual([
+  it("book missing cash on account 658, and excess cash on 758", () => {
+    expect(cashDifferenceLines(11_000)).toEqual([
       ["531", "Écart de caisse", -100],
       ["658", "Écart de caisse", 100],
     ]);
-    expect(counted(11_150)).toEqual([
+    expect(cashDifferenceLines(11_150)).toEqual([
       ["531", "Écart de caisse", 50],
       ["758", "Écart de caisse", -50],
     ]);
   });
 
-  it("has no difference when there is none, when the cash was not counted, and when none is wanted", () => {
-    expect(counted(11_100)).toBeUndefined();
-    expect(counted(null)).toBeUndefined();
-    expect(counted(11_000, null)).toBeUndefined();
-    expect(counted(11_000, 10_000, { cashDifference: false })).toBeUndefined();
+  it("have no cash difference if cash matches, was not counted, or the config turns it off", () => {
+    expect(cashDifferenceLines(11_100)).toBeUndefined();
+    expect(cashDifferenceLines(null)).toBeUndefined();
+    expect(cashDifferenceLines(11_000, null)).toBeUndefined();
+    expect(cashDifferenceLines(11_000, 10_000, { cashDifference: false })).toBeUndefined();
   });
 });
 
-describe("figures that contradict each other", () => {
-  const gapsOf = (...given: Parameters<typeof createJournal>) => {
-    const { entries, gaps } = createJournal(...given);
+describe("contradicting figures of a till", () => {
+  const findGaps = (...args: Parameters<typeof createJournal>) => {
+    const { entries, gaps } = createJournal(...args);
     expect(entries).toBeNull();
     return gaps;
   };
 
-  it("are put right by a cent of rounding for each VAT rate", () => {
+  it("are tolerated up to one cent for each VAT rate, booked as rounding", () => {
     const low = createTestProductRow({ taxableAmount: 999 });
     const high = createTestProductRow({ taxRate: 20, taxName: "TVA 20%", taxAmount: 184, taxableAmount: 917 });
     const order = createSoldOrder({
@@ -276,38 +289,39 @@ describe("figures that contradict each other", () => {
     ]);
   });
 
-  it("are named when they are two cents of a VAT rate", () => {
-    expect(gapsOf([createSoldOrder({ productRowList: [createTestProductRow({ taxableAmount: 998 })] })])).toEqual([
+  it("are reported from two cents for a VAT rate", () => {
+    expect(findGaps([createSoldOrder({ productRowList: [createTestProductRow({ taxableAmount: 998 })] })])).toEqual([
       {
         code: "vat",
         amount: 2,
-        message: "At 10 % products cost 11.00, but are 9.98 without VAT and 1.00 of VAT: 0.02 is missing.",
+        message:
+          "Products at 10 % VAT cost 11.00, but are reported as 9.98 without VAT plus 1.00 of VAT: 0.02 is missing.",
       },
     ]);
   });
 
-  it("are named when an order was not sold for what its products cost", () => {
-    expect(gapsOf([createSoldOrder({ total: 1200, leftToPay: 100 })])).toEqual([
+  it("are reported when the total of an order differs from the prices of its products", () => {
+    expect(findGaps([createSoldOrder({ total: 1200, leftToPay: 100 })])).toEqual([
       {
         code: "products",
         amount: 100,
-        message: "Orders were sold for 12.00, their products cost 11.00: 1.00 is missing.",
+        message: "Orders total 12.00, but their products cost 11.00: 1.00 is missing.",
       },
     ]);
   });
 
-  it("are named when more or less was paid than was sold, all gaps at once", () => {
+  it("are reported all at once, including payments that differ from sales", () => {
     const paid = createSoldOrder({ total: 1050, paymentRowList: [createTestPaymentRow({ amount: 1350 })] });
-    expect(gapsOf([paid])).toEqual([
+    expect(findGaps([paid])).toEqual([
       {
         code: "products",
         amount: -50,
-        message: "Orders were sold for 10.50, their products cost 11.00: 0.50 is too much.",
+        message: "Orders total 10.50, but their products cost 11.00: 0.50 is too much.",
       },
       {
         code: "payments",
         amount: -300,
-        message: "Orders were sold for 10.50, 13.50 is paid or left to pay: 3.00 is too much.",
+        message: "Orders total 10.50, but 13.50 is paid or left to pay: 3.00 is too much.",
       },
     ]);
   });

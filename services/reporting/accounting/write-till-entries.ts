@@ -1,22 +1,23 @@
 import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
 import type { AccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { PlannedExportFile, StoredTillReport } from "../queries/accounting-exports.ts";
+import type { PlannedAccountingFile } from "../queries/accounting-exports.ts";
+import type { StoredTillReport } from "../queries/reports.ts";
 import { fecFileFormats } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findAccountingGaps } from "./find-accounting-gaps.ts";
 import type { JournalLine } from "./journal.ts";
-import { cashDifferenceEntryLines, cashMovementEntryLines, salesEntryLines } from "./journal-entries.ts";
+import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
-/** A till to write into a file: what the service has of it, undefined when it has no report. */
-export interface WriteTillTask extends Pick<PlannedExportFile, "provider" | "config"> {
+/** The input of the thread that writes a till's entries; `stored` is undefined when the till has no report. */
+export interface WriteTillEntriesTask extends Pick<PlannedAccountingFile, "provider" | "config"> {
   stored: StoredTillReport | undefined;
-  /** How many entries the file has already. */
+  /** The number of entries that precede the till's in the file. */
   entriesBefore: number;
 }
 
-/** What a till gives to its file. */
+/** The lines of a till for its file, encoded. */
 export interface WrittenTillEntries {
   lines: Uint8Array;
   entries: number;
@@ -25,36 +26,35 @@ export interface WrittenTillEntries {
   failure: null;
 }
 
-/** Why a till gives nothing. */
 export interface FailedTillExport {
   failure: AccountingExportFailure;
 }
 
-/** Writes a till's entries. Runs in a thread of its own: a till may have tens of thousands of lines. */
+/** Writes a till's entries. Runs in a worker thread, because a till may have tens of thousands of lines. */
 export default function writeTillEntries({
   stored,
   provider,
   config,
   entriesBefore,
-}: WriteTillTask): WrittenTillEntries | FailedTillExport {
-  if (!stored) return tillExportFailure("no_report", "The till has no report: it was made in school mode.");
+}: WriteTillEntriesTask): WrittenTillEntries | FailedTillExport {
+  if (!stored) return createTillExportFailure("no_report", "The till has no report, because it is in training mode.");
   if (stored.accountingFacts === null) {
-    return tillExportFailure(
+    return createTillExportFailure(
       "outdated_report",
-      "The report was made before there were exports: have the till processed again, then export it.",
+      "The report lacks figures that exports need. Reprocess the till, then export it again.",
     );
   }
   const report = JSON.parse(stored.v2) as ReportV2;
-  const facts = JSON.parse(stored.accountingFacts) as TillAccountingData;
-  // The config as it was, and as the chart has it in what has come to configs since.
+  const accountingData = JSON.parse(stored.accountingFacts) as TillAccountingData;
+  // Parsing fills in the defaults of fields that were added to configs after this one was stored.
   const rules: AccountingRules = ReplaceAccountingConfig.parse(JSON.parse(config));
-  const { entries, gaps } = createTillJournal(report, facts, rules);
-  if (!entries) return tillExportFailure("unbalanced", "Debit and credit of this till would differ: see gaps.", gaps);
+  const { entries, gaps } = createTillJournal(report, accountingData, rules);
+  if (!entries) return createTillExportFailure("unbalanced", "Debit and credit would differ: see gaps.", gaps);
   const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormats[provider]);
-  return { lines, entries: entries.length, day: facts.day, siret: report.siretCode, failure: null };
+  return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
-export function tillExportFailure(
+export function createTillExportFailure(
   code: AccountingExportFailure["code"],
   message: string,
   gaps: AccountingExportFailure["gaps"] = [],
@@ -63,23 +63,25 @@ export function tillExportFailure(
 }
 
 /**
- * The journal entries of a till, at most three: sales and their payments, movements of the drawer, and what the counted
- * cash differs by. In each debit is credit, to the cent. A till whose figures contradict each other has none, but the
- * gaps between them.
+ * Returns the journal entries of a till, at most three: sales and their payments, cash movements, and the cash
+ * difference. In each entry debit equals credit, to the cent. If figures of the till contradict each other, returns the
+ * gaps instead.
+ *
+ * @throws Error when an entry is unbalanced although there are no gaps, which is a bug.
  */
-export function createTillJournal(report: ReportV2, facts: TillAccountingData, config: AccountingRules) {
-  const gaps = findAccountingGaps(report, facts);
+export function createTillJournal(report: ReportV2, accountingData: TillAccountingData, config: AccountingRules) {
+  const gaps = findAccountingGaps(report, accountingData);
   if (gaps.length > 0) return { entries: null, gaps };
   const documentReference = `Z${report.reportNumber}`;
   const entries = [
-    salesEntryLines(report, facts, config),
-    cashMovementEntryLines(report, config),
-    cashDifferenceEntryLines(report, facts, config),
+    buildSalesEntryLines(report, accountingData, config),
+    buildCashMovementEntryLines(report, config),
+    buildCashDifferenceEntryLines(report, accountingData, config),
   ].filter((lines) => lines.length > 0);
   return {
     entries: entries.map((lines) => ({
-      day: facts.day,
-      validatedOn: facts.closedOn,
+      day: accountingData.day,
+      validatedOn: accountingData.closedOn,
       documentReference,
       lines: requireBalanced(lines).map((line) => ({
         ...line,
@@ -90,7 +92,7 @@ export function createTillJournal(report: ReportV2, facts: TillAccountingData, c
   };
 }
 
-/** What holds by construction once there are no gaps; if it does not, nothing may be exported. */
+/** Without gaps, entries balance by construction. An unbalanced entry must not be exported. */
 function requireBalanced(lines: JournalLine[]): JournalLine[] {
   const balance = lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
   if (balance !== 0) throw new Error(`The lines of an entry differ by ${balance} between debit and credit.`);

@@ -8,7 +8,7 @@ function computeCancellations(...orders: Parameters<typeof createTestOrder>[0][]
 
 const canceled = { isCanceled: true, canceledReason: "Rupture" };
 
-test("a canceled order cancels all its rows under its own reason: lost, canceled and in menus too", () => {
+test("counts all rows of a canceled order under its reason, including lost and canceled rows and rows in menus", () => {
   const order = {
     isCanceled: true,
     canceledReason: "Client parti",
@@ -24,7 +24,7 @@ test("a canceled order cancels all its rows under its own reason: lost, canceled
   ]);
 });
 
-test("an order that stands cancels its canceled rows under theirs, lost ones too", () => {
+test("counts canceled rows of an order that is not canceled under their own reason, including lost rows", () => {
   const order = {
     canceledReason: "Not this one",
     productRowList: [
@@ -39,7 +39,7 @@ test("an order that stands cancels its canceled rows under theirs, lost ones too
   ]);
 });
 
-test("the child of a split bill counts like any row", () => {
+test("counts the child of a split bill like any row", () => {
   const child = createTestProductRow({ ...canceled, parentProductRowId: "parent" });
   expect(computeCancellations({ productRowList: [createTestProductRow(canceled), child] })[0]).toMatchObject({
     quantity: 2,
@@ -47,7 +47,7 @@ test("the child of a split bill counts like any row", () => {
   });
 });
 
-test("what was transferred is not canceled: a row, or an order with all its rows", () => {
+test("does not count transferred rows or orders as canceled", () => {
   const row = createTestProductRow({ ...canceled, isTransferred: true });
   expect(computeCancellations({ productRowList: [row] })).toEqual([]);
   expect(computeCancellations({ isCanceled: true, productRowList: [row] })).toEqual([]);
@@ -57,7 +57,7 @@ test("what was transferred is not canceled: a row, or an order with all its rows
   ).toEqual([]);
 });
 
-test("no reason is an empty name, the same as an empty reason", () => {
+test("groups missing and empty reasons under an empty name", () => {
   const rows = [
     createTestProductRow({ isCanceled: true, canceledReason: null }),
     createTestProductRow({ isCanceled: true, canceledReason: "" }),
@@ -67,16 +67,16 @@ test("no reason is an empty name, the same as an empty reason", () => {
   ]);
 });
 
-describe("after finalization", () => {
+describe("afterFinalization", () => {
   const printed = "2026-05-29T12:30:00.000Z";
   test.each([
     ["later", "2026-05-29T12:30:00.001Z", true],
     ["later by less than a millisecond", "2026-05-29T12:30:00.0001Z", true],
     ["later, in another time zone", "2026-05-29T12:31:00+00:00", true],
     ["at the same moment", "2026-05-29T14:30:00+02:00", false],
-    ["earlier, though its clock shows a later hour", "2026-05-29T14:00:00+02:00", false],
+    ["earlier, although the local time is later", "2026-05-29T14:00:00+02:00", false],
     ["at an unknown time", null, false],
-  ])("a row and an order canceled %s than the first bill", (_, time, afterFinalization) => {
+  ])("compares the cancellation with the first bill: canceled %s", (_, time, afterFinalization) => {
     const row = {
       firstBillPrintDate: printed,
       productRowList: [createTestProductRow({ ...canceled, modifiedAt: time })],
@@ -91,12 +91,12 @@ describe("after finalization", () => {
     expect(computeCancellations(order)[0]?.afterFinalization).toBe(afterFinalization);
   });
 
-  test("nothing is when no bill was printed", () => {
+  test("is false when no bill was printed", () => {
     const row = createTestProductRow({ ...canceled, modifiedAt: printed });
     expect(computeCancellations({ firstBillPrintDate: null, productRowList: [row] })[0]?.afterFinalization).toBe(false);
   });
 
-  test("is apart from before", () => {
+  test("separates cancellations before and after the first bill", () => {
     const rows = [
       createTestProductRow({ ...canceled, modifiedAt: "2026-05-29T12:31:00.000Z" }),
       createTestProductRow({ ...canceled, modifiedAt: "2026-05-29T12:29:00.000Z" }),
@@ -106,17 +106,17 @@ describe("after finalization", () => {
   });
 });
 
-test("a canceled refund is written as one", () => {
+test("reports a canceled refund with quantity 1 and a negative amount", () => {
   const refund = createTestProductRow({ ...canceled, quantity: -1, totalRow: -1100 });
   expect(computeCancellations({ productRowList: [refund] })[0]).toMatchObject({ quantity: 1, amount: -1100 });
 });
 
-test("a canceled sale and refund that come to nothing are left out", () => {
+test("omits a canceled sale and refund that add up to 0", () => {
   const rows = [createTestProductRow(canceled), createTestProductRow({ ...canceled, quantity: -1, totalRow: -1100 })];
   expect(computeCancellations({ productRowList: rows })).toEqual([]);
 });
 
-test("a canceled gift is listed with its quantity", () => {
+test("lists a canceled gift with its quantity", () => {
   expect(
     computeCancellations({ productRowList: [createTestProductRow({ ...canceled, totalRow: 0 })] })[0],
   ).toMatchObject({

@@ -3,11 +3,12 @@ import { addAmounts } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, type CountedOrder, toReportLines } from "./counted-orders.ts";
+import { AggregateMap, toReportLines } from "./aggregate-map.ts";
+import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
-/** A row that was canceled, by itself or with its order. */
+/** A row that was canceled alone or with its order. */
 interface CanceledRow {
   row: ProductRow;
   reason: string | null;
@@ -15,8 +16,8 @@ interface CanceledRow {
 }
 
 /**
- * The canceled rows of an order: all of them under the order's reason when it is canceled itself, else those that are.
- * What was transferred went elsewhere and is not canceled here.
+ * Returns the canceled rows of an order. If the order is canceled, these are all rows, with the reason of the order.
+ * Transferred orders and rows do not count as canceled.
  */
 export function listCanceledRows(order: OrderData): CanceledRow[] {
   if (order.isTransferred) return [];
@@ -29,8 +30,8 @@ export function listCanceledRows(order: OrderData): CanceledRow[] {
     .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
 }
 
-/** Canceled rows by reason, those canceled after their order's bill was first printed apart. */
-export function groupCancellations(orders: CountedOrder[]): Cancellation[] {
+/** Groups canceled rows by reason, and by whether the order's bill had been printed before. */
+export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
     for (const { row, reason, canceledAt } of listCanceledRows(order)) {

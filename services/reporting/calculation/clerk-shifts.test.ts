@@ -34,7 +34,7 @@ const emptyFigures = {
   losses: 0,
 };
 
-test("every shift is listed in the till's order, also without orders", () => {
+test("lists every shift in the till's order, including shifts without orders", () => {
   expect(computeShifts([evening, morning, evening])).toEqual([
     {
       id: "alice",
@@ -60,48 +60,52 @@ test("every shift is listed in the till's order, also without orders", () => {
   ]);
 });
 
-describe("an order belongs to", () => {
-  function shiftOfOrderAt(time: string, shifts: TillV2Input["clerkShiftList"], operatorId: string | null = "alice") {
+describe("the shift of an order", () => {
+  function countOrdersByShift(
+    time: string,
+    shifts: TillV2Input["clerkShiftList"],
+    operatorId: string | null = "alice",
+  ) {
     return computeShifts(shifts, { operatorId, openedAt: time }).map((shift) => shift.orderCount);
   }
 
   test.each([
-    ["when it was opened as the shift began", `${day}T15:00:00Z`, [0, 1]],
-    ["and not when as it ended", `${day}T14:59:59.999Z`, [1, 0]],
-    ["whatever the time zone", `${day}T16:59:00+02:00`, [1, 0]],
-    ["or else the first shift: opened before any", `${day}T07:00:00Z`, [1, 0]],
-    ["or else the first shift: opened after all", `${day}T23:00:00Z`, [1, 0]],
-  ])("its clerk's shift that contains its opening, %s", (_, time, counts) => {
-    expect(shiftOfOrderAt(time, [morning, evening])).toEqual(counts);
+    ["opened at the start of the shift", `${day}T15:00:00Z`, [0, 1]],
+    ["opened just before the end of the shift", `${day}T14:59:59.999Z`, [1, 0]],
+    ["opened in another time zone", `${day}T16:59:00+02:00`, [1, 0]],
+    ["or else the first: opened before all shifts", `${day}T07:00:00Z`, [1, 0]],
+    ["or else the first: opened after all shifts", `${day}T23:00:00Z`, [1, 0]],
+  ])("is the clerk's shift that contains the opening time, %s", (_, time, counts) => {
+    expect(countOrdersByShift(time, [morning, evening])).toEqual(counts);
   });
 
-  test("the first in the till's order of those that contain it", () => {
-    const whole = { ...morning, clockOutDate: null };
-    expect(shiftOfOrderAt(`${day}T16:00:00Z`, [morning, evening, whole])).toEqual([0, 1, 0]);
-    expect(shiftOfOrderAt(`${day}T16:00:00Z`, [morning, whole, evening])).toEqual([0, 1, 0]);
+  test("is the first matching shift in the till's order", () => {
+    const wholeDay = { ...morning, clockOutDate: null };
+    expect(countOrdersByShift(`${day}T16:00:00Z`, [morning, evening, wholeDay])).toEqual([0, 1, 0]);
+    expect(countOrdersByShift(`${day}T16:00:00Z`, [morning, wholeDay, evening])).toEqual([0, 1, 0]);
   });
 
-  test("the first in the till's order, not in time, when none contains it", () => {
-    expect(shiftOfOrderAt(`${day}T07:00:00Z`, [evening, morning])).toEqual([1, 0]);
+  test("is the first shift in the till's order, not by time, when none matches", () => {
+    expect(countOrdersByShift(`${day}T07:00:00Z`, [evening, morning])).toEqual([1, 0]);
   });
 
-  test("a shift that has not ended, or whose beginning is not known", () => {
+  test("can be a shift without an end or without a start", () => {
     const open = { ...evening, clockOutDate: null };
-    expect(shiftOfOrderAt("2026-06-30T00:00:00Z", [morning, open])).toEqual([0, 1]);
-    expect(shiftOfOrderAt("2026-01-01T00:00:00Z", [evening, { ...morning, clockInDate: null }])).toEqual([0, 1]);
+    expect(countOrdersByShift("2026-06-30T00:00:00Z", [morning, open])).toEqual([0, 1]);
+    expect(countOrdersByShift("2026-01-01T00:00:00Z", [evening, { ...morning, clockInDate: null }])).toEqual([0, 1]);
   });
 
-  test("no shift when its clerk has none, or it has no clerk", () => {
-    expect(shiftOfOrderAt(`${day}T12:00:00Z`, [morning], "zoe")).toEqual([0]);
-    expect(shiftOfOrderAt(`${day}T12:00:00Z`, [morning], null)).toEqual([0]);
+  test("is none when the order has no clerk, or the clerk has no shift", () => {
+    expect(countOrdersByShift(`${day}T12:00:00Z`, [morning], "zoe")).toEqual([0]);
+    expect(countOrdersByShift(`${day}T12:00:00Z`, [morning], null)).toEqual([0]);
   });
 
-  test("one shift only, when two are alike", () => {
-    expect(shiftOfOrderAt(`${day}T12:00:00Z`, [morning, morning])).toEqual([1, 0]);
+  test("is one shift only when two shifts are equal", () => {
+    expect(countOrdersByShift(`${day}T12:00:00Z`, [morning, morning])).toEqual([1, 0]);
   });
 });
 
-test("counts the orders that count, their guests, and the discounts given in them", () => {
+test("counts sales, their guests and their validated discounts", () => {
   const discounted = createTestProductRow({
     discountRowList: [createTestDiscountRow({ discountGroupId: "a" }), createTestDiscountRow({ discountGroupId: "a" })],
   });
@@ -118,7 +122,7 @@ test("counts the orders that count, their guests, and the discounts given in the
   });
 });
 
-test("sums cancellations as the report does, by the order's shift", () => {
+test("sums cancellations as in the report, by the shift of the order", () => {
   const rows = [createTestProductRow({ isCanceled: true, operatorId: "bruno" }), createTestProductRow()];
   const alice = { operatorId: "alice", productRowList: rows };
   const shifts = computeShifts(
@@ -130,7 +134,7 @@ test("sums cancellations as the report does, by the order's shift", () => {
   expect(shifts.map(({ cancellations }) => cancellations)).toEqual([3300, 0]);
 });
 
-test("sums what was lost in orders that count", () => {
+test("sums losses in sales", () => {
   const productRowList = [
     createTestProductRow({ isLoss: true }),
     createTestProductRow({ isLoss: true, isCanceled: true }),
@@ -144,10 +148,10 @@ test("sums what was lost in orders that count", () => {
   expect(computeShifts([morning], alice, { ...alice, isCanceled: true })[0]?.losses).toBe(1800);
 });
 
-describe("payments", () => {
+describe("payments of a shift", () => {
   const payment = createTestPaymentRow({ operatorId: "bruno", recordedAt: `${day}T12:30:00Z` });
 
-  test("are the owner's by the order and the operator's by the payment", () => {
+  test("count for the clerk of the order as owner, and for the clerk of the payment as operator", () => {
     const shifts = computeShifts([morning, bruno], { operatorId: "alice", paymentRowList: [payment] });
     expect(shifts.map(({ paymentsOwner, paymentsOperator }) => [paymentsOwner, paymentsOperator])).toEqual([
       [1100, 0],
@@ -155,7 +159,7 @@ describe("payments", () => {
     ]);
   });
 
-  test("go to the shift of their own moment", () => {
+  test("count for the operator's shift at the time of the payment", () => {
     const late = createTestPaymentRow({ operatorId: "alice", recordedAt: `${day}T15:00:00Z` });
     const order = { operatorId: "alice", openedAt: `${day}T14:00:00Z`, paymentRowList: [late] };
     const shifts = computeShifts([morning, evening], order);
@@ -165,12 +169,12 @@ describe("payments", () => {
     ]);
   });
 
-  test.each([{ isCanceled: true }, { isTransferred: true }])("of an order that was %o count", (state) => {
+  test.each([{ isCanceled: true }, { isTransferred: true }])("count when the order is %o", (state) => {
     const [shift] = computeShifts([morning], { ...state, operatorId: "alice", paymentRowList: [payment] });
     expect(shift?.paymentsOwner).toBe(1100);
   });
 
-  test("count when validated and of type payment, without tips", () => {
+  test("count if validated and of type payment, without tips", () => {
     const paymentRowList = [
       createTestPaymentRow({ operatorId: "alice", tipAmount: 50 }),
       createTestPaymentRow({ operatorId: "alice", status: "pending" }),
@@ -183,13 +187,13 @@ describe("payments", () => {
     });
   });
 
-  test("of an order that nobody owns are the operator's all the same", () => {
+  test("count for the operator when the order has no clerk", () => {
     const [shift] = computeShifts([bruno], { operatorId: null, paymentRowList: [payment] });
     expect(shift).toMatchObject({ paymentsOwner: 0, paymentsOperator: 1100, orderCount: 0 });
   });
 });
 
-test("the first shape has who and when", () => {
+test("V0 reports have the clerk and the times of each shift", () => {
   const { reportV0 } = computeTestReport([], { clerkShiftList: [morning] });
   expect(reportV0.reportClerksShift).toEqual([
     { id: "alice", name: "Alice", clockInDate: `${day}T08:00:00.000Z`, clockOutDate: `${day}T15:00:00.000Z` },

@@ -4,31 +4,31 @@ import { allProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
 import { listCanceledRows } from "./cancellations.ts";
-import type { CountedOrder } from "./counted-orders.ts";
 import { listValidatedDiscounts } from "./discounts.ts";
+import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
-/** What each clerk did in each shift, one entry for each shift of the till, in its order. */
-export function computeClerkShifts(shifts: ClerkShift[], orders: CountedOrder[]): ShiftFigures[] {
-  const figuresOf = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
-  const shiftOf = createShiftFinder(shifts);
-  const find = (clerkId: string | null, moment: string) => {
-    const shift = shiftOf(clerkId, moment);
-    return shift && figuresOf.get(shift);
+/** Returns the figures of each clerk shift, in the order of the till. */
+export function computeClerkShifts(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
+  const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
+  const findShift = createShiftFinder(shifts);
+  const findFigures = (clerkId: string | null, instant: string) => {
+    const shift = findShift(clerkId, instant);
+    return shift && figuresByShift.get(shift);
   };
-  for (const counted of orders) {
-    const ownerFigures = find(counted.order.operatorId, counted.order.openedAt);
-    if (ownerFigures) addOrderToShift(ownerFigures, counted);
-    for (const payment of counted.payments) {
+  for (const reportable of orders) {
+    const ownerFigures = findFigures(reportable.order.operatorId, reportable.order.openedAt);
+    if (ownerFigures) addOrderToShift(ownerFigures, reportable);
+    for (const payment of reportable.payments) {
       if (payment.paymentType !== "payment") continue;
       if (ownerFigures) ownerFigures.paymentsOwner = addAmounts(ownerFigures.paymentsOwner, payment.amount);
-      const operatorFigures = find(payment.operatorId, payment.recordedAt);
+      const operatorFigures = findFigures(payment.operatorId, payment.recordedAt);
       if (operatorFigures)
         operatorFigures.paymentsOperator = addAmounts(operatorFigures.paymentsOperator, payment.amount);
     }
   }
-  return [...figuresOf.values()];
+  return [...figuresByShift.values()];
 }
 
 function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift): ShiftFigures {
@@ -48,7 +48,7 @@ function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift):
   };
 }
 
-function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: CountedOrder): void {
+function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: ReportableOrder): void {
   for (const { row } of listCanceledRows(order))
     figures.cancellations = addAmounts(figures.cancellations, row.totalRow);
   if (!isSale) return;
@@ -64,24 +64,24 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Counted
 }
 
 /**
- * Finds the shift that an order or payment belongs to: the first of its clerk's shifts that contains the moment (from
- * clocking in, up to but not including clocking out; open where a date is null), else that clerk's first shift. What
- * has no clerk, or one without shifts, belongs to none.
+ * Returns a function that finds the shift of an order or payment: the clerk's first shift that contains the instant, or
+ * else the clerk's first shift. A shift includes its start and excludes its end; a null date leaves that side open. The
+ * result is undefined without a clerk, and for a clerk without shifts.
  */
-function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, moment: string) => ClerkShift | undefined {
+function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, instant: string) => ClerkShift | undefined {
   const shiftsByClerk = new Map<string, ClerkShift[]>();
   for (const shift of shifts) {
-    const known = shiftsByClerk.get(shift.id);
-    if (known) known.push(shift);
+    const clerkShifts = shiftsByClerk.get(shift.id);
+    if (clerkShifts) clerkShifts.push(shift);
     else shiftsByClerk.set(shift.id, [shift]);
   }
-  return (clerkId, moment) => {
-    const own = clerkId === null ? undefined : shiftsByClerk.get(clerkId);
-    return own?.find((shift) => isWithinShift(shift, moment)) ?? own?.[0];
+  return (clerkId, instant) => {
+    const clerkShifts = clerkId === null ? undefined : shiftsByClerk.get(clerkId);
+    return clerkShifts?.find((shift) => isWithinShift(shift, instant)) ?? clerkShifts?.[0];
   };
 }
 
-function isWithinShift({ clockInDate, clockOutDate }: ClerkShift, moment: string): boolean {
-  const started = clockInDate === null || !isUtcBefore(moment, clockInDate);
-  return started && (clockOutDate === null || isUtcBefore(moment, clockOutDate));
+function isWithinShift({ clockInDate, clockOutDate }: ClerkShift, instant: string): boolean {
+  const hasStarted = clockInDate === null || !isUtcBefore(instant, clockInDate);
+  return hasStarted && (clockOutDate === null || isUtcBefore(instant, clockOutDate));
 }

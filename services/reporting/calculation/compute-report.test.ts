@@ -24,26 +24,26 @@ function computeSampleReport(name: string): ComputedReport {
 describe.each(["small-v2", "shift-v2"])("%s", (name) => {
   const report = computeSampleReport(name);
 
-  test("yields its report", () => {
+  test("yields the expected V2 report", () => {
     expect(findFirstDifference(readSample(`${name}.report-v2`), report.reportV2)).toBeNull();
   });
 
-  test("yields its report in the first shape", () => {
+  test("yields the expected V0 report", () => {
     expect(findFirstDifference(readSample(`${name}.report-v0`), report.reportV0)).toBeNull();
   });
 
-  test("yields its orders in the first shape", () => {
+  test("yields the expected V1 orders", () => {
     const orders = report.orders.map((order) => order.v1);
     expect(findFirstDifference(readSample(`${name}.orders-v1`), orders)).toBeNull();
   });
 
-  test("yields the orders that are not training as they were sent", () => {
-    const sent = TillV2.parse(readSample(`${name}.till`)).orderList.filter((order) => !order.isTraining);
+  test("yields V2 orders with all pushed fields, without orders in training mode", () => {
+    const pushedOrders = TillV2.parse(readSample(`${name}.till`)).orderList.filter((order) => !order.isTraining);
     const orders = report.orders.map((order) => order.v2);
-    expect(findFirstDifference(sent, orders)).toBeNull();
+    expect(findFirstDifference(pushedOrders, orders)).toBeNull();
   });
 
-  test("keeps to the schemas of replies", () => {
+  test("matches the response schemas", () => {
     ReportV2.strict().parse(report.reportV2);
     ReportV0.strict().parse({ ...report.reportV0, ...timestamps });
     ReportListItem.strict().parse(report.listItem);
@@ -54,7 +54,7 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
   });
 });
 
-test("a till made in school mode yields no report", () => {
+test("a till in training mode yields no report", () => {
   expect(computeReport(TillV2.parse(readSample("training-v2.till")), { locationId })).toBeNull();
 });
 

@@ -1,47 +1,44 @@
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { toCountedOrders } from "./counted-orders.ts";
 import { type OrderV1WithoutTimestamps, toOrderV1 } from "./order-v1.ts";
 import { reportIdOfTill } from "./report-id.ts";
 import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
+import { toReportableOrders } from "./reportable-orders.ts";
 
-/** Which calculation this is. It grows when the same till would yield other figures, so that reports can be made again. */
+/** Version of the calculation. Increase it when a till yields other figures, so that reports can be recomputed. */
 export const currentReportVersion = 1;
 
-/** Everything that readers get from a till, in each of its shapes. */
+/** A report and its orders in all API versions. */
 export interface ComputedReport {
   id: string;
   reportV2: ReportV2;
-  /** Without createdAt and updatedAt, which are the store's. */
   reportV0: ReportV0WithoutTimestamps;
   listItem: ReportListItem;
-  /** Every order that is not training, in the till's order. */
+  /** All orders except those in training mode, in the till's order. */
   orders: ComputedOrder[];
 }
 
 export interface ComputedOrder {
   id: string;
   openedAt: string;
-  /** Without createdAt and updatedAt, which are the store's. */
   v1: OrderV1WithoutTimestamps;
-  /** Without createdAt and updatedAt, which are the store's. */
   v2: Omit<OrderV2, "createdAt" | "updatedAt">;
 }
 
 /**
- * The report and orders of a till, to the cent and always the same for the same till. Null for a till made in school
- * mode, which yields none.
+ * Returns the report and orders of a till, or null for a till in training mode. The same till always yields the same
+ * result.
  *
- * Amounts that the point of sale declared are fiscal figures: they are summed, never computed again.
+ * Amounts declared by the point of sale are fiscal figures: they are summed, and never recomputed.
  *
- * @throws AmountOutOfRange when a sum is beyond what JSON numbers hold exactly
+ * @throws AmountOutOfRange when a sum exceeds the integers that JSON numbers represent exactly.
  */
 export function computeReport(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
   if (till.isTraining) return null;
   const id = reportIdOfTill(till.id);
-  const orders = toCountedOrders(till.orderList);
+  const orders = toReportableOrders(till.orderList);
   const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportVersion });
   const ids = { locationId, reportId: id };
   return {
@@ -53,7 +50,7 @@ export function computeReport(till: TillV2, { locationId }: { locationId: string
       id: order.id,
       openedAt: order.openedAt,
       v1: toOrderV1(order, ids),
-      // Whole, as the point of sale sent it; one that does not name its till gets the till that it came with.
+      // The order as the point of sale sent it; `tillId` defaults to the till that contains it.
       v2: { ...order, tillId: order.tillId ?? till.id, ...ids },
     })),
   };

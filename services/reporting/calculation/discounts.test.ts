@@ -7,7 +7,7 @@ function computeDiscounts(...rows: Parameters<typeof createTestProductRow>[0][])
   return computeTestReport([order]).reportV2.reportDiscounts;
 }
 
-test("sums the discounts on what was sold, with the VAT in them by tax", () => {
+test("sums discounts on sales, with their VAT by tax", () => {
   const twenty = { taxName: "TVA 20%", taxRate: 20 };
   expect(
     computeDiscounts(
@@ -31,7 +31,7 @@ test("sums the discounts on what was sold, with the VAT in them by tax", () => {
   ]);
 });
 
-test("rounds each row's VAT by itself, half away from zero, also when it is negative", () => {
+test("rounds the VAT of each discount separately, half away from zero", () => {
   const half = {
     taxRate: 100,
     discountRowList: [createTestDiscountRow({ amount: 21 }), createTestDiscountRow({ amount: 21 })],
@@ -41,17 +41,17 @@ test("rounds each row's VAT by itself, half away from zero, also when it is nega
   expect(computeDiscounts(refund)[0]).toMatchObject({ discountValue: -21, vatAmount: -10 });
 });
 
-test("a gift is apart from a discount of the same name", () => {
+test("separates gifts from discounts of the same name", () => {
   const gift = { totalRow: 0, discountRowList: [createTestDiscountRow()] };
-  const gifted = computeDiscounts({ discountRowList: [createTestDiscountRow()] }, gift, gift);
-  expect(gifted.map((discount) => [discount.gifted, discount.quantity])).toEqual([
+  const discounts = computeDiscounts({ discountRowList: [createTestDiscountRow()] }, gift, gift);
+  expect(discounts.map((discount) => [discount.gifted, discount.quantity])).toEqual([
     [false, 1],
     [true, 2],
   ]);
 });
 
-describe("how often a discount was given", () => {
-  test("is once for all products that share its group, and once for each row without one", () => {
+describe("the quantity of a discount", () => {
+  test("is 1 for each discount group, and 1 for each row without a group", () => {
     const [discount] = computeDiscounts(
       { discountRowList: [createTestDiscountRow({ discountGroupId: "a" })] },
       {
@@ -71,7 +71,7 @@ describe("how often a discount was given", () => {
     expect(discount?.taxRepartition[0]?.quantity).toBe(5);
   });
 
-  test("is counted for each group of the report by itself", () => {
+  test("counts a discount group separately in each line of the report", () => {
     const shared = [
       createTestDiscountRow({ discountGroupId: "a" }),
       createTestDiscountRow({ discountGroupId: "a", discountId: "other" }),
@@ -80,13 +80,13 @@ describe("how often a discount was given", () => {
     expect(discounts.map((discount) => discount.quantity)).toEqual([1, 1]);
   });
 
-  test("counts the child of a split bill", () => {
+  test("includes the child of a split bill", () => {
     const [discount] = computeDiscounts({ parentProductRowId: "parent", discountRowList: [createTestDiscountRow()] });
     expect(discount).toMatchObject({ quantity: 1, discountValue: 110 });
   });
 });
 
-test.each(["pending", "cancelled"] as const)("a %s discount does not count", (status) => {
+test.each(["pending", "cancelled"] as const)("ignores a %s discount", (status) => {
   const { reportV2, reportV0, orders } = computeTestReport([
     createTestOrder({
       productRowList: [createTestProductRow({ discountRowList: [createTestDiscountRow({ status })] })],
@@ -97,11 +97,11 @@ test.each(["pending", "cancelled"] as const)("a %s discount does not count", (st
   expect(orders[0]?.v1.items[0]?.discountsApplied).toEqual([]);
 });
 
-test("a discount on a lost product does not count", () => {
+test("ignores a discount on a lost product", () => {
   expect(computeDiscounts({ isLoss: true, discountRowList: [createTestDiscountRow()] })).toEqual([]);
 });
 
-test("names and ids that are null are values of their own", () => {
+test("treats null as a distinct name and id", () => {
   const rows = [
     createTestDiscountRow({ name: null }),
     createTestDiscountRow({ discountId: null }),
@@ -110,7 +110,7 @@ test("names and ids that are null are values of their own", () => {
   expect(computeDiscounts({ discountRowList: rows })).toHaveLength(3);
 });
 
-test("the first shape has gifts and others together", () => {
+test("combines gifts and other discounts in V0 reports", () => {
   const { reportV0 } = computeTestReport([
     createTestOrder({
       productRowList: [

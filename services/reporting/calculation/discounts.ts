@@ -2,26 +2,26 @@ import { addAmounts, amountWithoutTax, percentToBasisPoints } from "@pragma/cont
 import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { CountedRow } from "./counted-orders.ts";
-import { AggregateMap } from "./counted-orders.ts";
+import { AggregateMap } from "./aggregate-map.ts";
+import type { SoldProductRow } from "./reportable-orders.ts";
 
 type Discount = ReportV2["reportDiscounts"][number];
 type DiscountTax = Discount["taxRepartition"][number];
 
 interface DiscountGroup {
   discount: Omit<Discount, "quantity" | "taxRepartition">;
-  /** One for each discount over several products, and one for each row that stands alone. */
+  /** One entry for each discount group, and one for each row without a group. */
   distinctDiscounts: Set<string | symbol>;
   taxes: AggregateMap<DiscountTax>;
 }
 
-/** The discounts on a product row that count: the validated ones. */
+/** Returns the validated discounts of a product row; others do not count. */
 export function listValidatedDiscounts(row: ProductRow): DiscountRow[] {
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
-/** Discounts on products sold, by name, catalogue id and whether they made the product free. */
-export function groupDiscounts(rows: CountedRow[]): Discount[] {
+/** Groups discounts on sold products by name, catalog id, and whether they made the product free. */
+export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {
     const gifted = row.totalRow === 0;
@@ -59,8 +59,8 @@ export function groupDiscounts(rows: CountedRow[]): Discount[] {
   }));
 }
 
-/** The same discounts in the report's first shape: by name and catalogue id alone. */
-export function groupDiscountsV0(rows: CountedRow[]): ReportV0["reportDiscounts"] {
+/** Groups discounts for V0 reports: by name and catalog id only. */
+export function groupDiscountsV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {
     for (const { name, discountId, amount } of listValidatedDiscounts(row)) {

@@ -10,7 +10,7 @@ function computeMenus(...menus: Parameters<typeof createTestMenuRow>[0][]) {
     .reportMenus;
 }
 
-test("sums the menus sold, with their steps in course order", () => {
+test("sums sold menus, with their steps in the order of courses", () => {
   const menu = {
     totalRow: 1990,
     productRowList: [createTestProductRow(main), createTestProductRow({ ...starter, taxableAmount: 500 })],
@@ -38,7 +38,7 @@ test("sums the menus sold, with their steps in course order", () => {
   ]);
 });
 
-test("only the products that count are in its steps and its total without tax", () => {
+test("includes only sold products in steps and in the total without tax", () => {
   const rows = [
     createTestProductRow(starter),
     createTestProductRow({ ...main, isCanceled: true }),
@@ -52,7 +52,7 @@ test("only the products that count are in its steps and its total without tax", 
   });
 });
 
-test("the child of a split bill adds money and no quantity to menus and their steps", () => {
+test("adds amounts but no quantities of the child of a split bill", () => {
   const parent = {
     totalRow: 550,
     productRowList: [createTestProductRow({ ...main, totalRow: 550, taxableAmount: 500 })],
@@ -66,12 +66,12 @@ test("the child of a split bill adds money and no quantity to menus and their st
   expect(menu).toMatchObject({ quantity: 1, totalSales: 1100, totalExcludingTax: 1000 });
   expect(menu?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);
 
-  const [alone] = computeMenus(child);
-  expect(alone).toMatchObject({ quantity: 1, totalSales: 550 });
-  expect(alone?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);
+  const [childOnly] = computeMenus(child);
+  expect(childOnly).toMatchObject({ quantity: 1, totalSales: 550 });
+  expect(childOnly?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);
 });
 
-test("steps without an index come first, and steps of one index in order of appearance", () => {
+test("treats a missing step index as 0, and keeps steps of equal index in order of appearance", () => {
   const rows = [
     createTestProductRow({ menuStepName: "Dessert", menuStepIndex: 1 }),
     createTestProductRow({ menuStepName: "Café", menuStepIndex: 1 }),
@@ -82,14 +82,14 @@ test("steps without an index come first, and steps of one index in order of appe
   expect(computeMenus({ productRowList: rows })[0]?.coursesDescription).toBe("Apéritif + Pain + Eau + Dessert + Café");
 });
 
-test("a step without a name is a step, and has no part in the description", () => {
+test("lists a step without a name, but omits it from the description", () => {
   const rows = [createTestProductRow({ menuStepName: null }), createTestProductRow(main)];
   const [menu] = computeMenus({ productRowList: rows });
   expect(menu?.coursesDescription).toBe("Plat");
   expect(menu?.steps.map((step) => step.stepName)).toEqual([null, "Plat"]);
 });
 
-test("menus are the same by catalogue id and name", () => {
+test("groups menus by catalog id and name", () => {
   const productRowList = [createTestProductRow(main)];
   const menus = computeMenus(
     { productRowList },
@@ -104,7 +104,7 @@ test("menus are the same by catalogue id and name", () => {
   ]);
 });
 
-test("a refunded product's quantity in a step is at least 1", () => {
+test("reports a quantity of at least 1 for a refunded product in a step", () => {
   const [menu] = computeMenus({
     totalRow: -1100,
     productRowList: [createTestProductRow({ ...main, quantity: -1, taxableAmount: -1000 })],

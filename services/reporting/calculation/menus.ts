@@ -1,7 +1,8 @@
 import { addAmounts } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, atLeastOneUnit, type CountedMenu, soldQuantity, toReportLines } from "./counted-orders.ts";
+import { AggregateMap, atLeastOneUnit, toReportLines } from "./aggregate-map.ts";
+import { type SoldMenu, soldQuantity } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
 
@@ -20,10 +21,10 @@ interface StepGroup {
   products: AggregateMap<{ name: string | null; quantity: number }>;
 }
 
-/** Menus sold, by catalogue id and name, with what was chosen in each of their steps. */
-export function groupMenus(counted: CountedMenu[]): Menu[] {
+/** Groups sold menus by catalog id and name, with the products chosen in each step. */
+export function groupMenus(menus: SoldMenu[]): Menu[] {
   const groups = new AggregateMap<MenuGroup>();
-  for (const { menuRow, rows } of counted) {
+  for (const { menuRow, rows } of menus) {
     const group = groups.getOrCreate([menuRow.menuId, menuRow.name], () => ({
       name: menuRow.name,
       quantity: 0,

@@ -12,13 +12,13 @@ function computeModifiers(...rows: Parameters<typeof createTestProductRow>[0][])
     .reportModifiers;
 }
 
-test("counts the products that had it, and what it added to each of them", () => {
+test("sums the quantity of products with a modifier, and its amount for each of them", () => {
   expect(computeModifiers({ quantity: 3, weight: 0.5, modifierRowList: [createTestModifierRow()] })).toEqual([
     { groupName: "Suppléments", name: "Bacon", quantity: 3, amount: 450 },
   ]);
 });
 
-test("one that was chosen twice for a product counts twice", () => {
+test("counts a modifier twice that was chosen twice for a product", () => {
   expect(
     computeModifiers({ quantity: 2, modifierRowList: [createTestModifierRow(), createTestModifierRow()] })[0],
   ).toMatchObject({
@@ -27,7 +27,7 @@ test("one that was chosen twice for a product counts twice", () => {
   });
 });
 
-test("the child of a split bill adds its amount and no quantity", () => {
+test("adds the amount but no quantity of the child of a split bill", () => {
   const child = { parentProductRowId: "parent", modifierRowList: [createTestModifierRow()] };
   expect(computeModifiers({ modifierRowList: [createTestModifierRow()] }, child)[0]).toMatchObject({
     quantity: 1,
@@ -36,27 +36,27 @@ test("the child of a split bill adds its amount and no quantity", () => {
   expect(computeModifiers(child)[0]).toMatchObject({ quantity: 1, amount: 150 });
 });
 
-test("a free modifier of a child alone is left out", () => {
+test("omits a free modifier that only the child of a split bill has", () => {
   expect(
     computeModifiers({ parentProductRowId: "parent", modifierRowList: [createTestModifierRow({ amount: 0 })] }),
   ).toEqual([]);
 });
 
-test("a free modifier is listed with its quantity", () => {
+test("lists a free modifier with its quantity", () => {
   expect(computeModifiers({ modifierRowList: [createTestModifierRow({ amount: 0 })] })[0]).toMatchObject({
     quantity: 1,
     amount: 0,
   });
 });
 
-test("a refund takes back what the modifier added", () => {
+test("subtracts the modifier amount of a refund", () => {
   expect(computeModifiers({ quantity: -2, modifierRowList: [createTestModifierRow()] })[0]).toMatchObject({
     quantity: 1,
     amount: -300,
   });
 });
 
-test("groups and names that are null are values of their own", () => {
+test("treats null as a distinct group and name", () => {
   const rows = [
     createTestModifierRow({ name: null }),
     createTestModifierRow({ modifierGroupName: null }),
@@ -65,7 +65,7 @@ test("groups and names that are null are values of their own", () => {
   expect(computeModifiers({ modifierRowList: rows })).toHaveLength(3);
 });
 
-test("modifiers of products in menus count", () => {
+test("counts modifiers of products in menus", () => {
   const menu = createTestMenuRow({
     productRowList: [createTestProductRow({ modifierRowList: [createTestModifierRow()] })],
   });

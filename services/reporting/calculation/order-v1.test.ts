@@ -11,11 +11,11 @@ import {
 
 function computeOrderV1(fields: Parameters<typeof createTestOrder>[0]) {
   const order = computeTestReport([createTestOrder(fields)]).orders[0]?.v1;
-  if (!order) throw new Error("The order is not there");
+  if (!order) throw new Error("The till has no order.");
   return order;
 }
 
-test("names the customer, place and reasons as the first shape does", () => {
+test("maps the customer, table and reasons to their V1 fields", () => {
   expect(
     computeOrderV1({
       firebaseCustomerRefKey: "-Mkw",
@@ -43,7 +43,7 @@ test("names the customer, place and reasons as the first shape does", () => {
   });
 });
 
-test("shows every row, also those that do not count", () => {
+test("includes all rows, even those that do not count as sales", () => {
   const { items, menus } = computeOrderV1({
     productRowList: [
       createTestProductRow({ taxRate: 5.5, weight: 1.2, pricingName: "Bar", unitPriceRow: 7 }),
@@ -71,7 +71,7 @@ test("shows every row, also those that do not count", () => {
   ]);
 });
 
-test("shows validated discounts and all modifiers of an item", () => {
+test("includes validated discounts and all modifiers of an item", () => {
   const { items } = computeOrderV1({
     productRowList: [
       createTestProductRow({
@@ -86,7 +86,7 @@ test("shows validated discounts and all modifiers of an item", () => {
   expect(items[0]?.modifiers).toEqual([{ modifierGroupId: "g", modifierId: "m", name: "Bacon" }]);
 });
 
-test("payments are the validated ones of type payment or customerAccount", () => {
+test("includes validated payments of type payment and customerAccount", () => {
   const { payments } = computeOrderV1({
     paymentRowList: (["payment", "change", "discount", "customerAccount", "tip"] as const).flatMap((paymentType) => [
       createTestPaymentRow({ paymentType, name: paymentType }),
@@ -99,7 +99,7 @@ test("payments are the validated ones of type payment or customerAccount", () =>
   ]);
 });
 
-test("tips are the validated rows of type tip, and the tips on top of others", () => {
+test("includes validated tip rows and tips on top of other payments", () => {
   const { tips } = computeOrderV1({
     paymentRowList: [
       createTestPaymentRow({ name: "a", tipAmount: 50 }),

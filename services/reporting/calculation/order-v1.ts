@@ -2,13 +2,13 @@ import { percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import { isSettlingPayment } from "./counted-orders.ts";
 import { listValidatedDiscounts } from "./discounts.ts";
+import { isSettlingPayment } from "./reportable-orders.ts";
 
-/** An order as `/v1/orders/` shows it, as it is known before it is stored. */
+/** An order of `/v1/orders/` before it is stored, so without timestamps. */
 export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
 
-/** An order in its first shape: with all its rows, and with its validated payments, tips and discounts. */
+/** Returns a V1 order: all rows, but only validated payments, tips and discounts. */
 export function toOrderV1(
   order: OrderData,
   { locationId, reportId }: Pick<OrderV1, "locationId" | "reportId">,
@@ -95,9 +95,9 @@ function toItemV1(row: ProductRow): OrderV1["items"][number] {
   };
 }
 
-/** The tip in a payment row: the row itself when it is one, else what was given on top of it. */
+/** Returns the tip of a payment row: its amount for a tip row, or else the tip on top of the payment. */
 function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PaymentRow): OrderV1["tips"] {
-  const tipGiven = paymentType === "tip" ? amount : (tipAmount ?? 0);
-  if (paymentType !== "tip" && tipGiven <= 0) return [];
-  return [{ tipName: name, tipAmount: tipGiven, tipCatalogId: paymentId }];
+  const tip = paymentType === "tip" ? amount : (tipAmount ?? 0);
+  if (paymentType !== "tip" && tip <= 0) return [];
+  return [{ tipName: name, tipAmount: tip, tipCatalogId: paymentId }];
 }

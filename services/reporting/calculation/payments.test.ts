@@ -31,7 +31,7 @@ test("sums payments, change and tips by name, mode and type", () => {
   ]);
 });
 
-test("tells apart what differs in name, mode or type alone", () => {
+test("separates payments that differ in name, mode or type only", () => {
   const groups = computeRecordedPayments(
     {},
     { name: null },
@@ -43,27 +43,24 @@ test("tells apart what differs in name, mode or type alone", () => {
   expect(groups.map(({ quantity }) => quantity)).toEqual([2, 1, 1, 1, 1]);
 });
 
-test("only validated payments count", () => {
+test("ignores payments that are not validated", () => {
   expect(computeRecordedPayments({ status: "pending" }, { status: "cancelled" })).toEqual([]);
 });
 
-test("a payment of nothing is listed, and a refund keeps its sign", () => {
+test("lists a payment of 0, and a refund with a negative amount", () => {
   expect(computeRecordedPayments({ amount: 0 })[0]).toMatchObject({ quantity: 1, totalAmount: 0 });
   expect(computeRecordedPayments({ amount: -500 })[0]).toMatchObject({ quantity: 1, totalAmount: -500 });
 });
 
-test.each([{ isCanceled: true }, { isTransferred: true }])(
-  "the payment of an order that was %o is in the drawer",
-  (state) => {
-    const { reportV2, orders } = computeTestReport([
-      createTestOrder({ ...state, paymentRowList: [createTestPaymentRow()] }),
-    ]);
-    expect(reportV2.reportRecordedPayments[0]).toMatchObject({ quantity: 1, totalAmount: 1100 });
-    expect(orders[0]?.v1.payments).toHaveLength(1);
-  },
-);
+test.each([{ isCanceled: true }, { isTransferred: true }])("counts the payment of an order with %o", (state) => {
+  const { reportV2, orders } = computeTestReport([
+    createTestOrder({ ...state, paymentRowList: [createTestPaymentRow()] }),
+  ]);
+  expect(reportV2.reportRecordedPayments[0]).toMatchObject({ quantity: 1, totalAmount: 1100 });
+  expect(orders[0]?.v1.payments).toHaveLength(1);
+});
 
-test("declared payments are summed by name, mode and catalogue id, also when they come to nothing", () => {
+test("sums declared payments by name, mode and catalog id, even if the sum is 0", () => {
   const cash = { paymentName: "Espèces", paymentMode: "cash", paymentId: "cash", quantity: 3 } as const;
   const { reportV2, reportV0 } = computeTestReport([], {
     declaredPaymentList: [
@@ -85,7 +82,7 @@ test("declared payments are summed by name, mode and catalogue id, also when the
   ]);
 });
 
-test("each movement of the drawer is an entry, also when it is like another", () => {
+test("lists each cash movement, even if two are equal", () => {
   const movement = {
     id: "m",
     amount: -2350,

@@ -7,7 +7,7 @@ function computeProducts(...rows: Parameters<typeof createTestProductRow>[0][]) 
     .reportProducts;
 }
 
-test("sums what the point of sale declared for each product", () => {
+test("sums the declared amounts of each product", () => {
   expect(
     computeProducts(
       { quantity: 2, totalRow: 2199, taxableAmount: 2000 },
@@ -32,12 +32,12 @@ test.each([
   ["name", [{ name: null }, { name: "null" }, { name: "" }]],
   ["category", [{ categoryName: null }, { categoryName: "null" }, { categoryName: "cuisine" }]],
   ["sub-category", [{ subCategoryName: null }, { subCategoryName: "null" }, { subCategoryName: "Pizze " }]],
-])("products that differ in %s stay apart, and null is a value", (_, rows) => {
+])("separates products that differ in %s, and treats null as a value", (_, rows) => {
   expect(computeProducts(...rows)).toHaveLength(3);
   expect(computeProducts(rows[0], rows[0])).toHaveLength(1);
 });
 
-test("keys that only look alike when put together stay apart", () => {
+test("separates products whose concatenated keys are equal", () => {
   const products = computeProducts({ name: 'A","B', categoryName: "C" }, { name: "A", categoryName: 'B","C' });
   expect(products).toHaveLength(2);
 });
@@ -45,7 +45,7 @@ test("keys that only look alike when put together stay apart", () => {
 describe("the child of a split bill", () => {
   const child = { parentProductRowId: "parent", quantity: 1, totalRow: 550, taxableAmount: 500 };
 
-  test("adds to sales and not to quantities", () => {
+  test("adds to sales but not to quantities", () => {
     expect(computeProducts({ totalRow: 550, taxableAmount: 500 }, child)[0]).toMatchObject({
       productQuantity: 1,
       productSales: 1100,
@@ -53,21 +53,21 @@ describe("the child of a split bill", () => {
     });
   });
 
-  test("counts once when its parent does not count, because quantities are at least 1", () => {
+  test("has quantity 1 if its parent does not count, because quantities are at least 1", () => {
     expect(computeProducts({ isCanceled: true }, child, child)[0]).toMatchObject({
       productQuantity: 1,
       productSales: 1100,
     });
   });
 
-  test("of a child is no more than a child", () => {
+  test("can be the child of another child", () => {
     const grandchild = { ...child, parentProductRowId: "child" };
     expect(computeProducts({}, child, grandchild)[0]).toMatchObject({ productQuantity: 1, productSales: 2200 });
   });
 });
 
-describe("quantities below 1", () => {
-  test("become 1 where there is an amount", () => {
+describe("product quantities below 1", () => {
+  test("become 1 if there is an amount", () => {
     expect(computeProducts({ quantity: -2, totalRow: -2200, taxableAmount: -2000 })[0]).toMatchObject({
       productQuantity: 1,
       productSales: -2200,
@@ -76,7 +76,7 @@ describe("quantities below 1", () => {
     expect(computeProducts({ quantity: 0, totalRow: 0, taxableAmount: 1 })[0]).toMatchObject({ productQuantity: 1 });
   });
 
-  test("leave out what was sold and refunded entirely", () => {
+  test("omit products that were sold and fully refunded", () => {
     const refund = { quantity: -1, totalRow: -1100, taxableAmount: -1000 };
     expect(computeProducts({}, refund)).toEqual([]);
     expect(computeProducts({}, refund, { ...refund, quantity: 1, totalRow: 0, taxableAmount: 0 })[0]).toMatchObject({
@@ -85,7 +85,7 @@ describe("quantities below 1", () => {
     });
   });
 
-  test("subtract before they become 1", () => {
+  test("are subtracted from other quantities first", () => {
     expect(computeProducts({ quantity: 5 }, { quantity: -2, totalRow: -500, taxableAmount: -455 })[0]).toMatchObject({
       productQuantity: 3,
       productSales: 600,
@@ -94,11 +94,11 @@ describe("quantities below 1", () => {
   });
 });
 
-test("a gift is a sale of nothing", () => {
+test("counts a gift as a sale of 0", () => {
   expect(computeProducts({ totalRow: 0, taxableAmount: 0 })[0]).toMatchObject({ productQuantity: 1, productSales: 0 });
 });
 
-test("products in menus are apart in the report, and together with the others in its first shape", () => {
+test("separates products in menus in V2 reports, and combines them with the others in V0 reports", () => {
   const order = createTestOrder({
     productRowList: [createTestProductRow()],
     menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ totalRow: 900, taxableAmount: 818 })] })],

@@ -1,18 +1,19 @@
 import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, type CountedRow, soldQuantity, toReportLines } from "./counted-orders.ts";
+import { AggregateMap, toReportLines } from "./aggregate-map.ts";
+import { type SoldProductRow, soldQuantity } from "./reportable-orders.ts";
 
 interface ProductSales {
-  first: CountedRow;
+  first: SoldProductRow;
   quantity: number;
   sales: number;
   withoutTax: number;
 }
 
-/** Sales by product, those in menus apart. */
-export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"] {
-  return groupSales(rows, (counted) => [...productKey(counted), counted.inMenu]).map((group) => ({
+/** Groups sales by product, with separate groups for products in menus. */
+export function groupProductSales(rows: SoldProductRow[]): ReportV2["reportProducts"] {
+  return groupSales(rows, (soldRow) => [...productKey(soldRow), soldRow.inMenu]).map((group) => ({
     productCatalogId: group.first.row.productId,
     productQuantity: group.quantity,
     productSales: group.sales,
@@ -24,8 +25,8 @@ export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"
   }));
 }
 
-/** Sales by product in the report's first shape: in menus and outside them together. */
-export function groupProductSalesV0(rows: CountedRow[]): ReportV0["reportProducts"] {
+/** Groups sales by product for V0 reports, which do not distinguish products in menus. */
+export function groupProductSalesV0(rows: SoldProductRow[]): ReportV0["reportProducts"] {
   return groupSales(rows, productKey).map((group) => ({
     productName: group.first.row.name,
     productSales: group.sales,
@@ -36,17 +37,20 @@ export function groupProductSalesV0(rows: CountedRow[]): ReportV0["reportProduct
   }));
 }
 
-function productKey({ row }: CountedRow) {
+function productKey({ row }: SoldProductRow) {
   return [row.productId, row.name, row.categoryName, row.subCategoryName];
 }
 
-function groupSales(rows: CountedRow[], keyOf: (counted: CountedRow) => (string | boolean | null)[]): ProductSales[] {
+function groupSales(
+  rows: SoldProductRow[],
+  getKey: (soldRow: SoldProductRow) => (string | boolean | null)[],
+): ProductSales[] {
   const groups = new AggregateMap<ProductSales>();
-  for (const counted of rows) {
-    const group = groups.getOrCreate(keyOf(counted), () => ({ first: counted, quantity: 0, sales: 0, withoutTax: 0 }));
-    group.quantity = addAmounts(group.quantity, soldQuantity(counted.row));
-    group.sales = addAmounts(group.sales, counted.row.totalRow);
-    group.withoutTax = addAmounts(group.withoutTax, counted.row.taxableAmount);
+  for (const soldRow of rows) {
+    const group = groups.getOrCreate(getKey(soldRow), () => ({ first: soldRow, quantity: 0, sales: 0, withoutTax: 0 }));
+    group.quantity = addAmounts(group.quantity, soldQuantity(soldRow.row));
+    group.sales = addAmounts(group.sales, soldRow.row.totalRow);
+    group.withoutTax = addAmounts(group.withoutTax, soldRow.row.taxableAmount);
   }
   return toReportLines(groups.values(), (group) => [group.sales, group.withoutTax]);
 }

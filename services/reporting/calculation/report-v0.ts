@@ -1,21 +1,21 @@
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { z } from "zod";
-import type { CountedOrder } from "./counted-orders.ts";
 import { groupDiscountsV0 } from "./discounts.ts";
 import { groupProductSalesV0 } from "./products.ts";
+import type { ReportableOrder } from "./reportable-orders.ts";
 import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
-/** Its fields of a report that has more. */
+/** Picks the fields of a V0 report from an object with more fields. */
 const uncheckedReportV0Schema = toUncheckedSchema(reportV0Schema);
 
-/** A report in its first shape, as it is known before it is stored. */
+/** A V0 report before it is stored, so without timestamps. */
 export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
 
-/** The report in its first shape: the same figures under older names, with products and discounts grouped more coarsely. */
-export function toReportV0(report: ReportV2, orders: CountedOrder[]): ReportV0WithoutTimestamps {
-  const rows = orders.flatMap((counted) => counted.rows);
+/** Returns the V0 report: the same figures under older names, with coarser groups of products and discounts. */
+export function toReportV0(report: ReportV2, orders: ReportableOrder[]): ReportV0WithoutTimestamps {
+  const rows = orders.flatMap((order) => order.rows);
   return uncheckedReportV0Schema.parse({
     ...report,
     reportHeaderInfo: {

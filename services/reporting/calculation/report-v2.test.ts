@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { computeTestReport } from "../testing/compute-test-report.ts";
 import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
-test("texts of the till that are null become empty; note, address2 and logoUrl stay null; balances become 0", () => {
+test("replaces null texts with empty strings except note, address2 and logoUrl, and null balances with 0", () => {
   const { reportV2, reportV0 } = computeTestReport([], { country: null });
   const texts = {
     deviceName: "",
@@ -35,13 +35,13 @@ test("texts of the till that are null become empty; note, address2 and logoUrl s
   expect(new Set(Object.values(reportV0.reportHeaderInfo))).toEqual(new Set([""]));
 });
 
-test("an absent country is France", () => {
+test("defaults the country to France", () => {
   const { reportV2, reportV0 } = computeTestReport([]);
   expect(reportV2.country).toBe("France");
   expect(reportV0.reportHeaderInfo.headerCountry).toBe("France");
 });
 
-test("the header of the first shape is the establishment's", () => {
+test("uses the establishment for the header of V0 reports", () => {
   const { reportV0 } = computeTestReport([], {
     establishmentName: "Bistro",
     customHeader: "Bienvenue",
@@ -59,17 +59,17 @@ test("the header of the first shape is the establishment's", () => {
   });
 });
 
-test("a till keeps its report's id, however its own id was written", () => {
+test("derives the same report id from every notation of the till id", () => {
   const id = "5F67B799-163E-4208-82C1-BE6C4C4006C3";
-  for (const written of [id, `s${id}`, id.toLowerCase()]) {
-    expect(computeTestReport([], { id: written })).toMatchObject({
+  for (const tillId of [id, `s${id}`, id.toLowerCase()]) {
+    expect(computeTestReport([], { id: tillId })).toMatchObject({
       id: "1d5999d4-97fa-5579-a234-d60e0f358e57",
       reportV2: { tillId: id.toLowerCase(), reportVersion: 1 },
     });
   }
 });
 
-test("orders that do not count are listed, with their own totals", () => {
+test("lists orders that are not sales, with their totals", () => {
   const order = createTestOrder({
     isCanceled: true,
     total: 2157,
@@ -90,16 +90,16 @@ test("orders that do not count are listed, with their own totals", () => {
   ]);
 });
 
-test("the largest amounts of the longest till are summed exactly", () => {
-  const largest = 100_000_000_000;
+test("sums the largest amounts of the longest till exactly", () => {
+  const maxAmount = 100_000_000_000;
   const rows = Array.from({ length: 5_000 }, () =>
-    createTestProductRow({ totalRow: largest, taxableAmount: largest - 1, taxAmount: 1 }),
+    createTestProductRow({ totalRow: maxAmount, taxableAmount: maxAmount - 1, taxAmount: 1 }),
   );
   const orders = Array.from({ length: 16 }, () => createTestOrder({ productRowList: rows }));
-  expect(computeTestReport(orders).reportV2.reportProducts[0]?.productSales).toBe(80_000 * largest);
+  expect(computeTestReport(orders).reportV2.reportProducts[0]?.productSales).toBe(80_000 * maxAmount);
 });
 
-test("the same till yields the same report", () => {
+test("yields the same report for the same till", () => {
   const till = { id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" };
   const orders = [createTestOrder({ productRowList: [createTestProductRow()] })];
   expect(JSON.stringify(computeTestReport(orders, till))).toBe(JSON.stringify(computeTestReport(orders, till)));

@@ -3,24 +3,25 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
+import { AggregateMap, toReportLines } from "./aggregate-map.ts";
 import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShifts } from "./clerk-shifts.ts";
-import { AggregateMap, type CountedOrder, type CountedRow, soldQuantity, toReportLines } from "./counted-orders.ts";
 import { groupDiscounts } from "./discounts.ts";
 import { groupMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
+import { type ReportableOrder, type SoldProductRow, soldQuantity } from "./reportable-orders.ts";
 
-/** Where a report belongs and which calculation made it. */
+/** The identifying fields of a report, and the version of its calculation. */
 export interface ReportIdentity {
   id: string;
   locationId: string;
   reportVersion: number;
 }
 
-/** The end-of-day report of a till that is not training, from its orders as they count. */
-export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: ReportIdentity): ReportV2 {
-  const sales = orders.filter((counted) => counted.isSale).map((counted) => counted.order);
-  const rows = orders.flatMap((counted) => counted.rows);
+/** Returns the end-of-day report of a till that is not in training mode. */
+export function computeReportV2(till: TillV2, orders: ReportableOrder[], identity: ReportIdentity): ReportV2 {
+  const sales = orders.filter(({ isSale }) => isSale).map(({ order }) => order);
+  const rows = orders.flatMap((order) => order.rows);
   return {
     ...identity,
     tillId: till.id,
@@ -63,7 +64,7 @@ export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: 
     reportClerksShift: computeClerkShifts(till.clerkShiftList, orders),
     reportPayments: groupDeclaredPayments(till.declaredPaymentList),
     reportRooms: groupRooms(sales),
-    reportMenus: groupMenus(orders.flatMap((counted) => counted.menus)),
+    reportMenus: groupMenus(orders.flatMap((order) => order.menus)),
     reportTaxes: groupTaxes(rows),
     orders: orders.map(({ order: { id, roomName, openedAt, closedAt, tableName, operatorName, total } }) => ({
       id,
@@ -77,8 +78,8 @@ export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: 
   };
 }
 
-/** Validated payments by name, mode and type. */
-function groupRecordedPayments(orders: CountedOrder[]): ReportV2["reportRecordedPayments"] {
+/** Groups validated payments by name, mode and type. */
+function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecordedPayments"] {
   const groups = new AggregateMap<ReportV2["reportRecordedPayments"][number]>();
   for (const payment of orders.flatMap((order) => order.payments)) {
     const { name, paymentMode, paymentType } = payment;
@@ -99,8 +100,8 @@ function groupRecordedPayments(orders: CountedOrder[]): ReportV2["reportRecorded
   return toReportLines(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
 }
 
-/** The modifiers of products sold, by group and name: how many products had them, and what they added to sales. */
-function groupModifiers(rows: CountedRow[]): ReportV2["reportModifiers"] {
+/** Groups modifiers of sold products by group and name: the number of products with them, and their share of sales. */
+function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
   for (const { row } of rows) {
     for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
@@ -112,7 +113,7 @@ function groupModifiers(rows: CountedRow[]): ReportV2["reportModifiers"] {
   return toReportLines(groups.values(), (group) => [group.amount]);
 }
 
-/** The payments that the point of sale declares, by name, mode and catalogue id. */
+/** Groups payments declared by the point of sale by name, mode and catalog id. */
 function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV2["reportPayments"] {
   const groups = new AggregateMap<ReportV2["reportPayments"][number]>();
   for (const { paymentName, paymentMode, paymentId, paymentAmount } of payments) {
@@ -127,7 +128,6 @@ function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV
   return groups.values();
 }
 
-/** The drawer's movements other than sales, one entry each. */
 function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["reportEntries"] {
   return movements.map(({ id, amount, name, type, ...rest }) => ({
     entryCatalogId: id,
@@ -138,7 +138,7 @@ function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["
   }));
 }
 
-/** Orders that count, by name and type of their room. */
+/** Groups sales by name and type of their room. */
 function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
   const groups = new AggregateMap<ReportV2["reportRooms"][number]>();
   for (const order of orders) {
@@ -160,8 +160,8 @@ function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
   return groups.values();
 }
 
-/** Sales by tax name and rate. The catalogue id is that of the group's first row. */
-function groupTaxes(rows: CountedRow[]): ReportV2["reportTaxes"] {
+/** Groups sales by tax name and rate. The catalog id is that of the group's first row. */
+function groupTaxes(rows: SoldProductRow[]): ReportV2["reportTaxes"] {
   const groups = new AggregateMap<ReportV2["reportTaxes"][number]>();
   for (const { row } of rows) {
     const taxRate = percentToBasisPoints(row.taxRate);
@@ -180,8 +180,8 @@ function groupTaxes(rows: CountedRow[]): ReportV2["reportTaxes"] {
 
 type Transfer = ReportV2["reportTransferred"][number];
 
-/** Transferred rows by where they went. */
-function groupTransfers(orders: CountedOrder[]): Transfer[] {
+/** Groups transferred rows by destination. */
+function groupTransfers(orders: ReportableOrder[]): Transfer[] {
   const groups = new AggregateMap<Transfer>();
   for (const { order } of orders) {
     for (const { row, destination } of listTransferredRows(order)) {
@@ -195,8 +195,8 @@ function groupTransfers(orders: CountedOrder[]): Transfer[] {
 }
 
 /**
- * The transferred rows of an order: all of them when it is transferred itself, else those that are. What was canceled
- * went nowhere.
+ * Returns the transferred rows of an order. If the order is transferred, these are all rows. Canceled orders and rows
+ * do not count as transferred.
  */
 function listTransferredRows(order: OrderData): { row: ProductRow; destination: string | null }[] {
   if (order.isCanceled) return [];

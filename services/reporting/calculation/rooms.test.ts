@@ -4,7 +4,7 @@ import { createTestOrder } from "../testing/till-fixtures.ts";
 
 const diningRoomOrder = { roomName: "Salle", roomType: "room", total: 1100, totalWithoutTax: 1000 } as const;
 
-test("sums the orders that count by room, those with guests apart", () => {
+test("sums sales by room, with a separate total for orders with guests", () => {
   const orders = [
     { ...diningRoomOrder, guestsCount: 2 },
     diningRoomOrder,
@@ -23,7 +23,7 @@ test("sums the orders that count by room, those with guests apart", () => {
   ]);
 });
 
-test("rooms are the same by name and type, and null is a value", () => {
+test("groups rooms by name and type, and treats null as a value", () => {
   const orders = [
     diningRoomOrder,
     { ...diningRoomOrder, roomType: "bar" as const },
@@ -40,7 +40,7 @@ test("rooms are the same by name and type, and null is a value", () => {
   ]);
 });
 
-test("a room whose orders come to nothing is listed", () => {
+test("lists a room whose total is 0", () => {
   expect(
     computeTestReport([createTestOrder({ ...diningRoomOrder, total: 0, totalWithoutTax: 0 })]).reportV2.reportRooms,
   ).toHaveLength(1);

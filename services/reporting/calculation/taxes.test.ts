@@ -7,13 +7,13 @@ function computeTaxes(...rows: Parameters<typeof createTestProductRow>[0][]) {
     .reportTaxes;
 }
 
-test("sums the declared tax by name and rate, with the catalogue id of the first row", () => {
+test("sums the declared tax by name and rate, with the catalog id of the first row", () => {
   expect(computeTaxes({ taxId: "first", taxAmount: 101 }, { taxId: "second", taxAmount: 7 })).toEqual([
     { taxName: "TVA 10%", taxRate: 1000, taxAmount: 108, taxableAmount: 2000, taxCatalogId: "first" },
   ]);
 });
 
-test("one rate under two names is two taxes, and one name at two rates", () => {
+test("separates taxes that differ in name or rate", () => {
   const names = computeTaxes(
     {},
     { taxName: "Réduit" },
@@ -29,11 +29,11 @@ test("one rate under two names is two taxes, and one name at two rates", () => {
   ]);
 });
 
-test("a tax of nothing is listed, because it has no quantity to leave it out by", () => {
+test("lists a tax of 0", () => {
   expect(computeTaxes({ totalRow: 0, taxAmount: 0, taxableAmount: 0 })).toHaveLength(1);
 });
 
-test("rates are hundredths of a percent, rounded half away from zero", () => {
+test("converts rates to hundredths of a percent, rounded half away from zero", () => {
   expect(computeTaxes({ taxRate: 8.875 }, { taxRate: 19.6 }, { taxRate: 0 }).map((tax) => tax.taxRate)).toEqual([
     888, 1960, 0,
   ]);

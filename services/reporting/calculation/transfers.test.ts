@@ -8,7 +8,7 @@ function computeTransfers(...orders: Parameters<typeof createTestOrder>[0][]) {
 
 const transferredFields = { isTransferred: true, transferredTo: "Table 12" };
 
-test("a transferred order takes all its rows that are not canceled to where it went", () => {
+test("counts all rows of a transferred order that are not canceled", () => {
   const order = {
     isTransferred: true,
     transferredTo: "Mews",
@@ -23,9 +23,9 @@ test("a transferred order takes all its rows that are not canceled to where it w
   expect(computeTransfers(order)).toEqual([{ name: "Mews", quantity: 5, amount: 4400 }]);
 });
 
-test("an order that stays loses its transferred rows to where they went", () => {
+test("counts transferred rows of other orders under their own destination", () => {
   const order = {
-    transferredTo: "Not there",
+    transferredTo: "Unused",
     productRowList: [
       createTestProductRow(),
       createTestProductRow(transferredFields),
@@ -36,14 +36,14 @@ test("an order that stays loses its transferred rows to where they went", () => 
   expect(computeTransfers(order)).toEqual([{ name: "Table 12", quantity: 2, amount: 2200 }]);
 });
 
-test("what was canceled was not transferred", () => {
+test("does not count canceled rows or orders as transferred", () => {
   expect(computeTransfers({ isCanceled: true, productRowList: [createTestProductRow(transferredFields)] })).toEqual([]);
   expect(computeTransfers({ isCanceled: true, isTransferred: true, productRowList: [createTestProductRow()] })).toEqual(
     [],
   );
 });
 
-test("the child of a split bill counts like any row", () => {
+test("counts the child of a split bill like any row", () => {
   const child = createTestProductRow({ ...transferredFields, parentProductRowId: "parent" });
   expect(computeTransfers({ productRowList: [child, createTestProductRow(transferredFields)] })[0]).toMatchObject({
     quantity: 2,
@@ -51,7 +51,7 @@ test("the child of a split bill counts like any row", () => {
   });
 });
 
-test("no destination is an empty name", () => {
+test("groups missing and empty destinations under an empty name", () => {
   const rows = [
     createTestProductRow({ isTransferred: true }),
     createTestProductRow({ isTransferred: true, transferredTo: "" }),
@@ -59,7 +59,7 @@ test("no destination is an empty name", () => {
   expect(computeTransfers({ productRowList: rows })).toEqual([{ name: "", quantity: 2, amount: 2200 }]);
 });
 
-test("what comes to nothing is left out, and a refund is written as one", () => {
+test("omits transfers that add up to 0, and reports a refund with quantity 1", () => {
   const refund = createTestProductRow({ ...transferredFields, quantity: -1, totalRow: -1100 });
   expect(computeTransfers({ productRowList: [createTestProductRow(transferredFields), refund] })).toEqual([]);
   expect(computeTransfers({ productRowList: [refund] })[0]).toMatchObject({ quantity: 1, amount: -1100 });

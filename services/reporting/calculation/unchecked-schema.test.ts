@@ -6,18 +6,18 @@ import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 type FieldChange = (name: string, value: unknown) => [string, unknown][];
 
-/** What clients may write in another way, to the same effect. */
-const spellings: Record<string, FieldChange> = {
-  "as it is": (name, value) => [[name, value]],
-  "without the fields that are null": (name, value) => (value === null ? [] : [[name, value]]),
-  "with fields that are not known": (name, value) => [
+/** Equivalent notations of a till that clients may send. */
+const notations: Record<string, FieldChange> = {
+  unchanged: (name, value) => [[name, value]],
+  "without null fields": (name, value) => (value === null ? [] : [[name, value]]),
+  "with unknown fields": (name, value) => [
     [name, value],
     [`${name}Unknown`, { of: value }],
   ],
-  "with ids in capitals and dates with an offset": (name, value) => [[name, respell(value)]],
+  "with upper-case ids and dates with an offset": (name, value) => [[name, changeNotation(value)]],
 };
 
-function respell(value: unknown): unknown {
+function changeNotation(value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)) return value.toUpperCase();
   return value.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?)Z$/, "$1+02:00");
@@ -30,18 +30,18 @@ function changeFields(value: unknown, change: FieldChange): unknown {
   return Object.fromEntries(fields);
 }
 
-const tills = ["small-v1", "shift-v1", "small-v2", "shift-v2", "training-v2"];
+const sampleTills = ["small-v1", "shift-v1", "small-v2", "shift-v2", "training-v2"];
 
-it.each(tills.flatMap((name) => Object.keys(spellings).map((spelling) => [name, spelling] as const)))(
-  "%s, %s, gets the form that the schema with its checks gives it",
-  (name, spelling) => {
+it.each(sampleTills.flatMap((name) => Object.keys(notations).map((notation) => [name, notation] as const)))(
+  "converts %s, %s, as the schema with checks does",
+  (name, notation) => {
     const schema = name.endsWith("v1") ? TillV1 : TillV2;
-    const till = changeFields(readSample(`${name}.till`), spellings[spelling] as FieldChange);
+    const till = changeFields(readSample(`${name}.till`), notations[notation] as FieldChange);
     expect(toUncheckedSchema<typeof TillV1 | typeof TillV2>(schema).parse(till)).toEqual(schema.parse(till));
   },
 );
 
-it("checks nothing", () => {
+it("accepts values that the schema rejects", () => {
   const till = { ...(readSample("small-v2.till") as TillV2), reportNumber: -1 };
   expect(TillV2.safeParse(till).success).toBe(false);
   expect(toUncheckedSchema(TillV2).parse(till).reportNumber).toBe(-1);

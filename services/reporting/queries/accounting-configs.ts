@@ -1,7 +1,7 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type PageRange, type PageResult, toCreatedAtPosition } from "@pragma/runtime/http/page-response";
 
-/** A config: the reply that is sent, and what it is found by. */
+/** A row of `accounting_configs`; `body` is the response as JSON text. */
 export interface AccountingConfigRow {
   id: string;
   locationId: string;
@@ -12,7 +12,7 @@ export interface AccountingConfigRow {
 
 interface AccountingConfigKey {
   id: string;
-  /** Null: of any location. */
+  /** Null for any location. */
   locationId: string | null;
 }
 
@@ -22,22 +22,19 @@ export async function insertAccountingConfigRow(tx: SqlTransaction, row: Account
 
 export async function findAccountingConfigRow(
   sql: SqlClient,
-  which: AccountingConfigKey,
+  key: AccountingConfigKey,
 ): Promise<AccountingConfigRow | undefined> {
-  const [row] = await sql<
-    AccountingConfigRow[]
-  >`select * from accounting_configs where ${matchesConfigKey(sql, which)}`;
+  const [row] = await sql<AccountingConfigRow[]>`select * from accounting_configs where ${matchesConfigKey(sql, key)}`;
   return row;
 }
 
-/** The same, locked until the transaction ends. */
 export async function lockAccountingConfigRow(
   tx: SqlTransaction,
-  which: AccountingConfigKey,
+  key: AccountingConfigKey,
 ): Promise<AccountingConfigRow | undefined> {
   const [row] = await tx<
     AccountingConfigRow[]
-  >`select * from accounting_configs where ${matchesConfigKey(tx, which)} for update`;
+  >`select * from accounting_configs where ${matchesConfigKey(tx, key)} for update`;
   return row;
 }
 
@@ -48,43 +45,43 @@ export async function updateAccountingConfigRow(
   await tx`update accounting_configs set ${tx({ body, etag })} where id = ${id}`;
 }
 
-/** False when there is none. */
-export async function deleteAccountingConfigRow(sql: SqlClient, which: AccountingConfigKey): Promise<boolean> {
-  const deleted = await sql`delete from accounting_configs where ${matchesConfigKey(sql, which)}`;
+/** Deletes a config; returns false when it does not exist. */
+export async function deleteAccountingConfigRow(sql: SqlClient, key: AccountingConfigKey): Promise<boolean> {
+  const deleted = await sql`delete from accounting_configs where ${matchesConfigKey(sql, key)}`;
   return deleted.count === 1;
 }
 
-/** A page of a location's configs, newest first: no more than fit, but the first however large it is. */
+/** Returns a page of a location's configs, newest first: up to `maxBytes`, but at least one. */
 export async function findAccountingConfigPage(
   sql: SqlClient,
   locationId: string,
   { after, offset, limit, maxBytes }: PageRange & { maxBytes: number },
 ): Promise<PageResult<{ at: string; id: string }>> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<{ id: string; createdAt: Date; body: string; found: number }[]>`
+  const [rows, [totalRow]] = await Promise.all([
+    sql<{ id: string; createdAt: Date; body: string; rowCount: number }[]>`
       with page as (
         select id, created_at, body from accounting_configs
         where location_id = ${locationId} and ${isAfter}
         order by created_at desc, id desc offset ${offset} limit ${limit + 1}
       ), measured as (
-        select *, count(*) over () as found, row_number() over newest_first as number,
+        select *, count(*) over () as row_count, row_number() over newest_first as number,
           sum(octet_length(body)) over newest_first as bytes
         from page window newest_first as (order by created_at desc, id desc)
       )
-      select id, created_at, body, found from measured
+      select id, created_at, body, row_count from measured
       where number = 1 or (number <= ${limit} and bytes <= ${maxBytes}) order by number`,
     sql<[{ total: number }]>`select count(*) as total from accounting_configs where location_id = ${locationId}`,
   ]);
-  const last = rows.length < (rows[0]?.found ?? 0) ? rows.at(-1) : undefined;
+  const last = rows.length < (rows[0]?.rowCount ?? 0) ? rows.at(-1) : undefined;
   return {
     items: rows.map(({ body }) => body),
-    total: counted.total,
+    total: totalRow.total,
     last: last ? toCreatedAtPosition(last) : null,
   };
 }
 
-/** Those of these configs that there are, in any location. */
+/** Returns the existing configs among these ids, of any location. */
 export async function findAccountingConfigRows(tx: SqlTransaction, ids: string[]): Promise<AccountingConfigRow[]> {
   return tx<AccountingConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
 }

@@ -17,7 +17,7 @@ export interface AccountingExportRow {
   finishedAt: Date | null;
 }
 
-export interface ExportItemRow {
+export interface AccountingExportItemRow {
   position: number;
   tillId: string;
   fileNumber: number;
@@ -26,7 +26,7 @@ export interface ExportItemRow {
 }
 
 /** A file without its content. */
-export interface ExportFileRow {
+export interface AccountingExportFileRow {
   number: number;
   locationId: string;
   configId: string;
@@ -42,8 +42,8 @@ interface NewAccountingExport extends Pick<AccountingExportRow, "id" | "location
   keyId: string;
   consumer: string;
   traceparent: string;
-  files: (Pick<ExportFileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
-  items: Pick<ExportItemRow, "position" | "tillId" | "fileNumber">[];
+  files: (Pick<AccountingExportFileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
+  items: Pick<AccountingExportItemRow, "position" | "tillId" | "fileNumber">[];
 }
 
 export async function insertAccountingExport(
@@ -55,18 +55,20 @@ export async function insertAccountingExport(
   await tx`insert into accounting_items ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
 }
 
-/** An export with its items in their order, and its files; `locationId` null finds those of any location. */
+/** Returns an export with its items and files; `locationId` null matches any location. */
 export async function findAccountingExport(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
-): Promise<{ row: AccountingExportRow; items: ExportItemRow[]; files: ExportFileRow[] } | undefined> {
+): Promise<
+  { row: AccountingExportRow; items: AccountingExportItemRow[]; files: AccountingExportFileRow[] } | undefined
+> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     const isVisible = locationId === null ? tx`true` : tx`location_id = ${locationId}`;
     const [row] = await tx<AccountingExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
     if (!row) return undefined;
     const [items, files] = await Promise.all([
-      tx<ExportItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
-      tx<ExportFileRow[]>`
+      tx<AccountingExportItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+      tx<AccountingExportFileRow[]>`
         select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
         from accounting_files where export_id = ${id} order by number`,
     ]);
@@ -83,8 +85,8 @@ interface StoredExportFile {
 }
 
 /**
- * A file of an export without its content, and without `file` as long as it is not there; undefined when there is no such export. `locationId`
- * null finds those of any location.
+ * Returns a file of an export without its content; `file` is missing until it is written. Returns undefined when there
+ * is no such export. `locationId` null matches any location.
  */
 export async function findExportFile(
   sql: SqlClient,
@@ -97,49 +99,53 @@ export async function findExportFile(
   return row && (row.size === null ? {} : { file: row });
 }
 
-/** Bytes of a file that a query carries: they pass through memory as hexadecimal text, which takes the time of its size. */
+/** Limit of file content in one query: the driver converts it to hexadecimal text, which blocks the event loop. */
 const chunkBytes = 1024 * 1024;
 
-/** The bytes of a file from the one at `offset` on, up to so many as a query carries. */
+/**
+ * Returns the bytes of a file from `offset` on, up to `chunkBytes`.
+ *
+ * @throws Error when the file ends before `offset` or is gone.
+ */
 export async function readExportFileChunk(
   sql: SqlClient,
   { exportId, number, offset }: { exportId: string; number: number; offset: number },
 ): Promise<Uint8Array> {
-  const [row] = await sql<{ piece: Uint8Array }[]>`
-    select substring(content from ${offset + 1} for ${chunkBytes}) as piece
+  const [row] = await sql<{ chunk: Uint8Array }[]>`
+    select substring(content from ${offset + 1} for ${chunkBytes}) as chunk
     from accounting_files where export_id = ${exportId} and number = ${number}`;
-  if (!row || row.piece.byteLength === 0) throw new Error("The file has become shorter, or was removed.");
-  return row.piece;
+  if (!row || row.chunk.byteLength === 0) throw new Error("The export file was truncated or removed.");
+  return row.chunk;
 }
 
-/** A claim to an export: who holds the latest makes it. */
-export interface ExportClaim {
+/** A claim (lease) of a process to an export. Only the holder of the latest claim writes the result. */
+export interface AccountingExportClaim {
   id: string;
   attempt: number;
-  /** Of the request for it (W3C). */
+  /** The W3C trace context of the request that created the export. */
   traceparent: string | null;
 }
 
-/** Exports that nobody is making: pending, unless they wait to be tried again, or with a claim that has run out. */
+/** Exports without a valid claim. For a pending export that failed before, `claimed_until` is its next attempt. */
 const isClaimable = (sql: SqlClient) => sql`
   state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
 
 /**
- * Claims exports for so many seconds, up to so many: locations take turns, those under way counted, and each has its
- * oldest made first. A claim of which a process died counts as three attempts.
+ * Claims up to `limit` exports for `seconds`. Locations alternate, including their running exports; within a location
+ * the oldest comes first. Taking over the expired claim of another process counts as three attempts.
  */
 export async function claimAccountingExports(
   sql: SqlClient,
   { limit, seconds }: { limit: number; seconds: number },
-): Promise<ExportClaim[]> {
-  return sql<ExportClaim[]>`
+): Promise<AccountingExportClaim[]> {
+  return sql<AccountingExportClaim[]>`
     with due as (
       select export.id from accounting_exports export join (
-        select id, row_number() over (partition by location_id order by state desc, created_at) as turn
+        select id, row_number() over (partition by location_id order by state desc, created_at) as rank
         from accounting_exports where state in ('pending', 'running')
-      ) place using (id)
+      ) ranked using (id)
       where ${isClaimable(sql)}
-      order by turn, created_at limit ${limit} for update of export skip locked
+      order by rank, created_at limit ${limit} for update of export skip locked
     )
     update accounting_exports export set
       state = 'running', attempt = attempt + case state when 'running' then 3 else 1 end,
@@ -149,10 +155,10 @@ export async function claimAccountingExports(
     returning export.id, attempt, traceparent`;
 }
 
-/** Prolongs a claim; false when it is no longer the latest. */
-export async function renewExportClaim(
+/** Extends a claim; returns false when it is no longer the latest. */
+export async function renewAccountingExportClaim(
   sql: SqlClient,
-  claim: ExportClaim,
+  claim: AccountingExportClaim,
   { seconds }: { seconds: number },
 ): Promise<boolean> {
   const renewed = await sql`
@@ -160,14 +166,18 @@ export async function renewExportClaim(
   return renewed.count === 1;
 }
 
-/** Lets go of a claim, so that the export can be made by somebody else after so many seconds. */
-export async function releaseExportClaim(sql: SqlClient, claim: ExportClaim, { afterSeconds = 0 } = {}): Promise<void> {
+/** Releases a claim, so that any process can claim the export after `afterSeconds`. */
+export async function releaseAccountingExportClaim(
+  sql: SqlClient,
+  claim: AccountingExportClaim,
+  { afterSeconds = 0 } = {},
+): Promise<void> {
   await sql`
     update accounting_exports set state = 'pending', claimed_until = now() + make_interval(secs => ${afterSeconds})
     where ${isClaimHeld(sql, claim)}`;
 }
 
-/** How many exports of a location have not come to their end, or of a key where they are of several locations. */
+/** Counts the pending and running exports of a location, or of an API key for exports of several locations. */
 export async function countUnfinishedExportsOfOwner(
   tx: SqlTransaction,
   db: Database,
@@ -181,64 +191,61 @@ export async function countUnfinishedExportsOfOwner(
   return row.count;
 }
 
-/** How many exports have not come to their end. */
-export async function countUnfinishedExports(sql: SqlClient): Promise<number> {
+export async function countUnfinishedAccountingExports(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from accounting_exports where state in ('pending', 'running')`;
   return row.count;
 }
 
-/** The exports that have not come to their end, oldest first, as operators see them. */
-export async function listUnfinishedExports(sql: SqlClient, limit: number) {
+/** Returns the pending and running exports, oldest first, as operators see them. */
+export async function listUnfinishedAccountingExports(sql: SqlClient, limit: number) {
   return sql`
     select id as export_id, location_id, state, created_at, attempt as attempts, claimed_until
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
-/** What came of a till. */
-export type ExportItemResult = Pick<ExportItemRow, "position" | "state" | "failure">;
+export type TillExportResult = Pick<AccountingExportItemRow, "position" | "state" | "failure">;
 
-/** What came of an export. */
-export interface FinishedExport {
+export interface AccountingExportResult {
   state: "done" | "failed";
-  items: ExportItemResult[];
+  items: TillExportResult[];
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
 }
 
-/** Writes down what came of an export; false, and nothing is written, when the claim is no longer the latest. */
+/** Stores the result of an export; returns false and stores nothing when the claim is no longer the latest. */
 export async function finishAccountingExport(
   tx: SqlTransaction,
-  claim: ExportClaim,
-  { state, items, files }: FinishedExport,
+  claim: AccountingExportClaim,
+  { state, items, files }: AccountingExportResult,
 ) {
-  const finished = await tx`
+  const updated = await tx`
     update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
     where ${isClaimHeld(tx, claim)}`;
-  if (finished.count === 0) return false;
+  if (updated.count === 0) return false;
   for (const { number, content, ...file } of files) {
-    const isFile = tx`export_id = ${claim.id} and number = ${number}`;
-    await tx`update accounting_files set ${tx({ ...file, content: Buffer.alloc(0) })} where ${isFile}`;
+    const matchesFile = tx`export_id = ${claim.id} and number = ${number}`;
+    await tx`update accounting_files set ${tx({ ...file, content: Buffer.alloc(0) })} where ${matchesFile}`;
     for (let offset = 0; offset < content.byteLength; offset += chunkBytes) {
-      const piece = content.subarray(offset, offset + chunkBytes);
-      await tx`update accounting_files set content = content || ${piece}::bytea where ${isFile}`;
+      const chunk = content.subarray(offset, offset + chunkBytes);
+      await tx`update accounting_files set content = content || ${chunk}::bytea where ${matchesFile}`;
     }
   }
   await tx`
-    update accounting_items as item set state = found.state, failure = found.failure
-    from jsonb_to_recordset(${toRecordsetParameter(tx, items)}) as found (position int, state text, failure text)
-    where item.export_id = ${claim.id} and item.position = found.position`;
+    update accounting_items as item set state = result.state, failure = result.failure
+    from jsonb_to_recordset(${toRecordsetParameter(tx, items)}) as result (position int, state text, failure text)
+    where item.export_id = ${claim.id} and item.position = result.position`;
   return true;
 }
 
-/** A file to make: how, and of which tills. */
-export interface PlannedExportFile extends Pick<ExportFileRow, "number" | "locationId" | "provider"> {
+/** A file to write: its format, config and tills. */
+export interface PlannedAccountingFile extends Pick<AccountingExportFileRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
 
-/** What an export is to hold: the tills of each file in the order in which they were closed. */
-export async function findPlannedExportFiles(sql: SqlClient, exportId: string): Promise<PlannedExportFile[]> {
-  return sql<PlannedExportFile[]>`
+/** Returns the files that an export is to contain, each with its tills in the order in which they were closed. */
+export async function findPlannedAccountingFiles(sql: SqlClient, exportId: string): Promise<PlannedAccountingFile[]> {
+  return sql<PlannedAccountingFile[]>`
     select number, location_id, provider, config, (
       select json_agg(
         json_build_object('position', position, 'tillId', till_id)
@@ -250,47 +257,24 @@ export async function findPlannedExportFiles(sql: SqlClient, exportId: string): 
     from accounting_files file where export_id = ${exportId} order by number`;
 }
 
-/** How many exports are removed at a time. */
-const portion = 50;
+const deleteBatchSize = 50;
 
-/** Removes exports with their files once they are too old; they can be made again from the same tills. */
-export async function deleteExpiredExports(db: Database, days: number): Promise<void> {
-  const removePortion = async (tx: SqlTransaction) => {
-    const old = await tx<{ id: string }[]>`
+/** Deletes finished exports older than `days`, with their files. The same tills can be exported again. */
+export async function deleteExpiredAccountingExports(db: Database, days: number): Promise<void> {
+  const deleteBatch = async (tx: SqlTransaction) => {
+    const expired = await tx<{ id: string }[]>`
       select id from accounting_exports
       where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
-      order by created_at limit ${portion} for update skip locked`;
-    const ids = old.map(({ id }) => id);
+      order by created_at limit ${deleteBatchSize} for update skip locked`;
+    const ids = expired.map(({ id }) => id);
     await tx`delete from accounting_items where export_id = any(${ids}::uuid[])`;
     await tx`delete from accounting_files where export_id = any(${ids}::uuid[])`;
     await tx`delete from accounting_exports where id = any(${ids}::uuid[])`;
     return ids.length;
   };
-  while ((await db.transaction(removePortion)) === portion);
+  while ((await db.transaction(deleteBatch)) === deleteBatchSize);
 }
 
-/** What the reporting service has of a till: its report and what entries need beside it, when it has them. */
-export interface StoredTillReport {
-  v2: string;
-  accountingFacts: string | null;
-}
-
-export async function findReportOfTill(
-  sql: SqlClient,
-  { tillId, locationId }: { tillId: string; locationId: string },
-): Promise<StoredTillReport | undefined> {
-  const [row] = await sql<StoredTillReport[]>`
-    select v2, accounting_facts from reports where till_id = ${tillId} and location_id = ${locationId}`;
-  return row;
-}
-
-/** The locations of those of these tills that there are. */
-export async function findLocationsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
-  const rows = await tx<{ tillId: string; locationId: string }[]>`
-    select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
-  return new Map(rows.map(({ tillId, locationId }) => [tillId, locationId]));
-}
-
-function isClaimHeld(sql: SqlClient | SqlTransaction, { id, attempt }: ExportClaim) {
+function isClaimHeld(sql: SqlClient | SqlTransaction, { id, attempt }: AccountingExportClaim) {
   return sql`id = ${id} and attempt = ${attempt} and state = 'running'`;
 }

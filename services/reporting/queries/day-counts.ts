@@ -1,16 +1,16 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-export type ReportOrOrder = "report" | "order";
+export type ReportOrOrderKind = "report" | "order";
 
 interface DayCountChange {
   locationId: string;
-  kind: ReportOrOrder;
-  /** The day of each record that there was, and that there is now: YYYY-MM-DD. */
+  kind: ReportOrOrderKind;
+  /** The days (YYYY-MM-DD) of the reports or orders before and after the change, one entry for each of them. */
   before: string[];
   after: string[];
 }
 
-/** Counts what came and went by day. The caller holds the location's lock. */
+/** Updates the counts of reports or orders by day. The caller must hold the location's lock. */
 export async function adjustDayCounts(
   tx: SqlTransaction,
   { locationId, kind, before, after }: DayCountChange,
@@ -22,10 +22,10 @@ export async function adjustDayCounts(
   if (changed.length === 0) return;
   await tx`
     insert into day_counts (location_id, kind, day, count)
-    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as given (day date)
+    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date)
     on conflict do nothing`;
   await tx`
     update day_counts set count = count + change
-    from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as given (day date, change int)
-    where location_id = ${locationId} and kind = ${kind} and day_counts.day = given.day`;
+    from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date, change int)
+    where location_id = ${locationId} and kind = ${kind} and day_counts.day = changed.day`;
 }

@@ -23,7 +23,7 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
   return rows.map(({ id }) => id);
 }
 
-/** The day of each of these orders that is served. */
+/** Returns the day of each of these orders that is current, that is, listed and readable. */
 export async function findCurrentOrderDays(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -34,7 +34,7 @@ export async function findCurrentOrderDays(
   return rows.map(({ day }) => day);
 }
 
-/** When each of these orders was first received at this location, in whatever till. */
+/** Returns the earliest creation time of each of these orders at the location, across all tills. */
 export async function findOrderCreationTimes(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -45,7 +45,7 @@ export async function findOrderCreationTimes(
   return new Map(rows.map(({ id, created }) => [id, created.toISOString()]));
 }
 
-/** Puts a till's orders in the place of those it had. Orders that other tills hold too are served by nobody until `settleOwners`. */
+/** Replaces a till's orders. Orders that other tills contain are not current until `assignOrdersToLatestTill` runs. */
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
   { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
@@ -54,39 +54,39 @@ export async function replaceOrdersOfTill(
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  // As rows of values: in an array every quote of the replies would have to be escaped, and so few at a time that
-  // putting them on the wire does not hold up the process.
-  for (let at = 0; at < stored.length; at += insertBatchSize) {
-    await tx`insert into orders ${tx(stored.slice(at, at + insertBatchSize))}`;
+  // Rows of values, because in an array every quote of the JSON texts would be escaped. Small batches, because
+  // serializing a large one blocks the event loop.
+  for (let start = 0; start < stored.length; start += insertBatchSize) {
+    await tx`insert into orders ${tx(stored.slice(start, start + insertBatchSize))}`;
   }
 }
 
 const insertBatchSize = 25;
 
-/** Which of these orders some till of the location holds. */
+/** Returns the ids among these that any till of the location contains. */
 async function findStoredOrderIds(tx: SqlTransaction, { locationId, ids }: LocationOrderIds): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select distinct id from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return rows.map(({ id }) => id);
 }
 
-/** Gives each of these orders to the till that was pushed last of those that hold it. */
+/** Makes each of these orders current in the till that was pushed last among those that contain it. */
 export async function assignOrdersToLatestTill(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
 ): Promise<void> {
-  const contested = await tx<{ id: string; owner: string }[]>`
+  const sharedOrders = await tx<{ id: string; owner: string }[]>`
     select id, (array_agg(till_id order by pushed_at desc, till_id desc))[1] as owner
     from orders where location_id = ${locationId} and id = any(${ids}::uuid[])
     group by id having count(*) > 1 or not bool_or(is_current)`;
-  if (contested.length === 0) return;
-  const contestedIds = contested.map(({ id }) => id);
-  // First nobody, then the owner: the index that allows one owner is checked row by row.
+  if (sharedOrders.length === 0) return;
+  const sharedIds = sharedOrders.map(({ id }) => id);
+  // Two statements, because the unique index on current orders is checked row by row.
   await tx`
     update orders set is_current = false
-    where location_id = ${locationId} and id = any(${contestedIds}::uuid[]) and is_current`;
+    where location_id = ${locationId} and id = any(${sharedIds}::uuid[]) and is_current`;
   await tx`
     update orders set is_current = true
-    from jsonb_to_recordset(${toRecordsetParameter(tx, contested)}) as owned (id uuid, owner uuid)
+    from jsonb_to_recordset(${toRecordsetParameter(tx, sharedOrders)}) as owned (id uuid, owner uuid)
     where orders.location_id = ${locationId} and orders.id = owned.id and orders.till_id = owned.owner`;
 }

@@ -4,8 +4,7 @@ import { startTestReporting, type TestReporting } from "../testing/start-test-re
 import { adjustDayCounts } from "./day-counts.ts";
 import { findReportOrOrderPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
 
-/** Orders of each day. */
-const ordersByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
+const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
 const locationId = randomUUID();
 let service: TestReporting;
 /** Every order, newest first. */
@@ -13,12 +12,12 @@ let allOrders: ReportOrOrderPosition[];
 
 beforeAll(async () => {
   service = await startTestReporting();
-  for (const [day, orders] of Object.entries(ordersByDay)) await addOrders(day, orders);
-  // A day that had orders, and has none any more, is still a day that is counted.
-  const gone = await addOrders("2026-03-03", 5);
+  for (const [day, count] of Object.entries(orderCountByDay)) await addOrders(day, count);
+  // A day without orders that had some before keeps its row in day_counts.
+  const removed = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
-    await adjustDayCounts(tx, { locationId, kind: "order", before: gone.map(({ day }) => day), after: [] });
+    await adjustDayCounts(tx, { locationId, kind: "order", before: removed.map(({ day }) => day), after: [] });
   });
   allOrders = await service.db.sql<ReportOrOrderPosition[]>`
     select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at from orders
@@ -30,24 +29,24 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
   const tillId = randomUUID();
   return service.db.transaction(async (tx) => {
     await tx`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
-    // Several orders are opened in the same second: their ids decide.
+    // Three orders open in the same second: their ids decide the order.
     const orders = await tx<ReportOrOrderPosition[]>`
       insert into orders
         (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
       select ${tillId}, ${locationId}, id, ${tillId}, ${day}::date, ${day}::date + interval '8 hours' + (number / 3) * interval '1 second',
         now(), now(), now(), '', '"' || id || '"', ''
-      from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as given
+      from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as generated
       returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
     await adjustDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
     return orders;
   });
 }
 
-it("a page ends early where more would be too large, and goes on from its last item", async () => {
+it("ends a page at the byte limit, and continues after its last item", async () => {
   const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
-  const seen: string[] = [];
-  for (let after: ReportOrOrderPosition | null = null; seen.length < 300; ) {
-    // Each text has 38 bytes.
+  const ids: string[] = [];
+  for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
+    // Each body has 38 bytes.
     const page = await findReportOrOrderPage(service.db, filter, {
       after,
       offset: 0,
@@ -56,10 +55,10 @@ it("a page ends early where more would be too large, and goes on from its last i
       maxBytes: 38 * 7,
     });
     expect(page.items).toHaveLength(7);
-    seen.push(...JSON.parse(`[${page.items}]`));
+    ids.push(...JSON.parse(`[${page.items}]`));
     after = page.last;
   }
-  expect(seen).toEqual(allOrders.slice(0, seen.length).map(({ id }) => id));
+  expect(ids).toEqual(allOrders.slice(0, ids.length).map(({ id }) => id));
   const small = { after: null, offset: 5, limit: 100, body: "v1", maxBytes: 1 };
   expect(await findReportOrOrderPage(service.db, filter, small)).toMatchObject({
     items: [Buffer.from(`"${allOrders[5]?.id}"`)],
@@ -67,15 +66,17 @@ it("a page ends early where more would be too large, and goes on from its last i
 });
 
 describe.each([
-  ["of everything", null, null],
+  ["of all days", null, null],
   ["since a day", "2026-03-02", null],
   ["until a day", null, "2026-03-04"],
   ["of one day", "2026-03-02", "2026-03-02"],
-  ["of a day that was emptied", "2026-03-03", "2026-03-03"],
-  ["of days without any", "2026-03-05", "2026-03-06"],
+  ["of a day whose orders were removed", "2026-03-03", "2026-03-03"],
+  ["of days without orders", "2026-03-05", "2026-03-06"],
 ])("a list %s", (_, since, until) => {
-  it.each([1_000, 97, 13])("has the same pages of %i by index and by token as if it were read whole", async (size) => {
-    const wanted = allOrders.filter(({ day }) => day >= (since ?? day) && day <= (until ?? day)).map(({ id }) => id);
+  it.each([1_000, 97, 13])("returns the same pages of %i by index and by token", async (size) => {
+    const expectedIds = allOrders
+      .filter(({ day }) => day >= (since ?? day) && day <= (until ?? day))
+      .map(({ id }) => id);
     const filter = { locationId, kind: "order" as const, since, until, reportId: null };
     const page = ({ index = 0, after = null }: { index?: number; after?: ReportOrOrderPosition | null }) =>
       findReportOrOrderPage(service.db, filter, {
@@ -86,18 +87,18 @@ describe.each([
         maxBytes: 1e9,
       });
     let after: ReportOrOrderPosition | null = null;
-    for (let index = 0; index * size < wanted.length; index += 1) {
-      const expected = wanted.slice(index * size, (index + 1) * size);
+    for (let index = 0; index * size < expectedIds.length; index += 1) {
+      const expected = expectedIds.slice(index * size, (index + 1) * size);
       const byIndex = await page({ index });
       expect(JSON.parse(`[${byIndex.items}]`)).toEqual(expected);
-      expect(byIndex.total).toBe(wanted.length);
+      expect(byIndex.total).toBe(expectedIds.length);
       if (after) expect(await page({ after })).toEqual(byIndex);
       after = byIndex.last;
     }
     expect(after).toBeNull();
-    const behind = Math.ceil(wanted.length / size);
-    const nothing = { total: wanted.length, items: [], last: null };
-    expect(await page({ index: behind })).toEqual(nothing);
-    expect(await page({ index: behind + 1_000 })).toEqual(nothing);
+    const pageCount = Math.ceil(expectedIds.length / size);
+    const emptyPage = { total: expectedIds.length, items: [], last: null };
+    expect(await page({ index: pageCount })).toEqual(emptyPage);
+    expect(await page({ index: pageCount + 1_000 })).toEqual(emptyPage);
   });
 });

@@ -1,8 +1,8 @@
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageRange, PageResult } from "@pragma/runtime/http/page-response";
-import type { ReportOrOrder } from "./day-counts.ts";
+import type { ReportOrOrderKind } from "./day-counts.ts";
 
-/** Where a report or order stands in the lists of its location: by day, then instant, then id. */
+/** The position of a report or order in the lists of its location, which sort by day, instant and id. */
 export interface ReportOrOrderPosition {
   id: string;
   /** YYYY-MM-DD in the location's time zone. */
@@ -10,21 +10,21 @@ export interface ReportOrOrderPosition {
   at: string;
 }
 
-/** Which records of a location a list shows. */
+/** Selects the reports or orders of a location for a list. */
 export interface ReportOrOrderFilter {
   locationId: string;
-  kind: ReportOrOrder;
-  /** Days, both included; open-ended when null. */
+  kind: ReportOrOrderKind;
+  /** First and last day, inclusive; null for no limit. */
   since: string | null;
   until: string | null;
-  /** Only orders of this report; all when null. */
+  /** Only orders of this report; null for all. */
   reportId: string | null;
 }
 
 interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
-  /** The column that holds the wanted shape. */
+  /** The column with the response body of the requested version. */
   body: string;
-  /** Of its texts: the first is given however large it is. */
+  /** Limit for the bodies of the page together; the page has at least one item. */
   maxBytes: number;
 }
 
@@ -32,10 +32,10 @@ const earliestDay = "0001-01-01";
 const latestDay = "9999-12-31";
 
 /**
- * Returns one page of a location's reports or orders, newest first, as the texts of `body`.
+ * Returns one page of a location's reports or orders, newest first, as the JSON texts in the column `body`.
  *
- * Totals, and the day that a page begins in, come from the counts of days: only entries of an index are passed over,
- * of that day or of one report.
+ * Totals, and the day on which a page starts, come from `day_counts`. So an offset skips only index entries of one day
+ * or of one report.
  */
 export async function findReportOrOrderPage(
   { sql }: Database,
@@ -44,8 +44,8 @@ export async function findReportOrOrderPage(
 ): Promise<PageResult<ReportOrOrderPosition>> {
   const { isListed, isCounted, records } = listConditions(sql, filter, body);
   const isByOffset = !after && offset > 0;
-  // As bytes: what is stored is sent, and to decode a hundred texts would cost more than the rest of the request.
-  const found: unknown = await sql`
+  // Raw bytes, because the stored text is sent unchanged: decoding 100 bodies would cost more than the rest.
+  const result: unknown = await sql`
     with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, offset)}),` : sql``} page as (
       select day, at, id, body from ${records} as record where ${isListed}
         ${after ? sql`and (day, at, id) < (${after.day}::date, ${after.at}::timestamptz, ${after.id}::uuid)` : sql``}
@@ -55,20 +55,20 @@ export async function findReportOrOrderPage(
       select *, row_number() over newest_first as number, sum(octet_length(body)) over newest_first as bytes
       from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
     ), list as (
-      select (select count(*) from page) as found, ${
+      select (select count(*) from page) as row_count, ${
         filter.reportId === null
           ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted})`
           : sql`(select count(*) from ${records} as record where ${isListed})`
       } as total
     )
-    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', found, total
+    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total
     from list left join measured on number = 1 or (number <= ${limit} and bytes <= ${maxBytes})
     order by number`.raw();
-  const rows = found as [ReportOrOrderPageRow, ...ReportOrOrderPageRow[]];
-  const [[, , , , count, total]] = rows;
+  const rows = result as [ReportOrOrderPageRow, ...ReportOrOrderPageRow[]];
+  const [[, , , , rowCount, total]] = rows;
   const items = rows.flatMap(([body]) => body ?? []);
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;
-  const hasMore = Number(count) > items.length;
+  const hasMore = Number(rowCount) > items.length;
   return {
     items,
     total: Number(total),
@@ -76,13 +76,13 @@ export async function findReportOrOrderPage(
   };
 }
 
-/** Its body and place, which are null in the one row of an empty page, then how many were found and are in the list. */
+/** An item, then the rows read for the page and the total of the list. An empty page has one row without an item. */
 type ReportOrOrderPageRow = [
   body: Buffer | null,
   id: Buffer | null,
   day: Buffer | null,
   at: Buffer | null,
-  found: Buffer,
+  rowCount: Buffer,
   total: Buffer,
 ];
 
@@ -103,12 +103,12 @@ function listConditions(
 }
 
 /**
- * A report's or order's reply in one of its shapes, as it is stored; `locationId` null finds that of any location: of
- * orders the one pushed last.
+ * Returns the stored response body of a report or order from the column `body`. `locationId` null matches any location;
+ * if several locations have an order with this id, the one pushed last is returned.
  */
 export async function findReportOrOrder(
   { sql }: Database,
-  { kind, id, locationId, body }: { kind: ReportOrOrder; id: string; locationId: string | null; body: string },
+  { kind, id, locationId, body }: { kind: ReportOrOrderKind; id: string; locationId: string | null; body: string },
 ): Promise<{ body: Uint8Array; etag: string } | undefined> {
   const isRequested = sql`id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
   const source =
@@ -121,7 +121,7 @@ export async function findReportOrOrder(
   return { body: text, etag: String(etag) };
 }
 
-/** The place of the record that so many others precede. */
+/** Selects the position of the item at an offset in the list. */
 function positionAtOffset(sql: SqlClient, filter: ReportOrOrderFilter, offset: number) {
   const { isListed, isCounted, records } = listConditions(sql, filter, "etag");
   if (filter.reportId !== null) {
@@ -129,7 +129,7 @@ function positionAtOffset(sql: SqlClient, filter: ReportOrOrderFilter, offset: n
       select day, at, id from ${records} as record where ${isListed}
       order by day desc, at desc, id desc offset ${offset} limit 1`;
   }
-  // Within the day, from the end that is nearer.
+  // Counts within the day from the nearer end, to skip fewer entries.
   return sql`
     with first_day as (
       select day, count, ${offset} - (up_to - count) as skip

@@ -1,5 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
-import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export interface ReportRow {
   id: string;
@@ -17,7 +17,7 @@ export interface ReportRow {
   accountingFacts: string;
 }
 
-/** The day of the till's report, if it has one, and when it was first made. */
+/** Returns the day and creation time of a till's report, or undefined. */
 export async function findReportDayOfTill(
   tx: SqlTransaction,
   tillId: string,
@@ -40,11 +40,26 @@ export async function deleteReportOfTill(tx: SqlTransaction, tillId: string): Pr
   await tx`delete from reports where till_id = ${tillId}`;
 }
 
-/** What `report.finalized` said of a report; undefined when there is none. */
-export async function findFinalized(
+/** Returns the data of the `report.finalized` event of a report; undefined when the report does not exist. */
+export async function findReportFinalizedData(
   tx: SqlTransaction,
   id: string,
 ): Promise<EventData<"report.finalized"> | undefined> {
   const [row] = await tx<{ finalized: string }[]>`select finalized from reports where id = ${id}`;
   return row && JSON.parse(row.finalized);
+}
+
+/** The stored figures of a till that journal entries need; `accountingFacts` is null for reports older than exports. */
+export interface StoredTillReport {
+  v2: string;
+  accountingFacts: string | null;
+}
+
+export async function findReportOfTill(
+  sql: SqlClient,
+  { tillId, locationId }: { tillId: string; locationId: string },
+): Promise<StoredTillReport | undefined> {
+  const [row] = await sql<StoredTillReport[]>`
+    select v2, accounting_facts from reports where till_id = ${tillId} and location_id = ${locationId}`;
+  return row;
 }

@@ -1,8 +1,8 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { PermanentError } from "@pragma/runtime/retries/transient-error";
 
-/** The highest revision of a till that was applied; 0 when none was. */
-export async function findAppliedRevision(sql: SqlClient, tillId: string): Promise<number> {
+/** Returns the highest applied revision of a till, or 0. */
+export async function findAppliedTillRevision(sql: SqlClient, tillId: string): Promise<number> {
   const [current] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
   return current?.revision ?? 0;
 }
@@ -13,14 +13,14 @@ interface TillRevision {
   revision: number;
   pushedAt: string;
   object: { hash: string };
-  /** Whether it is the body before without personal data. */
+  /** Whether the body is that of the previous revision without personal data. */
   isErasure?: boolean | undefined;
 }
 
 /**
- * Locks the till's row, notes this revision if it is the highest yet, and tells which was the highest before (0: none).
+ * Locks the till's row, records the revision if it is the highest, and returns the highest revision before it, or 0.
  *
- * @throws `PermanentError` when the same revision came with another body before.
+ * @throws `PermanentError` when the same revision was applied with a different body.
  */
 export async function advanceTillRevision(
   tx: SqlTransaction,
@@ -33,15 +33,22 @@ export async function advanceTillRevision(
     return 0;
   }
   if (current.revision < revision) {
-    // Between the two there may have been a body with personal data, of which only a part was erased.
+    // A skipped revision may have brought new personal data, which the erasure removed only in part.
     const hasSkipped = revision > current.revision + 1;
-    const isOtherBody = (!isErasure || hasSkipped) && current.hash !== hash;
-    await tx`update tills set ${tx({ revision, hash, ...(isOtherBody && { erasedAt: null }) })} where till_id = ${tillId}`;
+    const mayHavePersonalData = (!isErasure || hasSkipped) && current.hash !== hash;
+    await tx`update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })} where till_id = ${tillId}`;
   }
   if (current.revision === revision && current.hash !== null && current.hash !== hash) {
     throw new PermanentError(
-      `Revision ${revision} of till ${tillId} came with body ${current.hash} before, now ${hash}.`,
+      `Revision ${revision} of till ${tillId} was applied with body ${current.hash}, and now has body ${hash}.`,
     );
   }
   return current.revision;
+}
+
+/** Returns the location of each of these tills that exists, by till id. */
+export async function findLocationsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
+  const rows = await tx<{ tillId: string; locationId: string }[]>`
+    select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
+  return new Map(rows.map(({ tillId, locationId }) => [tillId, locationId]));
 }

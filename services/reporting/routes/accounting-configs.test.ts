@@ -3,7 +3,7 @@ import { AccountingConfig } from "@pragma/contracts/accounting-config";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 
 let service: TestReporting;
 beforeAll(async () => {
@@ -14,14 +14,14 @@ afterAll(() => service?.remove());
 const path = "/v1/accounting/configs";
 
 async function createConfig(principal: Principal, body: object = {}): Promise<AccountingConfig> {
-  const answer = await service.request("POST", path, { principal, body });
-  expect(answer.status, await answer.clone().text()).toBe(201);
-  return AccountingConfig.parse(await answer.json());
+  const response = await service.request("POST", path, { principal, body });
+  expect(response.status, await response.clone().text()).toBe(201);
+  return AccountingConfig.parse(await response.json());
 }
 
 describe("POST /v1/accounting/configs/", () => {
-  it("has a default from the French chart of accounts for everything", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("fills in defaults from the French chart of accounts for all fields", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     expect(await createConfig(principal)).toMatchObject({
       locationId: principal.location.id,
       journalCode: "CA",
@@ -38,10 +38,10 @@ describe("POST /v1/accounting/configs/", () => {
     });
   });
 
-  it("keeps what is named, and fills in the rest", async () => {
+  it("keeps the fields of the request and fills in the others", async () => {
     const sales = [{ taxRate: 1000, account: "7071", label: "Ventes à 10 %" }];
     const payments = { card: { account: "5121" } };
-    const config = await createConfig(principalWithScopes("accounting:write"), {
+    const config = await createConfig(createPrincipalWithScopes("accounting:write"), {
       name: "Cabinet Martin",
       sales,
       payments,
@@ -53,7 +53,7 @@ describe("POST /v1/accounting/configs/", () => {
     expect(config.tips).toEqual({ account: "467", label: "Pourboires" });
   });
 
-  it("names every fault at once", async () => {
+  it("reports all issues of a request at once", async () => {
     const body = {
       journalCode: "trop long",
       discounts: { account: "70x" },
@@ -65,10 +65,10 @@ describe("POST /v1/accounting/configs/", () => {
       discountBooking: "both",
     };
     const { errors = [] } = await service.requestProblem("POST", path, {
-      principal: principalWithScopes("accounting:write"),
+      principal: createPrincipalWithScopes("accounting:write"),
       body,
     });
-    expect(errors.map((fault) => fault.path).sort()).toEqual([
+    expect(errors.map((issue) => issue.path).sort()).toEqual([
       "discountBooking",
       "discounts.account",
       "journalCode",
@@ -78,23 +78,23 @@ describe("POST /v1/accounting/configs/", () => {
     ]);
   });
 
-  it("is made once under an Idempotency-Key", async () => {
-    const principal = principalWithScopes("accounting:write");
-    const asking = { principal, body: {}, headers: { "idempotency-key": randomUUID() } };
-    const answers = [await service.request("POST", path, asking), await service.request("POST", path, asking)];
-    const [first, second] = await Promise.all(answers.map((answer) => answer.json()));
+  it("creates one config for repeated requests with the same Idempotency-Key", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
+    const request = { principal, body: {}, headers: { "idempotency-key": randomUUID() } };
+    const responses = [await service.request("POST", path, request), await service.request("POST", path, request)];
+    const [first, second] = await Promise.all(responses.map((response) => response.json()));
     expect(second).toEqual(first);
     const list = await service.request("GET", path, { principal });
     expect(await list.json()).toMatchObject({ meta: { totalCount: 1 } });
   });
 
-  it("belongs to another location only for keys that may act for any, and if there is one", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("accepts another location only if it exists and the key may act for any location", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const body = { locationId: randomUUID() };
     expect(await service.requestProblem("POST", path, { principal, body })).toMatchObject({
       code: "location_forbidden",
     });
-    const operator = principalWithScopes("accounting:write", "locations:any");
+    const operator = createPrincipalWithScopes("accounting:write", "locations:any");
     expect(await service.requestProblem("POST", path, { principal: operator, body })).toMatchObject({
       code: "location_not_found",
     });
@@ -105,14 +105,14 @@ describe("POST /v1/accounting/configs/", () => {
   });
 });
 
-describe("the configs of a location", () => {
+describe("accounting configs of a location", () => {
   it("are listed newest first, page by page", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     const names = ["one", "two", "three"];
     for (const name of names) await createConfig(principal, { name });
     const page = async (query: string) => {
-      const answer = await service.request("GET", `${path}?${query}`, { principal });
-      return paginatedSchema(AccountingConfig).parse(await answer.json());
+      const response = await service.request("GET", `${path}?${query}`, { principal });
+      return paginatedSchema(AccountingConfig).parse(await response.json());
     };
     const first = await page("size=2");
     expect(first.data.map(({ name }) => name)).toEqual(["three", "two"]);
@@ -125,53 +125,55 @@ describe("the configs of a location", () => {
     expect((await page("index=9")).data).toEqual([]);
   });
 
-  it("are read with an entity tag, replaced as a whole, and deleted", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("can be read with an entity tag, replaced and deleted", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal, { name: "Brut", discountBooking: "gross", entryLabel: "Ventes" });
-    const one = `${path}/${config.id}`;
-    const answer = await service.request("GET", one, { principal });
-    const etag = answer.headers.get("etag") ?? "";
-    expect(await answer.json()).toEqual(config);
-    expect((await service.request("GET", one, { principal, headers: { "if-none-match": etag } })).status).toBe(304);
+    const configPath = `${path}/${config.id}`;
+    const response = await service.request("GET", configPath, { principal });
+    const etag = response.headers.get("etag") ?? "";
+    expect(await response.json()).toEqual(config);
+    expect((await service.request("GET", configPath, { principal, headers: { "if-none-match": etag } })).status).toBe(
+      304,
+    );
 
-    const replaced = await service.request("PUT", one, { principal, body: { name: "Net" } });
-    const { updatedAt, ...now } = AccountingConfig.parse(await replaced.json());
-    expect(now).toMatchObject({
+    const replaced = await service.request("PUT", configPath, { principal, body: { name: "Net" } });
+    const { updatedAt, ...current } = AccountingConfig.parse(await replaced.json());
+    expect(current).toMatchObject({
       name: "Net",
       discountBooking: "net",
       entryLabel: "Caisse",
       createdAt: config.createdAt,
     });
     expect(Date.parse(updatedAt)).toBeGreaterThanOrEqual(Date.parse(config.updatedAt));
-    const again = await service.request("GET", one, { principal, headers: { "if-none-match": etag } });
-    expect(await again.json()).toEqual({ ...now, updatedAt });
-    expect(again.headers.get("etag")).toBe(replaced.headers.get("etag"));
+    const reread = await service.request("GET", configPath, { principal, headers: { "if-none-match": etag } });
+    expect(await reread.json()).toEqual({ ...current, updatedAt });
+    expect(reread.headers.get("etag")).toBe(replaced.headers.get("etag"));
 
-    expect((await service.request("DELETE", one, { principal })).status).toBe(204);
+    expect((await service.request("DELETE", configPath, { principal })).status).toBe(204);
     for (const method of ["GET", "DELETE"]) {
-      expect(await service.requestProblem(method, one, { principal })).toMatchObject({
+      expect(await service.requestProblem(method, configPath, { principal })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
   });
 
-  it("are unknown to other locations", async () => {
-    const { id } = await createConfig(principalWithScopes("accounting:write"));
-    const principal = principalWithScopes("accounting:write");
+  it("returns 404 to keys of other locations", async () => {
+    const { id } = await createConfig(createPrincipalWithScopes("accounting:write"));
+    const principal = createPrincipalWithScopes("accounting:write");
     for (const [method, body] of [["GET"], ["PUT", {}], ["DELETE"]] as const) {
       expect(await service.requestProblem(method, `${path}/${id}`, { principal, body })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
-    const operator = principalWithScopes("accounting:write", "locations:any");
+    const operator = createPrincipalWithScopes("accounting:write", "locations:any");
     expect((await service.request("GET", `${path}/${id}`, { principal: operator })).status).toBe(200);
   });
 
-  it("are only for who has the scope", async () => {
-    expect(await service.requestProblem("GET", path, { principal: principalWithScopes("reports:read") })).toMatchObject(
-      {
-        code: "scope_missing",
-      },
-    );
+  it("returns scope_missing to a key without accounting:write", async () => {
+    expect(
+      await service.requestProblem("GET", path, { principal: createPrincipalWithScopes("reports:read") }),
+    ).toMatchObject({
+      code: "scope_missing",
+    });
   });
 });

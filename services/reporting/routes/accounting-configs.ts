@@ -18,7 +18,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { journalEntriesDescription } from "../accounting/openapi-descriptions.ts";
-import { accountingRoute, defineRoute } from "../context.ts";
+import { accountingRouteDefaults, defineRoute } from "../context.ts";
 import {
   deleteAccountingConfigRow,
   findAccountingConfigPage,
@@ -34,13 +34,13 @@ export const createAccountingConfig = defineRoute({
   method: "post",
   path: "/v1/accounting/configs/",
   operationId: "createAccountingConfig",
-  ...accountingRoute,
-  summary: "Make an accounting config",
+  ...accountingRouteDefaults,
+  summary: "Create an accounting config",
   description:
-    "Says how a location's reports become journal entries: into which journal, and onto which accounts. Everything has a default from the French chart of accounts (plan comptable général), so that `{}` makes a config that works; name only what your accountant has otherwise. A list that is given takes the place of the whole default list; accounts of payments are given mode by mode.\n\n" +
+    "Creates the rules that turn a location's reports into journal entries: the journal, and the account for each amount. Every field has a default from the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list that you send replaces the whole default list; payment accounts are set mode by mode.\n\n" +
     journalEntriesDescription,
   request: { body: jsonBodyParser(CreateAccountingConfig) },
-  responses: { 201: { description: "The config, with its defaults", schema: AccountingConfig } },
+  responses: { 201: { description: "The config, including defaults", schema: AccountingConfig } },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ body: { locationId: requestedLocationId, ...content }, principal, services, context }) {
     const { id: locationId } = await resolveLocationRef(principal, requestedLocationId, services.locations, context);
@@ -63,9 +63,9 @@ export const listAccountingConfigs = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/",
   operationId: "listAccountingConfigs",
-  ...accountingRoute,
+  ...accountingRouteDefaults,
   summary: "List accounting configs",
-  description: "The configs of the location, newest first, each whole.",
+  description: "Lists the location's configs, newest first. Each config is complete.",
   request: { query: listAccountingConfigsQuery },
   responses: { 200: { description: "A page of configs", schema: paginatedSchema(AccountingConfig) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -81,13 +81,13 @@ export const getAccountingConfig = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/{id}",
   operationId: "getAccountingConfig",
-  ...accountingRoute,
+  ...accountingRouteDefaults,
   summary: "Get an accounting config",
-  description: "A config with every field, those too that are as the French chart of accounts has them.",
+  description: "Returns a config with all fields, including those with default values.",
   request: { params: accountingConfigParams },
   responses: {
     200: { description: "The config", schema: AccountingConfig },
-    304: { description: "The client has it already" },
+    304: { description: "Not modified" },
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services, header }) {
@@ -101,17 +101,17 @@ export const replaceAccountingConfig = defineRoute({
   method: "put",
   path: "/v1/accounting/configs/{id}",
   operationId: "replaceAccountingConfig",
-  ...accountingRoute,
+  ...accountingRouteDefaults,
   summary: "Replace an accounting config",
   description:
-    "Puts a whole config in the place of this one: what is left out goes back to its default. Exports that were asked for before are made by the config as it was then.",
+    "Replaces the whole config. Fields that you leave out return to their defaults. Exports requested earlier keep using the previous config.",
   request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfig) },
-  responses: { 200: { description: "The config as it is now", schema: AccountingConfig } },
+  responses: { 200: { description: "The updated config", schema: AccountingConfig } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, body: content, principal, services }) {
-    const which = { id, locationId: getReadableLocationId(principal) };
+    const key = { id, locationId: getReadableLocationId(principal) };
     return services.db.transaction(async (tx) => {
-      const current = await lockAccountingConfigRow(tx, which);
+      const current = await lockAccountingConfigRow(tx, key);
       if (!current) throw configNotFoundError(id);
       const { locationId, createdAt } = current;
       const response = toConfigResponse({ id: current.id, locationId, createdAt, updatedAt: new Date() }, content);
@@ -125,11 +125,11 @@ export const deleteAccountingConfig = defineRoute({
   method: "delete",
   path: "/v1/accounting/configs/{id}",
   operationId: "deleteAccountingConfig",
-  ...accountingRoute,
+  ...accountingRouteDefaults,
   summary: "Delete an accounting config",
-  description: "Deletes a config. Exports that were asked for before are made all the same, and stay readable.",
+  description: "Deletes a config. Exports requested earlier still run, and stay readable.",
   request: { params: accountingConfigParams },
-  responses: { 204: { description: "The config is deleted" } },
+  responses: { 204: { description: "The config was deleted" } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services }) {
     if (!(await deleteAccountingConfigRow(services.db.sql, { id, locationId: getReadableLocationId(principal) })))
@@ -138,7 +138,7 @@ export const deleteAccountingConfig = defineRoute({
   },
 });
 
-/** A config as the reply that is stored and sent, with its entity tag. */
+/** Returns the response body of a config, which is stored and sent, and its entity tag. */
 function toConfigResponse(
   { id, locationId, createdAt, updatedAt }: { id: string; locationId: string; createdAt: Date; updatedAt: Date },
   content: AccountingRules,

@@ -4,7 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 import {
   createTestOrder,
   createTestPaymentRow,
@@ -18,9 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-type KeyPrincipal = ReturnType<typeof principalWithScopes>;
+type KeyPrincipal = ReturnType<typeof createPrincipalWithScopes>;
 
-/** A till with one order of 11.00, paid in part where asked. */
+/** Returns a till with one order of 11.00, of which `paid` is paid. */
 function createPaidTill({ paid = 1100, ...fields }: Partial<TillV2> & { paid?: number } = {}): TillV2 {
   const order = createTestOrder({
     id: randomUUID(),
@@ -31,16 +31,19 @@ function createPaidTill({ paid = 1100, ...fields }: Partial<TillV2> & { paid?: n
   return createTestTill([order], { id: randomUUID(), siretCode: "12345678900011", ...fields });
 }
 
-/** The ids of tills of the key's location that have come to their reports, one for each of these. */
-async function pushTills(principal: KeyPrincipal, ...tills: Parameters<typeof createPaidTill>[0][]): Promise<string[]> {
-  const made = tills.map((fields) => createPaidTill(fields));
-  await service.pushTills(made, principal.location.id);
-  return made.map(({ id }) => id);
+/** Pushes a till for each of `fields`, waits for their reports, and returns their ids. */
+async function pushTills(
+  principal: KeyPrincipal,
+  ...fields: Parameters<typeof createPaidTill>[0][]
+): Promise<string[]> {
+  const tills = fields.map((tillFields) => createPaidTill(tillFields));
+  await service.pushTills(tills, principal.location.id);
+  return tills.map(({ id }) => id);
 }
 
 async function createConfig(principal: Principal, body: object = {}): Promise<string> {
-  const answer = await service.request("POST", "/v1/accounting/configs", { principal, body });
-  return ((await answer.json()) as { id: string }).id;
+  const response = await service.request("POST", "/v1/accounting/configs", { principal, body });
+  return ((await response.json()) as { id: string }).id;
 }
 
 const exportItem = (tillId: string, accountingConfigId: string, more: object = {}) => ({
@@ -51,18 +54,18 @@ const exportItem = (tillId: string, accountingConfigId: string, more: object = {
 });
 
 async function startExport(principal: Principal, body: object[]): Promise<StartedAccountingExport> {
-  const answer = await service.request("POST", "/v1/accounting/exports/", { principal, body });
-  expect(answer.status, await answer.clone().text()).toBe(202);
-  const reply = StartedAccountingExport.parse(await answer.json());
-  expect(answer.headers.get("location")).toBe(`/v1/accounting/exports/${reply.id}`);
-  return reply;
+  const response = await service.request("POST", "/v1/accounting/exports/", { principal, body });
+  expect(response.status, await response.clone().text()).toBe(202);
+  const started = StartedAccountingExport.parse(await response.json());
+  expect(response.headers.get("location")).toBe(`/v1/accounting/exports/${started.id}`);
+  return started;
 }
 
 async function waitUntilFinished(principal: Principal, id: string): Promise<AccountingExport> {
-  return eventually("the export to come to its end", async () => {
-    const answer = await service.request("GET", `/v1/accounting/exports/${id}`, { principal });
-    const reply = AccountingExport.parse(await answer.json());
-    return reply.finishedAt !== null && reply;
+  return eventually("the export to finish", async () => {
+    const response = await service.request("GET", `/v1/accounting/exports/${id}`, { principal });
+    const result = AccountingExport.parse(await response.json());
+    return result.finishedAt !== null && result;
   });
 }
 
@@ -72,9 +75,9 @@ const runExport = async (principal: Principal, body: object[]) =>
 const requestExportProblem = (principal: Principal, body: unknown) =>
   service.requestProblem("POST", "/v1/accounting/exports", { principal, body });
 
-describe("an export", () => {
-  it("comes to a file of its tills, which is saved under its name", async () => {
-    const principal = principalWithScopes("accounting:write");
+describe("an accounting export", () => {
+  it("produces a downloadable file of its tills", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const tills = await pushTills(principal, { reportNumber: 2 }, {});
     const { id, tillsIds } = await startExport(
@@ -83,17 +86,17 @@ describe("an export", () => {
     );
     expect(tillsIds).toEqual(tills);
 
-    const reply = await waitUntilFinished(principal, id);
-    const place = { locationId: principal.location.id, accountingConfigId: config, accountingProvider: "FULLL" };
-    expect(reply).toMatchObject({ id, tillsIds: tills, state: "done" });
-    expect(reply.tills).toEqual(
-      tills.map((tillId) => ({ tillId, ...place, state: "done", failure: null, fileNumber: 1 })),
+    const result = await waitUntilFinished(principal, id);
+    const fileFields = { locationId: principal.location.id, accountingConfigId: config, accountingProvider: "FULLL" };
+    expect(result).toMatchObject({ id, tillsIds: tills, state: "done" });
+    expect(result.tills).toEqual(
+      tills.map((tillId) => ({ tillId, ...fileFields, state: "done", failure: null, fileNumber: 1 })),
     );
     const fileUrl = `http://pragma.test/v1/accounting/exports/${id}/files/1`;
-    expect(reply.files).toEqual([
+    expect(result.files).toEqual([
       {
         number: 1,
-        ...place,
+        ...fileFields,
         name: "123456789FEC20260529.txt",
         size: expect.any(Number),
         tills: 2,
@@ -107,15 +110,15 @@ describe("an export", () => {
     expect(file.headers.get("content-type")).toBe("text/plain; charset=iso-8859-15");
     expect(file.headers.get("content-disposition")).toBe('attachment; filename="123456789FEC20260529.txt"');
     const bytes = Buffer.from(await file.arrayBuffer());
-    expect(bytes.byteLength).toBe(reply.files[0]?.size);
+    expect(bytes.byteLength).toBe(result.files[0]?.size);
     expect(bytes.toString("latin1").split("\r\n")).toHaveLength(1 + 2 * 3 + 1);
     const etag = file.headers.get("etag") ?? "";
-    const again = await service.request("GET", pathname, { principal, headers: { "if-none-match": etag } });
-    expect([again.status, await again.text()]).toEqual([304, ""]);
+    const conditional = await service.request("GET", pathname, { principal, headers: { "if-none-match": etag } });
+    expect([conditional.status, await conditional.text()]).toEqual([304, ""]);
   });
 
-  it("is in the day of the location's time zone on which the shift began", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("dates entries with the day of the location's time zone on which the shift began", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const times = { startedAt: "2026-05-28T22:30:00.000Z", finalizedAt: "2026-05-29T23:00:00.000Z" };
     const [till = ""] = await pushTills(principal, times);
     const { id } = await runExport(principal, [exportItem(till, await createConfig(principal))]);
@@ -124,8 +127,8 @@ describe("an export", () => {
     expect(line.split("\t")).toMatchObject({ 3: "20260529", 9: "20260529", 15: "20260530" });
   });
 
-  it("has a file for each config and provider, with the configs as they were", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("has a file for each config and provider, and uses the configs as of the request", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const [one, other] = [await createConfig(principal, { journalCode: "ONE" }), await createConfig(principal)];
     const [till = ""] = await pushTills(principal, {});
     const { id } = await startExport(principal, [
@@ -135,15 +138,15 @@ describe("an export", () => {
     ]);
     await service.request("PUT", `/v1/accounting/configs/${one}`, { principal, body: { journalCode: "LATER" } });
     await service.request("DELETE", `/v1/accounting/configs/${other}`, { principal });
-    const reply = await waitUntilFinished(principal, id);
-    expect(reply.tillsIds).toEqual([till]);
-    expect(reply.files.map((file) => [file.accountingConfigId, file.accountingProvider])).toEqual([
+    const result = await waitUntilFinished(principal, id);
+    expect(result.tillsIds).toEqual([till]);
+    expect(result.files.map((file) => [file.accountingConfigId, file.accountingProvider])).toEqual([
       [one, "FULLL"],
       [other, "FULLL"],
       [one, "ISACOMPTA"],
     ]);
     const lines = await Promise.all(
-      reply.files.map(async ({ number }) => {
+      result.files.map(async ({ number }) => {
         const file = await service.request("GET", `/v1/accounting/exports/${id}/files/${number}`, { principal });
         return (await file.text()).split("\r\n")[1];
       }),
@@ -151,65 +154,65 @@ describe("an export", () => {
     expect(lines.map((line) => line?.slice(0, 4))).toEqual(["ONE\t", "CA\tC", "ONE|"]);
   });
 
-  it("names the gap of a till that does not balance, and exports the others", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("reports the gap of an unbalanced till and exports the other tills", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
-    const [well = "", short = ""] = await pushTills(principal, {}, { paid: 1000 });
-    const reply = await runExport(principal, [exportItem(well, config), exportItem(short, config)]);
-    expect(reply.state).toBe("failed");
-    expect(reply.tills.map(({ state, fileNumber }) => [state, fileNumber])).toEqual([
+    const [balanced = "", unbalanced = ""] = await pushTills(principal, {}, { paid: 1000 });
+    const result = await runExport(principal, [exportItem(balanced, config), exportItem(unbalanced, config)]);
+    expect(result.state).toBe("failed");
+    expect(result.tills.map(({ state, fileNumber }) => [state, fileNumber])).toEqual([
       ["done", 1],
       ["failed", null],
     ]);
-    expect(reply.tills[1]?.failure).toMatchObject({ code: "unbalanced", gaps: [{ code: "payments", amount: 100 }] });
-    expect(reply.files).toMatchObject([{ tills: 1, entries: 1 }]);
+    expect(result.tills[1]?.failure).toMatchObject({ code: "unbalanced", gaps: [{ code: "payments", amount: 100 }] });
+    expect(result.files).toMatchObject([{ tills: 1, entries: 1 }]);
   });
 
   it("has no file when none of its tills can be exported", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const [training = "", older = ""] = await pushTills(principal, { isTraining: true }, {});
     await service.db.sql`update reports set accounting_facts = null where till_id = ${older}`;
-    const reply = await runExport(principal, [exportItem(training, config), exportItem(older, config)]);
-    expect(reply).toMatchObject({ state: "failed", files: [] });
-    expect(reply.tills.map(({ failure }) => failure?.code)).toEqual(["no_report", "outdated_report"]);
+    const result = await runExport(principal, [exportItem(training, config), exportItem(older, config)]);
+    expect(result).toMatchObject({ state: "failed", files: [] });
+    expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["no_report", "outdated_report"]);
     expect(
-      await service.requestProblem("GET", `/v1/accounting/exports/${reply.id}/files/1`, { principal }),
+      await service.requestProblem("GET", `/v1/accounting/exports/${result.id}/files/1`, { principal }),
     ).toMatchObject({
       code: "accounting_file_not_found",
     });
   });
 
-  it("exports the others when a till has a fault that nobody has foreseen", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("exports the other tills when one fails with an unexpected error", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
-    const [well = "", broken = ""] = await pushTills(principal, {}, {});
+    const [intact = "", broken = ""] = await pushTills(principal, {}, {});
     await service.db.sql`update reports set accounting_facts = '{' where till_id = ${broken}`;
-    const reply = await runExport(principal, [exportItem(broken, config), exportItem(well, config)]);
-    expect(reply.tills.map(({ failure }) => failure?.code)).toEqual(["internal_error", undefined]);
+    const result = await runExport(principal, [exportItem(broken, config), exportItem(intact, config)]);
+    expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["internal_error", undefined]);
   });
 
-  it("is asked for once under an Idempotency-Key", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("starts once for repeated requests with the same Idempotency-Key", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const [till = ""] = await pushTills(principal, {});
     const body = [exportItem(till, await createConfig(principal))];
-    const asking = { principal, body, headers: { "idempotency-key": randomUUID() } };
-    const replies: StartedAccountingExport[] = [];
+    const request = { principal, body, headers: { "idempotency-key": randomUUID() } };
+    const responses: StartedAccountingExport[] = [];
     for (const _ of [1, 2]) {
-      const answer = await service.request("POST", "/v1/accounting/exports", asking);
-      replies.push(StartedAccountingExport.parse(await answer.json()));
+      const response = await service.request("POST", "/v1/accounting/exports", request);
+      responses.push(StartedAccountingExport.parse(await response.json()));
     }
-    expect(replies[1]).toEqual(replies[0]);
-    await waitUntilFinished(principal, replies[0]?.id ?? "");
+    expect(responses[1]).toEqual(responses[0]);
+    await waitUntilFinished(principal, responses[0]?.id ?? "");
     const [row] = await service.db.sql`
       select count(*) as n from accounting_exports where location_id = ${principal.location.id}`;
     expect(row?.n).toBe(1);
   });
 });
 
-describe("a faulty request", () => {
-  it("is told of every fault of its form at once", async () => {
-    const principal = principalWithScopes("accounting:write");
+describe("an invalid export request", () => {
+  it("returns all format issues at once", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const body = [{ tillId: "x", accountingProvider: "SAGE", accountingConfigId: randomUUID() }, {}];
     const { errors = [] } = await requestExportProblem(principal, body);
     expect(errors.map(({ path, code }) => `${path} ${code}`)).toEqual([
@@ -226,18 +229,21 @@ describe("a faulty request", () => {
     });
   });
 
-  it("is told of every till and config that the location does not have, and of what is there twice", async () => {
-    const [principal, stranger] = [principalWithScopes("accounting:write"), principalWithScopes("accounting:write")];
+  it("returns every unknown till, unknown config and duplicate item", async () => {
+    const [principal, otherPrincipal] = [
+      createPrincipalWithScopes("accounting:write"),
+      createPrincipalWithScopes("accounting:write"),
+    ];
     const [[till = ""], config] = [await pushTills(principal, {}), await createConfig(principal)];
-    const [[strange = ""], strangeConfig] = [await pushTills(stranger, {}), await createConfig(stranger)];
+    const [[otherTill = ""], otherConfig] = [await pushTills(otherPrincipal, {}), await createConfig(otherPrincipal)];
     const { code, errors = [] } = await requestExportProblem(principal, [
       exportItem(till, config),
-      exportItem(strange, strangeConfig),
+      exportItem(otherTill, otherConfig),
       exportItem(randomUUID(), config),
       exportItem(till.toUpperCase(), config),
     ]);
     expect(code).toBe("invalid_request");
-    expect(errors.map((fault) => `${fault.path} ${fault.code}`)).toEqual([
+    expect(errors.map((issue) => `${issue.path} ${issue.code}`)).toEqual([
       "[1].tillId unknown_till",
       "[1].accountingConfigId unknown_config",
       "[2].tillId unknown_till",
@@ -247,42 +253,44 @@ describe("a faulty request", () => {
     expect(rows).toHaveLength(0);
   });
 
-  it("is refused when it names another location, and told where", async () => {
-    const principal = principalWithScopes("accounting:write");
+  it("returns location_forbidden with the path of an item of another location", async () => {
+    const principal = createPrincipalWithScopes("accounting:write");
     const [[till = ""], config] = [await pushTills(principal, {}), await createConfig(principal)];
-    const elsewhere = exportItem(till, config, { locationId: randomUUID() });
-    const problem = await requestExportProblem(principal, [exportItem(till, config), elsewhere]);
+    const foreignItem = exportItem(till, config, { locationId: randomUUID() });
+    const problem = await requestExportProblem(principal, [exportItem(till, config), foreignItem]);
     expect(problem).toMatchObject({ code: "location_forbidden", detail: expect.stringContaining("[1].locationId") });
-    const nowhere = { ...principal, location: null, scopes: ["accounting:write", "locations:any"] };
-    expect(await requestExportProblem(nowhere, [exportItem(till, config)])).toMatchObject({
+    const keyWithoutLocation = { ...principal, location: null, scopes: ["accounting:write", "locations:any"] };
+    expect(await requestExportProblem(keyWithoutLocation, [exportItem(till, config)])).toMatchObject({
       errors: [{ in: "body", path: "[0].locationId", code: "required" }],
     });
   });
 });
 
-describe("an export of several locations", () => {
-  it("is for keys that may act for any, and seen by them only", async () => {
-    const shops = [principalWithScopes("accounting:write"), principalWithScopes("accounting:write")];
-    const operator = principalWithScopes("accounting:write", "locations:any");
+describe("an accounting export of several locations", () => {
+  it("can be created and read only with keys that may act for any location", async () => {
+    const principals = [createPrincipalWithScopes("accounting:write"), createPrincipalWithScopes("accounting:write")];
+    const operator = createPrincipalWithScopes("accounting:write", "locations:any");
     const items = await Promise.all(
-      shops.map(async (shop) => {
-        const [till = ""] = await pushTills(shop, {});
-        return exportItem(till, await createConfig(shop), { locationId: shop.location.id.toUpperCase() });
+      principals.map(async (principal) => {
+        const [till = ""] = await pushTills(principal, {});
+        return exportItem(till, await createConfig(principal), { locationId: principal.location.id.toUpperCase() });
       }),
     );
-    const reply = await runExport(operator, items);
-    expect(reply.state).toBe("done");
-    expect(reply.files.map(({ locationId }) => locationId)).toEqual(shops.map(({ location }) => location.id));
-    for (const path of [`/v1/accounting/exports/${reply.id}`, `/v1/accounting/exports/${reply.id}/files/1`]) {
+    const result = await runExport(operator, items);
+    expect(result.state).toBe("done");
+    expect(result.files.map(({ locationId }) => locationId)).toEqual(principals.map(({ location }) => location.id));
+    for (const path of [`/v1/accounting/exports/${result.id}`, `/v1/accounting/exports/${result.id}/files/1`]) {
       expect((await service.request("GET", path, { principal: operator })).status).toBe(200);
-      for (const shop of shops) {
-        expect(await service.requestProblem("GET", path, { principal: shop })).toMatchObject({
+      for (const principal of principals) {
+        expect(await service.requestProblem("GET", path, { principal })).toMatchObject({
           code: "accounting_export_not_found",
         });
       }
     }
-    const ofOne = await runExport(operator, items.slice(0, 1));
-    const [principal = operator] = shops;
-    expect((await service.request("GET", `/v1/accounting/exports/${ofOne.id}`, { principal })).status).toBe(200);
+    const singleLocationExport = await runExport(operator, items.slice(0, 1));
+    const [principal = operator] = principals;
+    expect(
+      (await service.request("GET", `/v1/accounting/exports/${singleLocationExport.id}`, { principal })).status,
+    ).toBe(200);
   });
 });

@@ -18,13 +18,13 @@ import {
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { fecFileFormats } from "../accounting/fec/file-formats.ts";
-import { exportFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
+import { accountingFileFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
 import { requestAccountingExport } from "../accounting/request-export.ts";
-import { accountingRoute, defineRoute } from "../context.ts";
+import { accountingRouteDefaults, defineRoute } from "../context.ts";
 import {
+  type AccountingExportFileRow,
+  type AccountingExportItemRow,
   type AccountingExportRow,
-  type ExportFileRow,
-  type ExportItemRow,
   findAccountingExport,
   findExportFile,
   readExportFileChunk,
@@ -32,7 +32,6 @@ import {
 
 const exportParams = z.object({ id: z.guid().meta({ description: "Id of the export" }) });
 
-/** Of a file, as the export's `files` number them. */
 const fileParams = exportParams.extend({
   number: z
     .string()
@@ -45,16 +44,16 @@ export const createAccountingExport = defineRoute({
   method: "post",
   path: "/v1/accounting/exports/",
   operationId: "createAccountingExport",
-  ...accountingRoute,
+  ...accountingRouteDefaults,
   summary: "Export tills to accounting software",
   description:
-    `Has journal entries made from the reports of 1 to ${maxTillsPerExport} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
-    "The export is made beside everything else: ask for it by its id until its state is done or failed. " +
-    "A till whose figures contradict each other is left out, and the export says by how much they do; the others are in their files all the same. " +
-    "So are tills that do not fit any more in the 16 MB that the files of an export may have in all: export those with fewer others. " +
-    `A location other than the key's needs a key that may act for any.\n\n${exportFormatsDescription}`,
+    `Creates journal entries from the reports of 1 to ${maxTillsPerExport} tills and writes them to files that accounting software imports. Tills of the same location, config and provider share one file, in the order in which they were closed. ` +
+    "The export runs in the background: poll it by its id until its state is done or failed. " +
+    "A till whose figures contradict each other fails, and the export reports the differences. The other tills are still exported. " +
+    "The files of one export can have 16 MB in total. Tills that exceed the limit fail: export them with fewer other tills. " +
+    `A location other than the key's own requires a key that may act for any location.\n\n${accountingFileFormatsDescription}`,
   request: { body: jsonBodyParser(CreateAccountingExport) },
-  responses: { 202: { description: "The export will be made", schema: StartedAccountingExport } },
+  responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context }) {
     const started = await requestAccountingExport(services, { body, principal, context });
@@ -67,20 +66,20 @@ export const getAccountingExport = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}",
   operationId: "getAccountingExport",
-  ...accountingRoute,
-  summary: "See what became of an accounting export",
+  ...accountingRouteDefaults,
+  summary: "Get an accounting export",
   description:
-    "How far an export is, what became of each till, and where its files are. A till that failed has the reason; when its debit and credit would differ, each gap is named with both figures. An export of several locations is seen by keys that may act for any. Exports are kept for 400 days; later the same tills can be exported again.",
+    "Returns the state of an export, the result of each till, and the URLs of its files. A failed till has a reason. If its debit and credit would differ, the reason lists each gap with both figures. Only keys that may act for any location can read an export of several locations. Exports are kept for 400 days; after that, you can export the same tills again.",
   request: { params: exportParams },
   responses: {
     200: { description: "The export", schema: AccountingExport },
-    304: { description: "The client has it already" },
+    304: { description: "Not modified" },
   },
   errors: ["accounting_export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
-    const found = await findAccountingExport(services.db.sql, { id, locationId: getReadableLocationId(principal) });
-    if (!found) throw exportNotFoundError(id);
-    return conditionalJsonResponseByContent(JSON.stringify(toExportResponse(found, origin)), {
+    const stored = await findAccountingExport(services.db.sql, { id, locationId: getReadableLocationId(principal) });
+    if (!stored) throw exportNotFoundError(id);
+    return conditionalJsonResponseByContent(JSON.stringify(toExportResponse(stored, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -90,30 +89,30 @@ export const getAccountingExportFile = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}/files/{number}",
   operationId: "getAccountingExportFile",
-  ...accountingRoute,
-  summary: "Get a file of an accounting export",
-  description: `The file as accounting software imports it.\n\n${exportFormatsDescription}\n\n${fecColumnsDescription}`,
+  ...accountingRouteDefaults,
+  summary: "Download a file of an accounting export",
+  description: `Returns a file that accounting software imports.\n\n${accountingFileFormatsDescription}\n\n${fecColumnsDescription}`,
   request: { params: fileParams },
   responses: {
     200: {
       description: "The file",
       contentType: "text/plain",
-      schema: z.string().meta({ description: "A FEC" }),
+      schema: z.string().meta({ description: "The text of a FEC" }),
       example: accountingFileExample,
     },
-    304: { description: "The client has it already" },
+    304: { description: "Not modified" },
   },
   errors: ["accounting_export_not_found", "accounting_file_not_found"],
   async handle({ params: { id, number }, principal, services, header }) {
     const { sql } = services.db;
-    const found = await findExportFile(sql, { exportId: id, number, locationId: getReadableLocationId(principal) });
-    if (!found) throw exportNotFoundError(id);
-    if (!found.file) {
+    const stored = await findExportFile(sql, { exportId: id, number, locationId: getReadableLocationId(principal) });
+    if (!stored) throw exportNotFoundError(id);
+    if (!stored.file) {
       throw new ApiError("accounting_file_not_found", {
-        detail: `Export ${id} has no file ${number}, or not yet: see its state and files.`,
+        detail: `Export ${id} has no file with the number ${number}. If its state is not done or failed yet, try again later.`,
       });
     }
-    const { size, name, etag, provider } = found.file;
+    const { size, name, etag, provider } = stored.file;
     const headers = {
       "content-type": `text/plain; charset=${fecFileFormats[provider].charset.toLowerCase()}`,
       "content-length": String(size),
@@ -124,10 +123,10 @@ export const getAccountingExportFile = defineRoute({
   },
 });
 
-/** Files of which a piece is read for one key at a time: the others wait, and leave the process to other keys. */
+/** Limits each API key to one chunk at a time, so that many downloads of one key do not slow down other keys. */
 const fileReadSemaphore = createKeyedSemaphore(1);
 
-/** A file piece by piece, as its client takes them. */
+/** Yields a file in chunks, as fast as the client reads them. */
 async function* streamFileChunks(
   sql: SqlClient,
   { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },
@@ -143,14 +142,18 @@ function exportNotFoundError(id: string): ApiError {
   return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
-/** An export as replies show it; `origin` is the scheme and host that the client used. */
+/** Returns the response body of an export; `origin` is the scheme and host that the client used. */
 function toExportResponse(
-  { row, items, files }: { row: AccountingExportRow; items: ExportItemRow[]; files: ExportFileRow[] },
+  {
+    row,
+    items,
+    files,
+  }: { row: AccountingExportRow; items: AccountingExportItemRow[]; files: AccountingExportFileRow[] },
   origin: string,
 ): AccountingExport {
   const filesByNumber = new Map(files.map((file) => [file.number, file]));
-  const fileGroupFields = ({ locationId, configId, provider }: ExportFileRow) => ({
-    locationId: locationId,
+  const fileGroupFields = ({ locationId, configId, provider }: AccountingExportFileRow) => ({
+    locationId,
     accountingConfigId: configId,
     accountingProvider: provider,
   });
@@ -162,8 +165,8 @@ function toExportResponse(
     startedAt: row.startedAt?.toISOString() ?? null,
     finishedAt: row.finishedAt?.toISOString() ?? null,
     tills: items.map(({ tillId, fileNumber, state, failure }) => ({
-      tillId: tillId,
-      ...fileGroupFields(filesByNumber.get(fileNumber) as ExportFileRow),
+      tillId,
+      ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileRow),
       state,
       failure: failure === null ? null : (JSON.parse(failure) as AccountingExportFailure),
       fileNumber: state === "done" ? fileNumber : null,

@@ -15,10 +15,9 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineRoute, type ReportingContext } from "../context.ts";
-import type { ReportOrOrder } from "../queries/day-counts.ts";
+import type { ReportOrOrderKind } from "../queries/day-counts.ts";
 import { findReportOrOrder, findReportOrOrderPage } from "../queries/reports-and-orders.ts";
 
-/** The query of every list of this service. */
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
   since: dayQueryParameter.optional(),
@@ -26,7 +25,7 @@ const reportOrOrderListQuery = z.object({
   locationId: locationIdQueryParam(),
 });
 
-/** The last record of a page. */
+/** The position of the last item of a page, as page tokens encode it. */
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
 type ListRouteInput = Pick<
@@ -34,10 +33,10 @@ type ListRouteInput = Pick<
   "query" | "principal" | "services" | "url" | "origin"
 >;
 
-/** Answers a page of a location's reports or orders, from the column that holds the wanted shape. */
+/** Returns a page of a location's reports or orders, from the column `body` with the responses of one API version. */
 async function reportOrOrderPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
-  { kind, body, reportId = null }: { kind: ReportOrOrder; body: string; reportId?: string | null },
+  { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
 ): Promise<RouteResponse> {
   const { since = null, until = null } = query;
   const filter = { locationId: resolveLocationId(principal, query.locationId), kind, since, until, reportId };
@@ -51,14 +50,18 @@ type ReportOrOrderRouteInput = Pick<
   "params" | "principal" | "services" | "header"
 >;
 
-/** Answers one report or order, from the column that holds the wanted shape; one of another location is not found. */
+/**
+ * Returns one report or order, from the column `body` with the responses of one API version.
+ *
+ * @throws `ApiError` report_not_found or order_not_found, also if another location has it.
+ */
 async function reportOrOrderResponse(
   { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
-  { kind, body }: { kind: ReportOrOrder; body: string },
+  { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteResponse> {
-  const found = await findReportOrOrder(services.db, { kind, id, locationId: getReadableLocationId(principal), body });
-  if (!found) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
-  return conditionalJsonResponse(found.body, { etag: found.etag, ifNoneMatch: header("if-none-match") });
+  const stored = await findReportOrOrder(services.db, { kind, id, locationId: getReadableLocationId(principal), body });
+  if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
+  return conditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
 }
 
 const reportRouteDefaults = { tag: "Reports", audience: "public", scope: "reports:read" } as const;
@@ -68,9 +71,9 @@ export const listReportsV2 = defineRoute({
   path: "/v2/reports/",
   operationId: "listReports",
   ...reportRouteDefaults,
-  summary: "List end-of-day reports",
+  summary: "List reports",
   description:
-    "The reports of the location, newest first by when the shift started, each with its total. Fetch a report by its id for everything else.",
+    "Lists the location's reports, latest start of shift first, each with its total sales. Get a report by its id for all other figures.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportListItem) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -82,9 +85,9 @@ export const listReportsV0 = defineRoute({
   path: "/v1/reports/",
   operationId: "listReportsV0",
   ...reportRouteDefaults,
-  summary: "List end-of-day reports in their first shape",
+  summary: "List reports (v1, legacy)",
   description:
-    "The reports of the location, newest first by when the shift started, each whole, as `/v1/reports/{id}` gives it.",
+    "Lists the location's reports, latest start of shift first. Each report is complete, as `/v1/reports/{id}` returns it.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportV0) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -98,13 +101,13 @@ export const getReportV0 = defineRoute({
   path: "/v1/reports/{id}",
   operationId: "getReportV0",
   ...reportRouteDefaults,
-  summary: "Get an end-of-day report in its first shape",
+  summary: "Get a report (v1, legacy)",
   description:
-    "The figures of one shift under their first names, with the ids of its orders. It stays for those who read it; `/v2/reports/{id}` tells more.",
+    "Returns the figures of one shift under their original field names, with the ids of its orders. This version remains for existing clients. `/v2/reports/{id}` returns more figures.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report", schema: ReportV0 },
-    304: { description: "The client has it already" },
+    304: { description: "Not modified" },
   },
   errors: ["report_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v0" }),
@@ -115,13 +118,13 @@ export const getReportV2 = defineRoute({
   path: "/v2/reports/{id}",
   operationId: "getReport",
   ...reportRouteDefaults,
-  summary: "Get an end-of-day report",
+  summary: "Get a report",
   description:
-    "Everything about one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; each clerk's figures; and its orders in short. It is there moments after its till was pushed, and changes only when the till is replaced or processed again.",
+    "Returns the end-of-day report of one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; the figures of each clerk; and a summary of each order. The report is available moments after its till is pushed. It changes only when the till is replaced or reprocessed.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report", schema: ReportV2 },
-    304: { description: "The client has it already" },
+    304: { description: "Not modified" },
   },
   errors: ["report_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v2" }),
@@ -136,7 +139,7 @@ export const listOrders = defineRoute({
   ...orderRouteDefaults,
   summary: "List orders",
   description:
-    "The orders of the location's closed shifts, newest first by when they were opened at the point of sale. Filter by day or by report. Each is whole, as `/v1/orders/{id}` gives it; orders that are still open are in the list of live orders.",
+    "Lists the orders of the location's closed shifts, most recently opened first. You can filter by day or by report. Each order is complete, as `/v1/orders/{id}` returns it. For orders that are still open, list live orders.",
   request: {
     query: reportOrOrderListQuery.extend({
       reportId: z.guid().optional().meta({ description: "Only the orders of this report" }),
@@ -157,9 +160,9 @@ export const getOrderV1 = defineRoute({
   ...orderRouteDefaults,
   summary: "Get an order",
   description:
-    "One order of a closed shift: its items and menus, payments and tips, with discounts and taxes. Its payments and tips are the validated ones. For every row as the point of sale has it, read `/v2/orders/{id}`.",
+    "Returns one order of a closed shift: items, menus, payments and tips, with discounts and taxes. Payments and tips include validated ones only. `/v2/orders/{id}` returns every row from the point of sale.",
   request: { params: orderParams },
-  responses: { 200: { description: "The order", schema: OrderV1 }, 304: { description: "The client has it already" } },
+  responses: { 200: { description: "The order", schema: OrderV1 }, 304: { description: "Not modified" } },
   errors: ["order_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v1" }),
 });
@@ -169,11 +172,11 @@ export const getOrderV2 = defineRoute({
   path: "/v2/orders/{id}",
   operationId: "getOrderV2",
   ...orderRouteDefaults,
-  summary: "Get an order with every row",
+  summary: "Get an order with all rows",
   description:
-    "One order of a closed shift with every field that the point of sale gave: rows of products, menus, payments, modifiers and discounts.",
+    "Returns one order of a closed shift with every field from the point of sale, including rows of products, menus, payments, modifiers and discounts.",
   request: { params: orderParams },
-  responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "The client has it already" } },
+  responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "Not modified" } },
   errors: ["order_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v2" }),
 });

@@ -1,38 +1,38 @@
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 
 /**
- * Where a reply first departs from what is expected of it, as a path with both values; null when it does not. The reply
- * may have more fields, and a date-time may be another spelling of the same instant.
+ * Returns the path and both values of the first difference between an expected and an actual response, or null. The
+ * actual response may have additional fields, and may write the same instant in another time zone.
  */
-export function findFirstDifference(expected: unknown, found: unknown, path = "$"): string | null {
+export function findFirstDifference(expected: unknown, actual: unknown, path = "$"): string | null {
   if (Array.isArray(expected)) {
-    if (!Array.isArray(found)) return describeDifference(path, expected, found);
+    if (!Array.isArray(actual)) return describeDifference(path, expected, actual);
     for (const [index, item] of expected.entries()) {
-      const difference = findFirstDifference(item, found[index], `${path}[${index}]`);
+      const difference = findFirstDifference(item, actual[index], `${path}[${index}]`);
       if (difference) return difference;
     }
-    return found.length === expected.length
+    return actual.length === expected.length
       ? null
-      : describeDifference(`${path}.length`, expected.length, found.length);
+      : describeDifference(`${path}.length`, expected.length, actual.length);
   }
   if (typeof expected === "object" && expected !== null) {
-    if (typeof found !== "object" || found === null) return describeDifference(path, expected, found);
+    if (typeof actual !== "object" || actual === null) return describeDifference(path, expected, actual);
     for (const [name, value] of Object.entries(expected)) {
-      const difference = findFirstDifference(value, (found as Record<string, unknown>)[name], `${path}.${name}`);
+      const difference = findFirstDifference(value, (actual as Record<string, unknown>)[name], `${path}.${name}`);
       if (difference) return difference;
     }
     return null;
   }
-  return Object.is(expected, found) || isSameInstant(expected, found)
+  return Object.is(expected, actual) || isSameInstant(expected, actual)
     ? null
-    : describeDifference(path, expected, found);
+    : describeDifference(path, expected, actual);
 }
 
-function isSameInstant(one: unknown, other: unknown): boolean {
-  if (typeof one !== "string" || typeof other !== "string") return false;
-  return dateTime.test(one) && dateTime.test(other) && Date.parse(one) === Date.parse(other);
+function isSameInstant(expected: unknown, actual: unknown): boolean {
+  if (typeof expected !== "string" || typeof actual !== "string") return false;
+  return dateTime.test(expected) && dateTime.test(actual) && Date.parse(expected) === Date.parse(actual);
 }
 
-function describeDifference(path: string, expected: unknown, found: unknown): string {
-  return `${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
+function describeDifference(path: string, expected: unknown, actual: unknown): string {
+  return `${path}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`;
 }

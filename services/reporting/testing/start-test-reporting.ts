@@ -13,21 +13,23 @@ import { createTestPrincipal, startTestService, type TestService } from "@pragma
 import { expect } from "vitest";
 import reporting from "../service.ts";
 
-/** The reporting service for one test file, beside accounts that know the locations they are told of. */
+/** A reporting service for one test file, with a fake accounts service. */
 export interface TestReporting extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
-  /** Asks, and gives the problem that is answered. */
+  /** Sends a request and returns the problem details of the error response. */
   requestProblem(...request: Parameters<TestService["request"]>): Promise<Problem>;
-  /** Tells of tills as till-ingest does, and waits until they have been handled. */
+  /** Stores tills and publishes their events as till-ingest does, and waits until they are handled. */
   pushTills(tills: TillV2[], locationId: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** A key of a new location with this scope, and others where given. */
-export function principalWithScopes(...scopes: Scope[]): Principal & { location: NonNullable<Principal["location"]> } {
+/** Returns a principal of a new location with these scopes. */
+export function createPrincipalWithScopes(
+  ...scopes: Scope[]
+): Principal & { location: NonNullable<Principal["location"]> } {
   const { location, ...principal } = createTestPrincipal();
-  if (!location) throw new Error("The key belongs to no location.");
+  if (!location) throw new Error("The principal has no location.");
   return { ...principal, scopes, location };
 }
 
@@ -49,7 +51,7 @@ export async function startTestReporting(variables: Record<string, string> = {})
       return problemSchema.parse(JSON.parse(text));
     },
     async pushTills(tills, locationId) {
-      const pushed = { locationId, revision: 1, reason: "push", version: "V2", timeZone: "Europe/Paris" } as const;
+      const eventFields = { locationId, revision: 1, reason: "push", version: "V2", timeZone: "Europe/Paris" } as const;
       const events = tills.map((till) => {
         const bytes = Buffer.from(JSON.stringify(till));
         const hash = createHash("sha256").update(bytes).digest("hex");
@@ -58,7 +60,7 @@ export async function startTestReporting(variables: Record<string, string> = {})
       await Promise.all(events.map(({ object, bytes }) => objects.put(object.key, bytes)));
       await service.db.transaction(async (tx) => {
         for (const { id, till, object } of events) {
-          const data = { ...pushed, tillId: till.id, object, pushedAt: new Date().toISOString() };
+          const data = { ...eventFields, tillId: till.id, object, pushedAt: new Date().toISOString() };
           await publishEvent(tx, "till.pushed", { id, subject: till.id, data, traceparent: undefined });
         }
       });

@@ -3,7 +3,7 @@ import type { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "
 import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
 import type { z } from "zod";
 
-/** Makers of small tills: each takes the fields that a test is about, and fills in the rest. */
+/** Fixtures for small tills: each function takes the fields that a test is about and fills in the rest. */
 
 type PartialInput<Schema extends z.ZodType> = Partial<z.input<Schema>>;
 
@@ -14,7 +14,7 @@ function newId(): string {
   return `00000000-0000-4000-8000-${String(lastId).padStart(12, "0")}`;
 }
 
-/** A till of these orders. */
+/** Returns a till of these orders. */
 export function createTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
   return TillV2.parse({
     id: newId(),
@@ -29,7 +29,7 @@ export function createTestTill(orderList: TillV2Input["orderList"], fields: Part
   });
 }
 
-/** A closed order without rows, of nothing. */
+/** Returns an order without rows and with a total of 0. */
 export function createTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
   return {
     id: newId(),
@@ -54,7 +54,7 @@ export function createTestOrder(fields: PartialInput<typeof OrderData> = {}): z.
   };
 }
 
-/** A product of 11.00, of which 1.00 is VAT of 10%. */
+/** Returns a product row of 11.00 including 10% VAT. */
 export function createTestProductRow(fields: PartialInput<typeof ProductRow> = {}): z.input<typeof ProductRow> {
   return {
     id: newId(),

@@ -2,7 +2,7 @@ import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/
 import { TillV1, type TillV1Input } from "@pragma/contracts/till-v1";
 import type { z } from "zod";
 
-/** Makers of small tills of the older format: each takes the fields that a test is about, and fills in the rest. */
+/** Fixtures for small V1 tills: each function takes the fields that a test is about and fills in the rest. */
 
 let lastId = 0;
 
@@ -47,7 +47,7 @@ export function createTestTicketV1(fields: Partial<z.input<typeof TicketV1>> = {
   };
 }
 
-/** A product of 11.00 at 10% VAT. */
+/** Returns an item of 11.00 including 10% VAT. */
 export function createTestItemV1(fields: Partial<z.input<typeof TicketItemV1>> = {}): z.input<typeof TicketItemV1> {
   return {
     client_id: newId(),

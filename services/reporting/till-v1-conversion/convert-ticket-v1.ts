@@ -13,17 +13,17 @@ import {
   ProductRow,
 } from "@pragma/contracts/order-rows";
 import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
-import { isSettlingPayment } from "../calculation/counted-orders.ts";
+import { isSettlingPayment } from "../calculation/reportable-orders.ts";
 import type { LocalToUtc } from "./local-to-utc.ts";
 
-/** The payment mode that the older format writes as its place in the list; `custom` past its end. */
+/** Returns the payment mode with this index, which V1 tills use as a code; `custom` for unknown codes. */
 export function paymentModeFromV1(code: number): (typeof paymentModes)[number] {
   return paymentModes[code] ?? "custom";
 }
 
 const paymentDefaults = fieldDefaultsOf(PaymentRow.shape);
 
-/** A payment row from one of the older format, which knows neither change nor tips on top. */
+/** Returns the payment row of a V1 payment, which has neither change nor a tip on top. */
 function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtc): PaymentRow {
   const createdAt = toInstant(payment.creation_date);
   return {
@@ -49,8 +49,8 @@ const modifierDefaults = fieldDefaultsOf(ModifierRow.shape);
 const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
 
 /**
- * A product row from an item of the older format, which carries a unit price, a VAT rate, options and discounts: the
- * row's totals and VAT follow from these.
+ * Returns the product row of a V1 item. Its totals and VAT are computed from the item's unit price, VAT rate, options
+ * and discounts.
  */
 function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: LocalToUtc): ProductRow {
   const createdAt = toInstant(item.creation_date);
@@ -114,8 +114,8 @@ const orderDefaults = fieldDefaultsOf(OrderData.shape);
 const menuDefaults = fieldDefaultsOf(MenuRow.shape);
 
 /**
- * An order from a ticket of the older format. What that format lacks is null, or the default. Its tax and discount are
- * those of its rows that are neither canceled, transferred nor lost, whatever became of the order.
+ * Returns the order of a V1 ticket. Fields that V1 lacks are null or have their default. Tax and discount are the sums
+ * of the rows that are not canceled, transferred or lost, even if the order itself is canceled or transferred.
  */
 export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: LocalToUtc): OrderData {
   const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));
@@ -123,10 +123,10 @@ export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: Loc
   const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
   const soldRows = allProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldRow);
   const totalTax = soldRows.reduce((sum, row) => addAmounts(sum, row.taxAmount), 0);
-  const settling = payments.filter((payment) => payment.status === "validated" && isSettlingPayment(payment));
+  const settlingPayments = payments.filter((payment) => payment.status === "validated" && isSettlingPayment(payment));
   const leftToPay = Math.max(
     0,
-    addAmounts(ticket.price, -settling.reduce((sum, { amount }) => addAmounts(sum, amount), 0)),
+    addAmounts(ticket.price, -settlingPayments.reduce((sum, { amount }) => addAmounts(sum, amount), 0)),
   );
   return {
     ...orderDefaults,

@@ -15,7 +15,7 @@ function convertTestTill(...args: Parameters<typeof createTestTillV1>) {
 
 function convertTestTicket(fields: Parameters<typeof createTestTicketV1>[0]) {
   const [order] = convertTestTill([createTestTicketV1(fields)]).orderList;
-  if (!order) throw new Error("The order is not there");
+  if (!order) throw new Error("The till has no order.");
   return order;
 }
 
@@ -23,8 +23,8 @@ function convertTestItem(fields: Parameters<typeof createTestItemV1>[0]) {
   return convertTestTicket({ items: [createTestItemV1(fields)] }).productRowList[0];
 }
 
-describe("an item's totals", () => {
-  test("are its unit price and options, times its quantity, less its discounts", () => {
+describe("the totals of an item", () => {
+  test("are the unit price plus options, times the quantity, minus discounts", () => {
     const row = convertTestItem({
       quantity: 3,
       options: [{ price: 150 }, { price: -50 }],
@@ -46,21 +46,21 @@ describe("an item's totals", () => {
     [0.3505, { amount: 1000, tax: 10 }, 1, 351],
     [0.25, { amount: 333, tax: 5.5 }, 2, 167],
     [0, { amount: 333, tax: 5.5 }, 2, 0],
-  ])("of %s kg at %o, %s times: %s", (weight, price, quantity, totalRowWithModifier) => {
+  ])("for %s kg at %o and quantity %s are %s", (weight, price, quantity, totalRowWithModifier) => {
     expect(convertTestItem({ weight, price, quantity })).toMatchObject({ totalRowWithModifier });
   });
 
-  test("weigh their options too", () => {
+  test("multiply the price of options by the weight", () => {
     expect(convertTestItem({ weight: 0.5, options: [{ price: 101 }] })).toMatchObject({ totalRowWithModifier: 601 });
   });
 
-  test("are negative when discounts exceed them, with VAT rounded half away from zero", () => {
+  test("are negative when discounts exceed the price, with VAT rounded half away from zero", () => {
     const row = convertTestItem({ price: { amount: 0, tax: 100 }, discounts: [{ amount: 21 }] });
     expect(row).toMatchObject({ totalRow: -21, taxableAmount: -11, taxAmount: -10 });
   });
 });
 
-test("an item's names, steps, options and discounts are in the row", () => {
+test("copies the names, steps, options and discounts of an item to the row", () => {
   const row = convertTestItem({
     client_id: "row",
     item_client_id: "pizza",
@@ -111,7 +111,7 @@ test("an item's names, steps, options and discounts are in the row", () => {
   });
 });
 
-test("a ticket's names and places are in the order", () => {
+test("copies the names, table and room of a ticket to the order", () => {
   expect(
     convertTestTicket({
       date_begin: "2026-05-29T14:00:00",
@@ -165,7 +165,7 @@ test("a ticket's names and places are in the order", () => {
   });
 });
 
-describe("an order's totals", () => {
+describe("the totals of an order", () => {
   const items = [
     createTestItemV1({ discounts: [{ amount: 110 }] }),
     createTestItemV1({ cancelled: true, discounts: [{ amount: 1 }] }),
@@ -176,7 +176,7 @@ describe("an order's totals", () => {
     { client_id: "m", name: "Menu", price: 550, items: [createTestItemV1({ price: { tax: 10, amount: 550 } })] },
   ];
 
-  test.each([{}, { cancelled: true }, { transferred: true }])("sum the rows that stand, when it is %o", (state) => {
+  test.each([{}, { cancelled: true }, { transferred: true }])("sum the sold rows, even if the order is %o", (state) => {
     expect(convertTestTicket({ ...state, price: 2000, items, menus })).toMatchObject({
       total: 2000,
       totalTax: 140,
@@ -188,17 +188,17 @@ describe("an order's totals", () => {
   test.each([
     ["nothing is paid", [], 1100, false],
     ["a part is paid", [{ amount: 100 }, { amount: 1, type: 3 }], 999, false],
-    ["it is paid", [{}], 0, true],
+    ["everything is paid", [{}], 0, true],
     ["too much is paid", [{}, {}], 0, true],
     ["the payment was canceled", [{ cancelled: true }], 1100, false],
-    ["only a tip, change or discount is there", [{ type: 4 }, { type: 1 }, { type: 2 }], 1100, false],
-  ])("leave to pay what is left when %s", (_, payments, leftToPay, isPaid) => {
+    ["there is only a tip, change or discount", [{ type: 4 }, { type: 1 }, { type: 2 }], 1100, false],
+  ])("have the right leftToPay when %s", (_, payments, leftToPay, isPaid) => {
     const order = convertTestTicket({ price: 1100, payments: payments.map((payment) => createTestPaymentV1(payment)) });
     expect(order).toMatchObject({ leftToPay, isPaid });
   });
 });
 
-test("a menu has its total, and its rows know it", () => {
+test("sets the total of a menu, and the menu id of its rows", () => {
   const order = convertTestTicket({
     order_id: tillId,
     menus: [{ client_id: "m", name: "Menu", price: 550, items: [createTestItemV1()] }],
@@ -222,12 +222,12 @@ test.each([
   [22, 4, "tablePayment", "tip"],
   [23, 5, "custom", "payment"],
   [1_000_000, 1_000_000, "custom", "payment"],
-])("payment mode %s and type %s are %s and %s", (mode, type, paymentMode, paymentType) => {
+])("converts payment mode %s and type %s to %s and %s", (mode, type, paymentMode, paymentType) => {
   const order = convertTestTicket({ payments: [createTestPaymentV1({ mode, type })] });
   expect(order.paymentRowList[0]).toMatchObject({ paymentMode, paymentType, changeAmount: 0, tipAmount: null });
 });
 
-test("a payment keeps who took it, when and how", () => {
+test("copies the operator, time and method of a payment", () => {
   const payment = createTestPaymentV1({
     cancelled: true,
     name: "Carte",
@@ -247,7 +247,7 @@ test("a payment keeps who took it, when and how", () => {
   });
 });
 
-test("declared payments are named after the till's first payment of their mode, else after the mode", () => {
+test("names declared payments after the till's first payment of their mode, or else after the mode", () => {
   const tickets = [
     createTestTicketV1({
       payments: [createTestPaymentV1({ mode: 0, name: "Espèces" }), createTestPaymentV1({ mode: 0, name: "Liquide" })],
@@ -276,7 +276,7 @@ test.each([
   [0, 0, "cash-in", "cash"],
   [500, 23, "cash-in", "custom"],
   [500, null, "cash-in", null],
-])("a cash movement of %s in mode %s is %s in %s", (amount, payment_mode, type, paymentMode) => {
+])("converts a cash movement of %s in mode %s to %s in %s", (amount, payment_mode, type, paymentMode) => {
   const cash_movements = [
     { amount, payment_mode, name: "Fond", person: "Alice", person_id: "alice", payment_name: "Espèces" },
   ];
@@ -292,7 +292,7 @@ test.each([
   });
 });
 
-test("the ticket header, the clerk and the balances are the till's", () => {
+test("copies the ticket header, clerk and balances to the till", () => {
   const till = convertTestTill([], {
     ticket_name: "Bistro",
     ticket_company: "350",

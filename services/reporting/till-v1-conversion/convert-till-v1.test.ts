@@ -7,31 +7,31 @@ import { readSample } from "../testing/read-sample.ts";
 import { convertTillV1 } from "./convert-till-v1.ts";
 
 describe.each(["small-v1", "shift-v1"])("%s", (name) => {
-  const older = TillV1.parse(readSample(`${name}.till`));
-  const till = convertTillV1(older, { tillId: older.tillJson.client_id, timeZone: "Europe/Paris" });
+  const tillV1 = TillV1.parse(readSample(`${name}.till`));
+  const till = convertTillV1(tillV1, { tillId: tillV1.tillJson.client_id, timeZone: "Europe/Paris" });
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" });
 
-  test("becomes a till of the current format", () => {
+  test("becomes a valid V2 till", () => {
     expect(TillV2.parse(till)).toEqual(till);
   });
 
-  test("yields its report", () => {
+  test("yields the expected V2 report", () => {
     expect(findFirstDifference(readSample(`${name}.report-v2`), report?.reportV2)).toBeNull();
   });
 
-  test("yields its report in the first shape", () => {
+  test("yields the expected V0 report", () => {
     expect(findFirstDifference(readSample(`${name}.report-v0`), report?.reportV0)).toBeNull();
   });
 
-  test("yields its orders in the first shape", () => {
+  test("yields the expected V1 orders", () => {
     const orders = report?.orders.map((order) => order.v1);
     expect(findFirstDifference(readSample(`${name}.orders-v1`), orders)).toBeNull();
   });
 });
 
-test("small-v1 yields its orders in the V2 shape", () => {
-  const older = TillV1.parse(readSample("small-v1.till"));
-  const till = convertTillV1(older, { tillId: older.tillJson.client_id, timeZone: "Europe/Paris" });
+test("small-v1 yields the expected V2 orders", () => {
+  const tillV1 = TillV1.parse(readSample("small-v1.till"));
+  const till = convertTillV1(tillV1, { tillId: tillV1.tillJson.client_id, timeZone: "Europe/Paris" });
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" });
   const orders = report?.orders.map((order) => order.v2);
   expect(findFirstDifference(readSample("small-v1.orders-v2"), orders)).toBeNull();

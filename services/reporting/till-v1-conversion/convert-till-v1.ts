@@ -9,10 +9,10 @@ const movementDefaults = fieldDefaultsOf(TillV2.shape.financialMovementList.elem
 const declaredPaymentDefaults = fieldDefaultsOf(TillV2.shape.declaredPaymentList.element.shape);
 
 /**
- * A till of the older format as the till of the current one that it stands for. What the older format lacks is null, or
- * the default; a date without an offset is in the location's time zone (IANA).
+ * Converts a V1 till to V2. Fields that V1 lacks are null or have their default. A date without an offset is in the
+ * location's time zone (IANA).
  *
- * @throws AmountOutOfRange when a row's total is beyond what JSON numbers hold exactly
+ * @throws AmountOutOfRange when a row's total exceeds the integers that JSON numbers represent exactly.
  */
 export function convertTillV1(
   { tillJson: till }: TillV1,
@@ -77,7 +77,7 @@ function convertCashMovement(
   };
 }
 
-/** Total payments are by mode alone: their name is that of the till's first payment of the mode, else the mode itself. */
+/** V1 declares totals by mode only. Their name is that of the till's first payment with this mode, or else the mode. */
 function convertDeclaredPayments(
   totals: TillV1["tillJson"]["total_payments"],
   orders: TillV2["orderList"],

@@ -8,21 +8,21 @@ test.each([
   ["Europe/Paris", "2026-01-14T12:00:00.123456", "2026-01-14T11:00:00.123456Z"],
   ["Indian/Reunion", "2026-01-14T02:00:00", "2026-01-13T22:00:00.000Z"],
   ["America/Martinique", "2026-01-14T22:00:00", "2026-01-15T02:00:00.000Z"],
-])("in %s, a clock that shows %s means %s", (timeZone, clock, instant) => {
-  expect(localToUtcIn(timeZone)(clock)).toBe(instant);
+])("in %s, the local time %s is %s", (timeZone, localTime, instant) => {
+  expect(localToUtcIn(timeZone)(localTime)).toBe(instant);
 });
 
 test.each([
-  ["skipped: as long after the change as it would have been", "2026-03-29T02:30:00", "2026-03-29T01:30:00.000Z"],
-  ["the last before it is skipped", "2026-03-29T01:59:59", "2026-03-29T00:59:59.000Z"],
-  ["the first after it was skipped", "2026-03-29T03:00:00", "2026-03-29T01:00:00.000Z"],
-  ["shown twice: the first of the two", "2026-10-25T02:30:00", "2026-10-25T00:30:00.000Z"],
-  ["after it was shown twice", "2026-10-25T03:00:00", "2026-10-25T02:00:00.000Z"],
-])("an hour that is %s", (_, clock, instant) => {
-  expect(localToUtcIn("Europe/Paris")(clock)).toBe(instant);
+  ["skipped: moved forward by the gap", "2026-03-29T02:30:00", "2026-03-29T01:30:00.000Z"],
+  ["the last before the gap", "2026-03-29T01:59:59", "2026-03-29T00:59:59.000Z"],
+  ["the first after the gap", "2026-03-29T03:00:00", "2026-03-29T01:00:00.000Z"],
+  ["repeated: the first occurrence", "2026-10-25T02:30:00", "2026-10-25T00:30:00.000Z"],
+  ["the first after the repeated hour", "2026-10-25T03:00:00", "2026-10-25T02:00:00.000Z"],
+])("converts a local time that is %s", (_, localTime, instant) => {
+  expect(localToUtcIn("Europe/Paris")(localTime)).toBe(instant);
 });
 
-test("a date-time with an offset is the instant that it says, and null stays null", () => {
+test("keeps a date-time with an offset, and null", () => {
   const toInstant = localToUtcIn("Europe/Paris");
   expect(toInstant("2026-07-14T12:00:00.000Z")).toBe("2026-07-14T12:00:00.000Z");
   expect(toInstant(null)).toBeNull();

@@ -1,16 +1,16 @@
 import { dateTimeToUtc, hasUtcOffset } from "@pragma/contracts/date-time";
 import { Temporal } from "temporal-polyfill";
 
-/** Makes a date-time of the older format UTC; null stays null. */
+/** Converts a date-time of a V1 till to UTC; null stays null. */
 export interface LocalToUtc {
   (dateTime: string): string;
   (dateTime: string | null): string | null;
 }
 
 /**
- * Reads date-times of the older format in a time zone (IANA): one without an offset is what a clock there showed. An
- * hour that a clock showed twice is the first of the two; one that it skipped is as long after the change as it would
- * have been, so that 02:30 skipped to 03:30.
+ * Returns a function that converts date-times of V1 tills to UTC. A date-time without an offset is local time in this
+ * time zone (IANA). Of a local time that occurs twice, the first occurrence is meant. A local time that the change to
+ * summer time skips moves forward by the length of the gap: 02:30 becomes 03:30.
  */
 export function localToUtcIn(timeZone: string): LocalToUtc {
   const converted = new Map<string, string>();
@@ -18,9 +18,9 @@ export function localToUtcIn(timeZone: string): LocalToUtc {
     if (dateTime === null || hasUtcOffset(dateTime)) return dateTime;
     const cached = converted.get(dateTime);
     if (cached !== undefined) return cached;
-    const clock = Temporal.PlainDateTime.from(dateTime);
+    const localDateTime = Temporal.PlainDateTime.from(dateTime);
     const instant = dateTimeToUtc(
-      clock.toZonedDateTime(timeZone, { disambiguation: "compatible" }).toInstant().toString(),
+      localDateTime.toZonedDateTime(timeZone, { disambiguation: "compatible" }).toInstant().toString(),
     );
     converted.set(dateTime, instant);
     return instant;

@@ -9,63 +9,64 @@ import { findExistingServerIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { BackofficeError, fetchFromBackoffice, requireBackofficeAddress } from "./backoffice.ts";
 
-/** No till is begun later than this after the call, in milliseconds: its reply is waited for no longer than that allows. */
-const maxCallMs = 20_000;
-const deadlineMessage = "Not fetched yet: one call does not take that long. Call again for the rest.";
+/** No fetch starts later than this after the call began, because the caller waits a limited time. */
+const fetchStartLimitMs = 20_000;
+const deadlineMessage =
+  "Not fetched: the time limit of this call was reached. Repeat the call to fetch the remaining tills.";
 
-/** Of a till's body, inflated. */
+/** Maximum size of a till body, inflated. */
 const maxTillBytes = 20 * 1024 * 1024;
 
 interface LegacyTillFetch {
-  wanted: LegacyTill[];
+  tills: LegacyTill[];
   principal: Principal;
   signal: AbortSignal;
   context: RequestContext;
 }
 
 /**
- * Fetches tills from legacy backoffices, a few at a time; what became of each, by location. Those that are here already
- * are not fetched again, and one that fails holds up no other.
+ * Fetches tills from legacy backoffices, a few at a time, and returns the result of each till by location. Existing
+ * tills count as successes and are not fetched again. A failed till does not affect the others.
  *
- * @throws `ApiError` location_forbidden for tills of a location that the key may not act for; legacy_not_configured.
+ * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */
 export async function fetchLegacyTills(
   services: TillIngestContext,
-  { wanted, principal, signal, context }: LegacyTillFetch,
+  { tills: requestedTills, principal, signal, context }: LegacyTillFetch,
 ): Promise<FetchedLegacyTills[]> {
-  const deadline = Date.now() + maxCallMs;
+  const deadline = Date.now() + fetchStartLimitMs;
   const semaphore = createKeyedSemaphore(services.config.LEGACY_CONCURRENCY);
   const locations = await Promise.all(
-    groupByLocation(wanted).map((tills) =>
+    groupByLocation(requestedTills).map((tills) =>
       semaphore.run(() => findLocationOfTills(services, { tills, principal, context })),
     ),
   );
-  for (const { application } of wanted) requireBackofficeAddress(services.config, application);
+  for (const { application } of requestedTills) requireBackofficeAddress(services.config, application);
 
   async function tryFetchTill(till: LegacyTill, location: LocationRef): Promise<string | undefined> {
     if (Date.now() > deadline) return deadlineMessage;
     try {
-      await fetchLegacyTill(services, { wanted: till, location, principal, signal, context });
+      await fetchLegacyTill(services, { legacyTill: till, location, principal, signal, context });
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof BackofficeError || error instanceof ApiError) return error.message;
-      services.log.error({ err: error, serverId: till.serverId }, "legacy till not accepted");
-      return "Something went wrong on our side. Call again.";
+      services.log.error({ err: error, serverId: till.serverId }, "legacy till import failed");
+      return "Internal error. Repeat the call to fetch this till.";
     }
   }
 
   return Promise.all(
     locations.map(async ({ tills, location }) => {
       if (!location) return { locationId: null, success: [], errors: tills.map(unknownLocationError) };
-      const heldServerIds = await findExistingServerIds(
+      const existingServerIds = await findExistingServerIds(
         services.db.sql,
         location.id,
         tills.map(({ serverId }) => serverId),
       );
       const result: FetchedLegacyTills = { locationId: location.id, success: [], errors: [] };
       const outcomes = tills.map((till) =>
-        heldServerIds.has(till.serverId) ? undefined : semaphore.run(() => tryFetchTill(till, location)),
+        existingServerIds.has(till.serverId) ? undefined : semaphore.run(() => tryFetchTill(till, location)),
       );
       for (const [index, message] of (await Promise.all(outcomes)).entries()) {
         const serverId = tills[index]?.serverId ?? 0;
@@ -77,18 +78,18 @@ export async function fetchLegacyTills(
   );
 }
 
-/** The tills of each location, each till once. */
-function groupByLocation(wanted: LegacyTill[]): LegacyTill[][] {
+/** Groups tills by location, without duplicates. */
+function groupByLocation(legacyTills: LegacyTill[]): LegacyTill[][] {
   const locations = new Map<string, Map<number, LegacyTill>>();
-  for (const till of wanted) {
-    const name = `${till.application} ${till.legacyId}`;
-    const tills = locations.get(name) ?? new Map<number, LegacyTill>();
-    locations.set(name, tills.set(till.serverId, till));
+  for (const till of legacyTills) {
+    const locationKey = `${till.application} ${till.legacyId}`;
+    const tills = locations.get(locationKey) ?? new Map<number, LegacyTill>();
+    locations.set(locationKey, tills.set(till.serverId, till));
   }
   return [...locations.values()].map((tills) => [...tills.values()]);
 }
 
-/** Tills of one location, and the location if it is known here. */
+/** Returns tills of one location with that location, which is undefined if it does not exist. */
 async function findLocationOfTills(
   { locations }: Pick<TillIngestContext, "locations">,
   { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: RequestContext },
@@ -108,23 +109,23 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
 }
 
 /**
- * Fetches a till from its legacy backoffice and accepts it as if it were pushed.
+ * Fetches a till from its legacy backoffice and accepts it like a pushed till.
  *
- * @throws `BackofficeFailure`; `ApiError` as a push does.
+ * @throws `BackofficeError`; `ApiError` as `acceptTill` does.
  */
 async function fetchLegacyTill(
   services: TillIngestContext,
   {
-    wanted,
+    legacyTill,
     location,
     principal,
     signal,
     context,
-  }: Omit<LegacyTillFetch, "wanted"> & { wanted: LegacyTill; location: LocationRef },
+  }: Omit<LegacyTillFetch, "tills"> & { legacyTill: LegacyTill; location: LocationRef },
 ): Promise<void> {
   const { config } = services;
-  const address = requireBackofficeAddress(config, wanted.application);
-  const bytes = await fetchFromBackoffice(address, `/tills/${wanted.serverId}`, {
+  const address = requireBackofficeAddress(config, legacyTill.application);
+  const bytes = await fetchFromBackoffice(address, `/tills/${legacyTill.serverId}`, {
     config,
     maxBytes: maxTillBytes,
     signal,
@@ -133,18 +134,17 @@ async function fetchLegacyTill(
   if ("issues" in till) {
     const [first] = till.issues;
     throw new BackofficeError(
-      `The till is not valid: ${till.count} faults, the first at ${first?.path}: ${first?.message}`,
+      `The till is invalid. It has ${till.count} issues, the first at ${first?.path}: ${first?.message}`,
     );
   }
-  const { serverId, legacyLocation } = till.facts;
-  const isOther = legacyLocation.application !== wanted.application || legacyLocation.legacyId !== wanted.legacyId;
-  if (isOther)
-    throw new BackofficeError(
-      "The till that the backoffice gave belongs to another location than it was listed under.",
-    );
-  if (serverId !== null && serverId !== wanted.serverId) {
-    throw new BackofficeError(`The backoffice gave another till: ${serverId}.`);
+  const { serverId, legacyLocation } = till.metadata;
+  const isOtherLocation =
+    legacyLocation.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
+  if (isOtherLocation)
+    throw new BackofficeError("The backoffice returned a till of another location than the one it was listed under.");
+  if (serverId !== null && serverId !== legacyTill.serverId) {
+    throw new BackofficeError(`The backoffice returned another till: ${serverId}.`);
   }
-  const facts = { ...till.facts, serverId: wanted.serverId };
-  await acceptTill(services, { location, till: { ...till, facts }, principal, context });
+  const metadata = { ...till.metadata, serverId: legacyTill.serverId };
+  await acceptTill(services, { location, till: { ...till, metadata }, principal, context });
 }

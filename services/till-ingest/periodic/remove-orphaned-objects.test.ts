@@ -12,7 +12,7 @@ import {
 } from "../queries/pending-uploads.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { removeOrphanedObjects } from "./remove-bodies.ts";
+import { removeOrphanedObjects } from "./remove-orphaned-objects.ts";
 
 let service: TestTillIngest;
 const principal = createTestPrincipal();
@@ -25,7 +25,7 @@ afterAll(() => service?.remove());
 const log = createLogger({ name: "test", level: "silent" });
 const runRemoval = (objects = service.objects) => removeOrphanedObjects.run({ db: service.db, objects, log });
 
-/** An object that was written so long ago for a till that never came to be. */
+/** An object that was written so many hours ago for a till that was never stored. */
 async function createOrphan({ hours }: { hours: number }): Promise<string> {
   const key = `tills/${randomUUID()}/00/${randomUUID()}`;
   await service.objects.put(key, Buffer.from("{}"));
@@ -37,7 +37,7 @@ const setUploadAge = (key: string, hours: number) => service.db.sql`
   insert into object_intents (key, created_at) values (${key}, now() - make_interval(hours => ${hours}))
   on conflict (key) do update set created_at = excluded.created_at`;
 
-/** As if whoever is removing the object had begun so long ago that it counts as dead. */
+/** Makes the removal claim of an object so old that its holder counts as dead. */
 const expireRemovalClaim = (key: string) => service.db.sql`
   update object_intents set removing_since = removing_since - interval '31 minutes' where key = ${key}`;
 
@@ -59,7 +59,7 @@ async function pushTill(): Promise<{ till: ReturnType<typeof createTestTill>; ke
   return { till, key: row?.objectKey ?? "" };
 }
 
-/** A till whose body was written a day ago, and which then was not stored. */
+/** A till whose body was written a day ago, and whose rows were not stored. */
 async function pushLostTill(): ReturnType<typeof pushTill> {
   const { till, key } = await pushTill();
   await service.db.sql`delete from till_versions where till_id = ${till.id}`;
@@ -68,12 +68,12 @@ async function pushLostTill(): ReturnType<typeof pushTill> {
   return { till, key };
 }
 
-/** A store that has come to a removal, and does it once it is released. */
+/** An object store whose deletions wait until they are released. */
 function createBlockingStore() {
-  let begin = () => {};
+  let start = () => {};
   let release = () => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
   });
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -81,37 +81,37 @@ function createBlockingStore() {
   const objects = {
     ...service.objects,
     async delete(key: string) {
-      begin();
+      start();
       await released;
       await service.objects.delete(key);
     },
   };
-  return { objects, begun, release };
+  return { objects, started, release };
 }
 
-describe("the removal of orphans", () => {
-  it("removes an object that no till came to refer to for a day", async () => {
+describe("removeOrphanedObjects", () => {
+  it("removes an object that no till refers to after a day", async () => {
     const key = await createOrphan({ hours: 25 });
     await runRemoval();
-    // The service's own turn may have come to it first, and be at it.
-    await eventually("the intent to be settled", async () => !(await isUploadPending(key)));
+    // The periodic task of the running service may have claimed the object first.
+    await eventually("the pending upload to end", async () => !(await isUploadPending(key)));
     expect(await doesObjectExist(key)).toBe(false);
   });
 
-  it("leaves one alone that was begun less than a day ago", async () => {
+  it("keeps an object whose upload started less than a day ago", async () => {
     const key = await createOrphan({ hours: 23 });
     await runRemoval();
     expect([await doesObjectExist(key), await isUploadPending(key)]).toEqual([true, true]);
   });
 
-  it("keeps what a till refers to, whatever was intended", async () => {
+  it("keeps an object that a till refers to, even if its upload is still pending", async () => {
     const { key } = await pushTill();
     await setUploadAge(key, 25);
     await runRemoval();
     expect([await doesObjectExist(key), await isUploadPending(key)]).toEqual([true, false]);
   });
 
-  it("removes what a push wrote that lost against other content", async () => {
+  it("removes the objects of pushes that lost against other content", async () => {
     const till = createTestTill();
     const contents = Array.from({ length: 8 }, (_, index) => ({ ...till, note: `${index}` }));
     await Promise.all(contents.map((body) => service.request("POST", "/v2/tills/", { principal, body })));
@@ -123,12 +123,12 @@ describe("the removal of orphans", () => {
     expect(await object.json()).toMatchObject({ id: till.id });
   });
 
-  it("leaves alone what a push writes meanwhile, however late the store removes the object", async () => {
+  it("keeps the object of a concurrent push, however late the store deletes the old one", async () => {
     const { till, key } = await pushLostTill();
     const objects = {
       ...service.objects,
       async delete(removed: string) {
-        // No transaction is open, for which the push would have to wait.
+        // No transaction is open that the push would wait for.
         expect((await service.request("POST", "/v2/tills/", { principal, body: till })).status).toBe(201);
         await service.objects.delete(removed);
       },
@@ -142,15 +142,15 @@ describe("the removal of orphans", () => {
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
   });
 
-  it("leaves an object to whoever removes it already: what is pushed right after stays", async () => {
+  it("skips an object that another process is removing, and keeps one pushed right after", async () => {
     const { till, key } = await pushLostTill();
     const slow = createBlockingStore();
     const first = runRemoval(slow.objects);
-    await slow.begun;
+    await slow.started;
     const second = createBlockingStore();
-    // Were it to remove the object as well, it would do so after the push.
+    // If the second run also deleted the object, it would do so after the push.
     const other = runRemoval(second.objects);
-    await Promise.race([other, second.begun]);
+    await Promise.race([other, second.started]);
     slow.release();
     await first;
     expect((await service.request("POST", "/v2/tills/", { principal, body: till })).status).toBe(201);
@@ -160,23 +160,24 @@ describe("the removal of orphans", () => {
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
   });
 
-  it("lets one of those in that begin to remove an object at once, and one again when that one is dead", async () => {
+  it("lets one process claim a removal, and another take it over when the first is dead", async () => {
     const key = await createOrphan({ hours: 25 });
-    const beginAll = () => Promise.all(Array.from({ length: 8 }, () => claimObjectRemoval(service.db.sql, key)));
-    const [first, ...others] = (await beginAll()).filter((removal) => removal !== undefined);
+    const claimConcurrently = () =>
+      Promise.all(Array.from({ length: 8 }, () => claimObjectRemoval(service.db.sql, key)));
+    const [first, ...others] = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect([first, others]).toMatchObject([{ key, isTakenOver: false }, []]);
     await expireRemovalClaim(key);
-    const second = (await beginAll()).filter((removal) => removal !== undefined);
+    const second = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect(second).toMatchObject([{ key, isTakenOver: true }]);
     if (first) await finishObjectRemoval(service.db.sql, first);
     expect(await isUploadPending(key)).toBe(true);
   });
 
-  it("never has a key written under again whose removal was taken over: the first may come late", async () => {
+  it("never reuses a key whose removal was taken over, because the first holder may still delete it", async () => {
     const { till, key } = await pushLostTill();
     const late = createBlockingStore();
     const first = runRemoval(late.objects);
-    await late.begun;
+    await late.started;
     await expireRemovalClaim(key);
     await runRemoval();
     expect(await doesObjectExist(key)).toBe(false);
@@ -188,17 +189,17 @@ describe("the removal of orphans", () => {
     expect(await listStaleUploads(service.db.sql, 1_000)).not.toContain(key);
   });
 
-  it("tries again next time when the store is away", async () => {
+  it("retries in the next run when the store is unavailable", async () => {
     const key = await createOrphan({ hours: 25 });
-    const objects = { ...service.objects, delete: () => Promise.reject(new Error("away")) };
-    await expect(runRemoval(objects)).rejects.toThrow("away");
+    const objects = { ...service.objects, delete: () => Promise.reject(new Error("store unavailable")) };
+    await expect(runRemoval(objects)).rejects.toThrow("store unavailable");
     expect([await doesObjectExist(key), await isUploadPending(key)]).toEqual([true, true]);
     await expireRemovalClaim(key);
     await runRemoval();
     expect(await doesObjectExist(key)).toBe(false);
   });
 
-  it("counts a day from the last time that an object was begun", async () => {
+  it("counts a day from the last upload of an object", async () => {
     const key = await createOrphan({ hours: 25 });
     await recordPendingUpload(service.db.sql, key);
     await runRemoval();

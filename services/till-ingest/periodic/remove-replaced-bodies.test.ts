@@ -1,10 +1,10 @@
 import { ObjectNotFound } from "@pragma/runtime/object-store/object-store";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tillIngestConfig } from "../context.ts";
+import { tillIngestConfig } from "../config.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { removeReplacedBodies } from "./remove-bodies.ts";
+import { removeReplacedBodies } from "./remove-replaced-bodies.ts";
 
 const principal = createTestPrincipal();
 let service: TestTillIngest;
@@ -19,12 +19,12 @@ const runRemoval = (days: string | undefined) => {
   return removeReplacedBodies.run({ db: service.db, objects: service.objects, config });
 };
 
-/** A till that was pushed and then replaced, both so long ago; the keys of its bodies, oldest first. */
+/** Pushes and replaces a till, both so many days ago. Returns the keys of its bodies, oldest first. */
 async function pushAndReplaceTill({ days }: { days: number }): Promise<{ id: string; keys: string[] }> {
   const till = createTestTill();
   await service.request("POST", "/v2/tills/", { principal, body: till });
   expect(
-    (await service.request("PUT", `/v1/tills/${till.id}`, { principal, body: { ...till, note: "again" } })).status,
+    (await service.request("PUT", `/v1/tills/${till.id}`, { principal, body: { ...till, note: "replaced" } })).status,
   ).toBe(200);
   const { sql } = service.db;
   await sql`update tills set updated_at = now() - make_interval(days => ${days}) where id = ${till.id}`;
@@ -48,20 +48,20 @@ async function doObjectsExist(keys: string[]): Promise<boolean[]> {
   );
 }
 
-describe("the removal of replaced bodies", () => {
-  it("removes those that were replaced too long ago, and never the one that a till has", async () => {
+describe("removeReplacedBodies", () => {
+  it("removes bodies that were replaced too long ago, and never the current body of a till", async () => {
     const [old, recent] = [await pushAndReplaceTill({ days: 31 }), await pushAndReplaceTill({ days: 29 })];
     await runRemoval("30");
     expect(await doObjectsExist(old.keys)).toEqual([false, true]);
     expect(await doObjectsExist(recent.keys)).toEqual([true, true]);
     expect(await (await service.request("GET", `/v1/tills/${old.id}/object`, { principal })).json()).toMatchObject({
-      note: "again",
+      note: "replaced",
     });
     await runRemoval("30");
     expect(await doObjectsExist(old.keys)).toEqual([false, true]);
   });
 
-  it("removes nothing where no time is set", async () => {
+  it("removes nothing when no retention is configured", async () => {
     const { keys } = await pushAndReplaceTill({ days: 3_000 });
     await runRemoval(undefined);
     expect(await doObjectsExist(keys)).toEqual([true, true]);

@@ -23,7 +23,11 @@ async function pushTill(fields: Parameters<typeof createTestTill>[0] = {}): Prom
 }
 
 const runRequeue = () =>
-  requeueUnfinishedTills.run({ db: service.db, log: createLogger({ name: "test", level: "silent" }), sweepAfter: 300 });
+  requeueUnfinishedTills.run({
+    db: service.db,
+    log: createLogger({ name: "test", level: "silent" }),
+    requeueAfterSeconds: 300,
+  });
 
 const makeOverdue = (id: string) =>
   service.db.sql`update tills set next_sweep_at = now() - interval '1 second' where id = ${id}`;
@@ -62,30 +66,30 @@ async function publishReportFinalized(tillId: string, revision = 1): Promise<voi
   });
 }
 
-describe("the sweeper", () => {
-  it("announces a till again that has had no result for five minutes, as the same revision", async () => {
+describe("requeueUnfinishedTills", () => {
+  it("publishes till.pushed again with the same revision after five minutes without a report", async () => {
     const id = await pushTill();
     expect(await secondsToNextRequeue(id)).toBeGreaterThan(290);
     await makeOverdue(id);
     await runRequeue();
-    const [first, second, ...more] = await service.tillPushedEvents(id);
+    const [first, second, ...others] = await service.tillPushedEvents(id);
     expect(second).toEqual(first);
-    expect(more).toEqual([]);
+    expect(others).toEqual([]);
   });
 
-  it("gives it twice the time each turn, a day at most", async () => {
+  it("doubles the delay with each run, up to a day", async () => {
     const id = await pushTill();
-    const given: number[] = [];
-    for (let turn = 1; turn <= 10; turn += 1) {
+    const delays: number[] = [];
+    for (let run = 1; run <= 10; run += 1) {
       await makeOverdue(id);
       await runRequeue();
-      given.push(Math.round((await secondsToNextRequeue(id)) ?? 0));
+      delays.push(Math.round((await secondsToNextRequeue(id)) ?? 0));
     }
-    expect(given.slice(0, 3)).toEqual([600, 1_200, 2_400]);
-    expect(given.at(-1)).toBe(24 * 60 * 60);
+    expect(delays.slice(0, 3)).toEqual([600, 1_200, 2_400]);
+    expect(delays.at(-1)).toBe(24 * 60 * 60);
   });
 
-  it("leaves a till alone whose time has not come, that is done, or that needs no result", async () => {
+  it("skips tills that are not due, have their report, or need none", async () => {
     const [young, done, training] = [await pushTill(), await pushTill(), await pushTill({ isTraining: true })];
     await makeOverdue(done);
     await publishReportFinalized(done);
@@ -93,7 +97,7 @@ describe("the sweeper", () => {
     for (const id of [young, done, training]) expect(await service.tillPushedEvents(id)).toHaveLength(1);
   });
 
-  it("announces once when two instances sweep at the same time", async () => {
+  it("requeues a till once when two instances run at the same time", async () => {
     const id = await pushTill();
     await makeOverdue(id);
     await Promise.all([runRequeue(), runRequeue()]);
@@ -102,7 +106,7 @@ describe("the sweeper", () => {
 });
 
 describe("report.finalized", () => {
-  it("ends the wait for the revision that it is of", async () => {
+  it("ends the wait of its revision", async () => {
     const id = await pushTill();
     await publishReportFinalized(id);
     expect(await secondsToNextRequeue(id)).toBeNull();
@@ -119,7 +123,7 @@ describe("report.finalized", () => {
     expect(await secondsToNextRequeue(id)).toBeNull();
   });
 
-  it("of an earlier revision that comes late changes nothing", async () => {
+  it("of an earlier revision changes nothing when it arrives late", async () => {
     const id = await pushTill();
     await service.db.sql`update tills set revision = 2 where id = ${id}`;
     await publishReportFinalized(id, 2);
@@ -128,7 +132,7 @@ describe("report.finalized", () => {
     expect(row).toEqual({ resultRevision: 2 });
   });
 
-  it("of a till that nobody pushed here changes nothing", async () => {
+  it("of an unknown till changes nothing", async () => {
     await publishReportFinalized(randomUUID());
   });
 });

@@ -4,17 +4,17 @@ import { publishTillPushed } from "../publish-till-events.ts";
 import { findRevisionReasons } from "../queries/till-versions.ts";
 import { lockOverdueTills, postponeRequeue } from "../queries/tills.ts";
 
-/** Tills that are announced again in one turn at most: a lost stream is made up for in portions. */
+/** The number of tills that one run requeues at most, because the loss of a whole stream leaves many. */
 const maxPerRun = 1_000;
 
 /**
- * Announces again, under the same revision, every till that has been without its result for too long: its event or its
- * report's was lost, or the till could not be processed, and then its message is parked once more.
+ * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
+ * lost, or the till could not be processed; in that case its message becomes a dead letter again.
  */
-export const requeueUnfinishedTills: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "sweepAfter">> = {
-  name: "sweep unfinished tills",
+export const requeueUnfinishedTills: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
+  name: "requeue unfinished tills",
   intervalSeconds: 60,
-  async run({ db, log, sweepAfter }, context) {
+  async run({ db, log, requeueAfterSeconds }, context) {
     const requeued = await db.transaction(async (tx) => {
       const tills = await lockOverdueTills(tx, maxPerRun);
       const ids = tills.map(({ id }) => id);
@@ -23,9 +23,9 @@ export const requeueUnfinishedTills: PeriodicTask<Pick<TillIngestContext, "db" |
         const reason = reasons.get(till.id) ?? "push";
         await publishTillPushed(tx, till, { reason, traceparent: context?.traceparent });
       }
-      await postponeRequeue(tx, ids, { sweepAfter });
+      await postponeRequeue(tx, ids, { requeueAfterSeconds });
       return tills.length;
     });
-    if (requeued > 0) log.warn({ tills: requeued }, "tills without a result announced again");
+    if (requeued > 0) log.warn({ tills: requeued }, "requeued tills without a result");
   },
 };

@@ -6,9 +6,8 @@ const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
   exists (select 1 from till_versions where object_key = object_intents.key and body_removed_at is null)`;
 
 /**
- * Records that an object is about to be written.
- *
- * @returns the key to write it under: another one while the object of this key is being removed.
+ * Records that an object is about to be written, and returns the key to use: another key than the given one while the
+ * object with the given key is being removed.
  */
 export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
@@ -17,30 +16,31 @@ export async function recordPendingUpload(sql: SqlClient, key: string): Promise<
   return count > 0 ? key : recordPendingUpload(sql, `${key}-${randomUUID()}`);
 }
 
-/** The object belongs to a till now, unless another of the same content does: that one is an orphan. */
+/** Ends the pending upload of an object if a till refers to it. Otherwise the object stays a removable orphan. */
 export async function confirmUpload(tx: SqlTransaction, key: string): Promise<void> {
   await tx`delete from object_intents where key = ${key} and ${isReferenced(tx)}`;
 }
 
-/** Keys that were to be written more than a day ago and were not settled since. */
+/** Returns the keys of uploads that started more than a day ago and were never confirmed, oldest first. */
 export async function listStaleUploads(sql: SqlClient, limit: number): Promise<string[]> {
   const rows = await sql<{ key: string }[]>`
     select key from object_intents where ${isStale(sql)} order by created_at limit ${limit}`;
   return rows.map(({ key }) => key);
 }
 
-/** The right to remove an object, which one at a time has. */
+/** A claim to remove an object, which one process holds at a time. */
 export interface ObjectRemoval {
   key: string;
-  /** Tells it from the removals of this key that others began. */
+  /** Start of this claim. It distinguishes the claim from others of the same key. */
   since: string;
-  /** Whoever began before did not come to an end, and may yet remove what is under the key. */
+  /** The previous claim of the key expired. Its holder did not finish, and may still delete the object. */
   isTakenOver: boolean;
 }
 
 /**
- * Has no one write under this key any more; undefined when somebody does, a till refers to its object, or another began
- * to remove it in the last half hour. That is far longer than a store takes, and shorter than from one turn to the next.
+ * Claims the removal of an object, so that no push writes under its key. Returns undefined if an upload is recent, a
+ * till refers to the object, or another process claimed it within the last half hour. A claim is far longer than a
+ * deletion takes, and shorter than the interval between two runs of the periodic task.
  */
 export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemoval | undefined> {
   const [removal] = await sql<ObjectRemoval[]>`
@@ -57,8 +57,9 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
 }
 
 /**
- * The object is gone, and the key may be written under again. One that was taken over never is, nor is it listed again:
- * the removal that began first may come late. Nothing happens when another has taken over this one.
+ * Records that the object is deleted, so that pushes may use the key again. A key whose claim was taken over is never
+ * used or listed again, because the first holder may still delete its object. Does nothing if this claim was taken
+ * over.
  */
 export async function finishObjectRemoval(sql: SqlClient, { key, since, isTakenOver }: ObjectRemoval): Promise<void> {
   const isHeldClaim = sql`key = ${key} and removing_since = ${since}::text::timestamptz`;
@@ -66,7 +67,7 @@ export async function finishObjectRemoval(sql: SqlClient, { key, since, isTakenO
   else await sql`delete from object_intents where ${isHeldClaim}`;
 }
 
-/** The object belongs to a till after all. */
+/** Ends a stale upload if a till refers to its object. */
 export async function confirmStaleUpload(sql: SqlClient, key: string): Promise<void> {
   await sql`delete from object_intents where key = ${key} and ${isStale(sql)} and ${isReferenced(sql)}`;
 }

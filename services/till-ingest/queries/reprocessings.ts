@@ -1,7 +1,7 @@
 import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
-/** An order to process many tills again. */
+/** A request to reprocess many tills, with its progress. */
 export interface ReprocessingRow {
   id: string;
   locationId: string | null;
@@ -18,8 +18,8 @@ export interface ReprocessingRow {
 type NewReprocessing = Pick<ReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
- * Returns the order of a location to process its tills again: the one that is not finished when it means these tills,
- * too, and else a new one in its place. So a location has one at a time, however often it asks.
+ * Returns the unfinished reprocessing of a location if it covers these tills, too. Otherwise inserts a new one, returns
+ * it and finishes the old one. So a location has at most one unfinished reprocessing.
  */
 export async function findOrInsertReprocessing(
   tx: SqlTransaction,
@@ -46,21 +46,21 @@ export async function findReprocessing(sql: SqlClient, id: string): Promise<Repr
   return row;
 }
 
-/** The one that is not finished and has come least far; none when there is none, or other instances are at them. */
+/** Returns the id of the unfinished reprocessing with the least progress, unless another instance has locked it. */
 export async function findUnfinishedReprocessing(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from reprocessings where finished_at is null order by done, created_at limit 1 for update skip locked`;
   return rows.map(({ id }) => id);
 }
 
-/** The one of this id, locked; undefined when it is finished, or another instance is at it. */
+/** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
 export async function lockReprocessing(tx: SqlTransaction, id: string): Promise<ReprocessingRow | undefined> {
   const [row] = await tx<ReprocessingRow[]>`
     select * from reprocessings where id = ${id} and finished_at is null for update skip locked`;
   return row;
 }
 
-/** The next tills that are meant, after the place that it came to, locked. */
+/** Locks and returns the next tills of a reprocessing, in the order of their ids. */
 export async function lockNextTills(tx: SqlTransaction, row: ReprocessingRow, limit: number): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select * from tills
@@ -68,20 +68,20 @@ export async function lockNextTills(tx: SqlTransaction, row: ReprocessingRow, li
     order by id limit ${limit} for update`;
 }
 
-/** Notes how far it came; without a place it is finished. */
+/** Adds to the progress of a reprocessing. Without a last till the reprocessing is finished. */
 export async function recordReprocessingProgress(
   tx: SqlTransaction,
   { id }: ReprocessingRow,
-  { count, place }: { count: number; place: string | undefined },
+  { count, lastTillId }: { count: number; lastTillId: string | undefined },
 ): Promise<void> {
   await tx`
     update reprocessings set
-      done = done + ${count}, place = coalesce(${place ?? null}, place),
-      finished_at = ${place === undefined ? tx`now()` : tx`null`}
+      done = done + ${count}, place = coalesce(${lastTillId ?? null}, place),
+      finished_at = ${lastTillId === undefined ? tx`now()` : tx`null`}
     where id = ${id}`;
 }
 
-/** Training tills have no report to make again. */
+/** Selects the tills of a reprocessing. Training tills have no report. */
 function isTillToReprocess(
   tx: SqlTransaction,
   { locationId, lteReportVersion }: Pick<ReprocessingRow, "locationId" | "lteReportVersion">,

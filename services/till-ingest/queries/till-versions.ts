@@ -2,10 +2,10 @@ import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
-/** What brought a revision about. */
+/** Why a revision was created. */
 export type RevisionReason = EventData<"till.pushed">["reason"];
 
-/** Keeps what a till's revision is, and who brought it about. */
+/** Inserts the row of a till's current revision, with its author. */
 export async function insertTillVersion(
   tx: SqlTransaction,
   { id, revision, format, hash, objectKey, size }: TillRow,
@@ -15,7 +15,7 @@ export async function insertTillVersion(
   await tx`insert into till_versions ${tx(row)}`;
 }
 
-/** What brought the current revisions of these tills about, by till id. */
+/** Returns the reasons of the current revisions of these tills, by till id. */
 export async function findRevisionReasons(tx: SqlTransaction, tillIds: string[]): Promise<Map<string, RevisionReason>> {
   const rows = await tx<{ tillId: string; reason: RevisionReason }[]>`
     select till_versions.till_id, till_versions.reason
@@ -25,9 +25,7 @@ export async function findRevisionReasons(tx: SqlTransaction, tillIds: string[])
 }
 
 /**
- * Says of the bodies that a till had, but for one, that they are gone, and has them removed.
- *
- * @returns their keys.
+ * Marks all bodies of a till but one as removed, and schedules the removal of their objects. Returns the object keys.
  */
 export async function markOtherBodiesRemoved(
   tx: SqlTransaction,
@@ -39,7 +37,10 @@ export async function markOtherBodiesRemoved(
   return scheduleObjectRemoval(tx, removed);
 }
 
-/** The same for bodies of any till, up to so many, that others took the place of so many days ago. */
+/**
+ * Marks up to `limit` bodies that were replaced at least `days` days ago as removed, and schedules the removal of their
+ * objects. Returns the object keys.
+ */
 export async function markReplacedBodiesRemoved(
   tx: SqlTransaction,
   { days, limit }: { days: number; limit: number },
@@ -57,7 +58,7 @@ export async function markReplacedBodiesRemoved(
   return scheduleObjectRemoval(tx, removed);
 }
 
-/** An intent that is old enough has an object removed that nothing refers to. */
+/** Records the objects as stale uploads, which are removed once no till refers to them. Returns their keys. */
 async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: string }[]): Promise<string[]> {
   const keys = [...new Set(removed.map(({ objectKey }) => objectKey))];
   await tx`

@@ -1,7 +1,7 @@
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
-/** A till as it is held now. */
+/** A till with its current revision. */
 export interface TillRow {
   id: string;
   locationId: string;
@@ -16,15 +16,15 @@ export interface TillRow {
   timeZone: string;
   createdAt: Date;
   updatedAt: Date;
-  /** Of the body that was pushed, once its personal data was erased. */
+  /** SHA-256 of the pushed body; null unless its personal data was erased since. */
   pushedHash: string | null;
-  /** When the till is announced again unless it has its result by then; null when it has. */
+  /** When the till is requeued unless it has its report by then; null if it waits for none. */
   nextSweepAt: Date | null;
-  /** How often it was announced again. */
+  /** How often this revision was requeued. */
   sweeps: number;
 }
 
-/** A till as it comes in for the first time. */
+/** The columns of a till that its first push sets. */
 export type NewTill = Omit<TillRow, "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextSweepAt" | "sweeps">;
 
 export async function findTill(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
@@ -32,17 +32,24 @@ export async function findTill(sql: SqlClient | SqlTransaction, id: string): Pro
   return till;
 }
 
-/** Inserts a till as its first revision, unless its id is taken; waits for whoever is inserting one of the same id. */
-export async function insertTill(tx: SqlTransaction, till: NewTill, sweepAfter: number): Promise<TillRow | undefined> {
+/**
+ * Inserts a till with its first revision and returns it; undefined if its id is taken. Waits for concurrent
+ * transactions that insert the same id.
+ */
+export async function insertTill(
+  tx: SqlTransaction,
+  till: NewTill,
+  requeueAfterSeconds: number,
+): Promise<TillRow | undefined> {
   const first = { ...till, revision: 1 };
   const [inserted] = await tx<TillRow[]>`
-    insert into tills ${tx({ ...first, ...pendingResultColumns(first, sweepAfter) })}
+    insert into tills ${tx({ ...first, ...pendingResultColumns(first, requeueAfterSeconds) })}
     on conflict (id) do nothing
     returning *`;
   return inserted;
 }
 
-/** The till's body is the one that was pushed, which had this hash, without its personal data. */
+/** Records the hash of the pushed body of a till whose personal data was erased. */
 export async function recordTillErasure(
   tx: SqlTransaction,
   { tillId, pushedHash }: { tillId: string; pushedHash: string },
@@ -50,17 +57,17 @@ export async function recordTillErasure(
   await tx`update tills set pushed_hash = ${pushedHash} where id = ${tillId}`;
 }
 
-/** The till, locked until the transaction ends. */
+/** Returns the till, locked until the transaction ends. */
 export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`select * from tills where id = ${id} for update`;
   return till;
 }
 
-/** Makes this the till's next revision: with another body, or, when `body` is left out, with the one that it has. */
+/** Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body. */
 export async function createNextRevision(
   tx: SqlTransaction,
   till: TillRow,
-  { body, sweepAfter }: { body?: NewTill; sweepAfter: number },
+  { body, requeueAfterSeconds }: { body?: NewTill; requeueAfterSeconds: number },
 ): Promise<TillRow> {
   const next = { revision: till.revision + 1, isTraining: body?.isTraining ?? till.isTraining };
   const replaced = body && {
@@ -74,20 +81,23 @@ export async function createNextRevision(
     updatedAt: new Date(),
   };
   const [updated] = await tx<[TillRow]>`
-    update tills set ${tx({ ...next, ...replaced, ...pendingResultColumns(next, sweepAfter) })}
+    update tills set ${tx({ ...next, ...replaced, ...pendingResultColumns(next, requeueAfterSeconds) })}
     where id = ${till.id} returning *`;
   return updated;
 }
 
 /**
- * What says that a revision waits for its result, and is announced again when it has none after `sweepAfter` seconds.
- * A training till yields no report: pushed as one, it is done as soon as it is accepted. One that has become a training
- * till waits for the report of its earlier revision to be taken away.
+ * Returns the columns of a revision that waits for its report and is requeued after `requeueAfterSeconds` without one.
+ * A training till has no report: its first revision waits for nothing. A till that a later revision turned into a
+ * training till waits for the removal of its earlier report.
  */
-function pendingResultColumns({ revision, isTraining }: Pick<TillRow, "revision" | "isTraining">, sweepAfter: number) {
+function pendingResultColumns(
+  { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,
+  requeueAfterSeconds: number,
+) {
   return isTraining && revision === 1
     ? { resultRevision: revision, nextSweepAt: null, sweeps: 0 }
-    : { resultRevision: null, nextSweepAt: new Date(Date.now() + sweepAfter * 1000), sweeps: 0 };
+    : { resultRevision: null, nextSweepAt: new Date(Date.now() + requeueAfterSeconds * 1000), sweeps: 0 };
 }
 
 interface TillResult {
@@ -96,7 +106,7 @@ interface TillResult {
   reportVersion: number | null;
 }
 
-/** Notes what a revision was turned into. That of a lower revision than the last noted changes nothing. */
+/** Records the result of a revision. A lower revision than the last recorded one changes nothing. */
 export async function recordTillResult(
   tx: SqlTransaction,
   { tillId, revision, reportVersion }: TillResult,
@@ -108,41 +118,45 @@ export async function recordTillResult(
     where id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
 }
 
-/** Tills whose result is overdue, longest first; locked, those that another transaction has locked left out. */
+/** Locks and returns tills whose report is overdue, oldest first. Skips tills that another transaction has locked. */
 export async function lockOverdueTills(tx: SqlTransaction, limit: number): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select * from tills where next_sweep_at <= now() order by next_sweep_at limit ${limit} for update skip locked`;
 }
 
-/** These tills were announced again: they are given twice the time of before, a day at most. */
-export async function postponeRequeue(tx: SqlTransaction, ids: string[], { sweepAfter }: { sweepAfter: number }) {
+/** Records that tills were requeued, and doubles the delay before the next time, up to a day. */
+export async function postponeRequeue(
+  tx: SqlTransaction,
+  ids: string[],
+  { requeueAfterSeconds }: { requeueAfterSeconds: number },
+) {
   await tx`
     update tills set
       sweeps = sweeps + 1,
-      next_sweep_at = now() + least(make_interval(secs => ${sweepAfter} * power(2, least(sweeps + 1, 20))), '1 day')
+      next_sweep_at = now() + least(make_interval(secs => ${requeueAfterSeconds} * power(2, least(sweeps + 1, 20))), '1 day')
     where id = any(${ids}::uuid[])`;
 }
 
-/** How many tills wait for their result and are not overdue, counted up to `limit`. */
+/** Returns how many tills wait for their report and are not overdue, counted up to `limit`. */
 export async function countPendingTills(sql: SqlClient, limit: number): Promise<number> {
   const rows = await sql`
     select 1 from tills where next_sweep_at > now() and sweeps = 0 limit ${limit}`;
   return rows.length;
 }
 
-/** A till whose result is waited for longer than it should be. */
+/** A till that has waited too long for its report, as operators see it. */
 export interface UnfinishedTill {
   tillId: string;
   locationId: string;
   revision: number;
-  /** When this revision came to be. */
+  /** When this revision was created. */
   waitingSince: Date;
-  /** How often it was announced again, and when it is next. */
+  /** How often the revision was requeued. */
   sweeps: number;
   nextSweepAt: Date;
 }
 
-/** The tills that have had no result for so many seconds, longest first. */
+/** Returns the tills that have waited for their report for at least `seconds`, oldest first. */
 export async function listUnfinishedTills(sql: SqlClient, { seconds, limit }: { seconds: number; limit: number }) {
   return sql<UnfinishedTill[]>`
     select id as till_id, location_id, tills.revision, version.created_at as waiting_since, sweeps, next_sweep_at
@@ -151,28 +165,28 @@ export async function listUnfinishedTills(sql: SqlClient, { seconds, limit }: { 
     order by version.created_at limit ${limit}`;
 }
 
-/** Has a till announced again at once, unless it has its result; whether it does not. */
+/** Makes a till due for requeuing now. Returns false if it does not wait for a report. */
 export async function requeueTillNow(sql: SqlClient, tillId: string): Promise<boolean> {
   const { count } = await sql`
     update tills set next_sweep_at = now() where id = ${tillId} and next_sweep_at is not null`;
   return count > 0;
 }
 
-/** How many tills were announced again and still have no result. */
+/** Returns how many tills were requeued at least once and still have no report. */
 export async function countOverdueTills(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from tills where next_sweep_at is not null and sweeps > 0`;
   return row.count;
 }
 
-/** The list of a location's tills that came in at a time (a date-time) or later. */
+/** Returns the query of a location's tills that were pushed at or after a time (a date-time). */
 export const tillListQuery = (sql: SqlClient, { locationId, since }: { locationId: string; since: string }) => ({
   columns: sql`*`,
   table: sql`tills`,
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
 
-/** Which of these tills of a legacy backoffice a location has. */
+/** Returns which of these server ids of a legacy backoffice the location has tills of. */
 export async function findExistingServerIds(
   sql: SqlClient,
   locationId: string,

@@ -1,49 +1,55 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { FetchedLegacyTills, LegacyTill, LegacyTillsToFetch } from "@pragma/contracts/legacy-till";
-import { PushedTill } from "@pragma/contracts/till";
-import { TillV1 } from "@pragma/contracts/till-v1";
+import { type PosApplication, posApplicationSchema } from "@pragma/contracts/pos-application";
+import type { Principal } from "@pragma/contracts/principal";
+import { hasScope } from "@pragma/contracts/scopes";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
-import { acceptTill } from "../accept-till.ts";
-import { defineRoute, tillRoute } from "../context.ts";
-import { legacyApplicationQuery, listLegacyTills, resolveLegacyTillFilter } from "../legacy/backoffice.ts";
+import { defineRoute, tillRouteDefaults } from "../context.ts";
+import { listLegacyTills } from "../legacy/backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
-import { resolveLegacyLocation } from "../resolve-till-location.ts";
-import { tillRequestBody } from "../validation/till-body-reader.ts";
-import { pushTillResponse } from "./till-response.ts";
 
-export const pushTillV1 = defineRoute({
-  method: "post",
-  path: "/v1/tills/",
-  operationId: "pushTillV1",
-  ...tillRoute,
-  summary: "Push a till in the older format",
-  description:
-    "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
-    "Its location is the one with the body's application and legacyId: the key's own, unless the key may act for any. " +
-    "Otherwise it is as a till that is pushed in the newer format: the same bytes again change nothing, gzip is taken, and 50 MB at most.",
-  request: { body: tillRequestBody("V1", TillV1) },
-  responses: {
-    201: { description: "The till was accepted", schema: PushedTill },
-    200: { description: "The same till was accepted before", schema: PushedTill },
-  },
-  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, principal, services, context, origin }) {
-    const location = await resolveLegacyLocation(principal, till.facts.legacyLocation, services.locations, context);
-    const accepted = await acceptTill(services, { location, till, principal, context });
-    return pushTillResponse(accepted, { origin, context });
-  },
+const legacyApplicationQuery = z.object({
+  application: posApplicationSchema.optional().meta({
+    description:
+      "The application whose legacy backoffice is used. The default is the application of the API key's location",
+  }),
 });
+
+/**
+ * Returns the application whose backoffice a request uses, and the legacy id of the only location whose tills the API
+ * key may see there, which is undefined for a key that may act for any location.
+ *
+ * @throws `ApiError` location_forbidden; invalid_request if neither the key nor the request names an application.
+ */
+function resolveLegacyTillFilter(
+  { location, scopes }: Principal,
+  requested: PosApplication | undefined,
+): { application: PosApplication; legacyId: number | undefined } {
+  const application = requested ?? location?.application;
+  if (hasScope(scopes, "locations:any")) {
+    if (application) return { application, legacyId: undefined };
+    const message = "is required, because this API key belongs to no location";
+    throwIfInvalid([{ in: "query", path: "application", code: "required", message }]);
+  }
+  if (!application || application !== location?.application) {
+    throw new ApiError("location_forbidden", { detail: "application must match the API key's location." });
+  }
+  // Legacy ids begin at 1: 0 matches no location.
+  return { application, legacyId: location.legacyId ?? 0 };
+}
 
 export const listLegacyTillsRoute = defineRoute({
   method: "get",
   path: "/v1/tills/legacy/",
   operationId: "listLegacyTills",
-  ...tillRoute,
-  summary: "List the tills of a legacy backoffice",
+  ...tillRouteDefaults,
+  summary: "List legacy backoffice tills",
   description:
-    "Every till that the legacy backoffice of an application has of the key's location; of all locations for a key that may act for any. " +
-    "Whether they are here already is not told: fetching them again changes nothing.",
+    "Returns every till that the legacy backoffice of an application has for the location of the API key, or for all locations if the key may act for any location. " +
+    "The list includes tills that were already fetched; fetching them again changes nothing.",
   request: { query: legacyApplicationQuery },
   responses: {
     200: {
@@ -59,43 +65,42 @@ export const listLegacyTillsRoute = defineRoute({
   },
 });
 
-/** The list of what is wanted, or nothing. */
 const requestedTillsBody = jsonBodyParser(LegacyTillsToFetch.optional());
 
 export const fetchLegacyTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/legacy/",
   operationId: "fetchLegacyTills",
-  ...tillRoute,
-  summary: "Fetch tills from a legacy backoffice",
+  ...tillRouteDefaults,
+  summary: "Fetch legacy backoffice tills",
   description:
-    "Fetches the tills of the body, or without a body every till that the list has, and accepts each as if it had been pushed. " +
-    "The reply says of every till whether it is here, and if not why; those that were here already are. " +
-    "One call takes half a minute at most, and what was not done by then is said too: the same call again brings the rest.",
+    "Fetches the tills in the body, or every listed till if there is no body, and accepts each of them like a pushed till. " +
+    "The response states for every till whether it is stored, and otherwise the reason. Tills that were already stored count as successes. " +
+    "A call takes at most half a minute and reports the tills that it did not reach as errors. Repeat the call to fetch them.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {
-      description: "What became of each till, by location",
+      description: "The result of each till, by location",
       schema: z.array(FetchedLegacyTills),
       example: [
         {
           locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
           success: [4711, 4712],
-          errors: [{ message: "The backoffice answered 500.", serverId: 4713 }],
+          errors: [{ message: "The backoffice responded with status 500.", serverId: 4713 }],
         },
       ],
     },
   },
-  // Each till is accepted in a transaction of its own, and once.
+  // Each till is accepted once, in a transaction of its own, however often the call is repeated.
   isIdempotent: true,
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ body, query, principal, services, context, signal }) {
-    const wanted =
+    const tills =
       body ??
       (await listLegacyTills(services.config, { ...resolveLegacyTillFilter(principal, query.application), signal }));
-    const fetched = await fetchLegacyTills(services, { wanted, principal, signal, context });
+    const fetched = await fetchLegacyTills(services, { tills, principal, signal, context });
     context.addLogFields({
-      wanted: wanted.length,
+      requested: tills.length,
       fetched: fetched.reduce((sum, { success }) => sum + success.length, 0),
     });
     return jsonResponse(200, fetched);

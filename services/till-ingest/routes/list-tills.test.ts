@@ -9,7 +9,7 @@ import { createTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngest;
 const principal = createTestPrincipal();
-/** Newest first: one a day back from the last of May, two at the same instant among them. */
+/** Newest first: one till a day, back from the last day of May, with two at the same instant. */
 const pushedIds: string[] = [];
 const TillPage = paginatedSchema(Till);
 
@@ -27,61 +27,61 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-async function listTills(query: string, by = principal) {
-  const response = await service.request("GET", `/v1/tills/${query}`, { principal: by });
+async function listTills(query: string, reader = principal) {
+  const response = await service.request("GET", `/v1/tills/${query}`, { principal: reader });
   expect(response.status).toBe(200);
   return TillPage.parse(await response.json());
 }
-const requestListProblem = (query: string, by = principal) =>
-  service.requestProblem("GET", `/v1/tills/${query}`, { principal: by });
+const requestListProblem = (query: string, reader = principal) =>
+  service.requestProblem("GET", `/v1/tills/${query}`, { principal: reader });
 const listedIds = ({ data }: { data: Till[] }) => data.map(({ id }) => id);
 
 describe("GET /v1/tills/", () => {
   it("lists the tills of the key's location since a time, newest first", async () => {
-    const found = await listTills("?sinceDate=2026-01-01T00:00:00Z");
-    expect(listedIds(found)).toEqual(pushedIds);
-    expect(found.meta).toEqual({ totalPage: 1, totalCount: 7, currentPageIndex: 0, pageSize: 10 });
-    expect(found.nextPageToken).toBeNull();
+    const page = await listTills("?sinceDate=2026-01-01T00:00:00Z");
+    expect(listedIds(page)).toEqual(pushedIds);
+    expect(page.meta).toEqual({ totalPage: 1, totalCount: 7, currentPageIndex: 0, pageSize: 10 });
+    expect(page.nextPageToken).toBeNull();
   });
 
-  it("lists each till as it is read alone", async () => {
+  it("lists each till in the same form as GET /v1/tills/{id}", async () => {
     const [first] = (await listTills("?sinceDate=2026-01-01T00:00:00Z")).data;
-    const alone = await service.request("GET", `/v1/tills/${first?.id}`, { principal });
-    expect(await alone.json()).toEqual(first);
+    const single = await service.request("GET", `/v1/tills/${first?.id}`, { principal });
+    expect(await single.json()).toEqual(first);
   });
 
-  it("includes the time itself, whatever its offset", async () => {
+  it("includes tills pushed at exactly the given time, whatever its offset", async () => {
     expect(listedIds(await listTills("?sinceDate=2026-05-29T22:00:00.000Z"))).toEqual(pushedIds.slice(0, 4));
     expect(listedIds(await listTills("?sinceDate=2026-05-30T00:00:00%2B02:00"))).toEqual(pushedIds.slice(0, 4));
     expect(listedIds(await listTills("?sinceDate=2026-05-29T22:00:00.001Z"))).toEqual(pushedIds.slice(0, 2));
   });
 
   it.each([
-    ["index", (found: z.infer<typeof TillPage>) => found.links.next],
+    ["index", (page: z.infer<typeof TillPage>) => page.links.next],
     [
       "pageToken",
       ({ nextPageToken }: z.infer<typeof TillPage>) =>
         nextPageToken && `http://x/?sinceDate=2026-01-01T00:00:00Z&size=3&pageToken=${nextPageToken}`,
     ],
-  ])("is paged through by %s, each till once", async (_, next) => {
-    const seen: string[] = [];
+  ])("returns each till once when paged by %s", async (_, getNextUrl) => {
+    const listed: string[] = [];
     let query: string | undefined = "?sinceDate=2026-01-01T00:00:00Z&size=3";
     for (let index = 0; query !== undefined; index += 1) {
-      const found: z.infer<typeof TillPage> = await listTills(query);
-      expect(found.meta).toMatchObject({ totalPage: 3, totalCount: 7, currentPageIndex: index });
-      seen.push(...listedIds(found));
-      const following = next(found);
-      query = following ? new URL(following).search : undefined;
+      const page: z.infer<typeof TillPage> = await listTills(query);
+      expect(page.meta).toMatchObject({ totalPage: 3, totalCount: 7, currentPageIndex: index });
+      listed.push(...listedIds(page));
+      const nextUrl = getNextUrl(page);
+      query = nextUrl ? new URL(nextUrl).search : undefined;
     }
-    expect(seen).toEqual(pushedIds);
+    expect(listed).toEqual(pushedIds);
   });
 
-  it("answers an empty page past the end", async () => {
-    const found = await listTills("?sinceDate=2026-01-01T00:00:00Z&size=5&index=9");
-    expect(found).toMatchObject({ data: [], nextPageToken: null, links: { next: null } });
+  it("returns an empty page past the end", async () => {
+    const page = await listTills("?sinceDate=2026-01-01T00:00:00Z&size=5&index=9");
+    expect(page).toMatchObject({ data: [], nextPageToken: null, links: { next: null } });
   });
 
-  it("lists any location for a key that may act for any", async () => {
+  it("lists tills of any location for a key that may act for any", async () => {
     const operator = createTestPrincipal({ scopes: ["admin"], location: null });
     const query = `?sinceDate=2026-05-31T00:00:00Z&locationId=${principal.location?.id}`;
     expect(listedIds(await listTills(query, operator))).toEqual(pushedIds.slice(0, 1));
@@ -92,19 +92,19 @@ describe("GET /v1/tills/", () => {
 
   it.each([
     ["no sinceDate", "", "sinceDate"],
-    ["a day for a time", "?sinceDate=2026-05-29", "sinceDate"],
+    ["a day instead of a time", "?sinceDate=2026-05-29", "sinceDate"],
     ["a time that does not exist", "?sinceDate=2026-02-30T00:00:00Z", "sinceDate"],
     ["index=-1", "?sinceDate=2026-05-29T00:00:00Z&index=-1", "index"],
     ["size=101", "?sinceDate=2026-05-29T00:00:00Z&size=101", "size"],
-  ])("answers 400 to %s", async (_, query, path) => {
+  ])("returns 400 for %s", async (_, query, path) => {
     expect(await requestListProblem(query)).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
   });
 
-  it("answers 400 to a page token that it never gave", async () => {
+  it("returns 400 for a page token that it did not issue", async () => {
     expect((await requestListProblem("?sinceDate=2026-05-29T00:00:00Z&pageToken=abc")).code).toBe("invalid_page_token");
   });
 
-  it("answers 403 for another location, and without the scope", async () => {
+  it("returns 403 for another location, and without the scope", async () => {
     const query = `?sinceDate=2026-05-29T00:00:00Z&locationId=${randomUUID()}`;
     expect((await requestListProblem(query)).code).toBe("location_forbidden");
     const writer = createTestPrincipal({ scopes: ["tills:write"] });

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-const push = (body: unknown, headers: Record<string, string> = {}, by = principal) =>
-  service.request("POST", "/v2/tills/", { principal: by, body, headers });
+const push = (body: unknown, headers: Record<string, string> = {}, pushPrincipal = principal) =>
+  service.request("POST", "/v2/tills/", { principal: pushPrincipal, body, headers });
 
 describe("a till of 3,000 orders", () => {
   const till = createTestTill({ orderList: createTestOrders(3_000, { products: 4 }) });
   const bytes = Buffer.from(JSON.stringify(till));
 
-  it("is accepted and kept to the byte, and holds up no other request", async () => {
+  it("is stored byte for byte without blocking other requests", async () => {
     expect(bytes.byteLength).toBeGreaterThan(20 * mebibyte);
     let status = 0;
     const block = await measureLongestEventLoopBlockMs(async () => {
@@ -39,17 +39,17 @@ describe("a till of 3,000 orders", () => {
     expect(Buffer.from(await object.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("is known when it comes again, with gzip", async () => {
+  it("returns 200 when it is pushed again with gzip", async () => {
     expect((await push(gzipSync(bytes), { "content-encoding": "gzip" })).status).toBe(200);
   });
 
-  it("is refused for one fault in its last order", async () => {
+  it("is rejected for one issue in its last order", async () => {
     const orderList = [...createTestOrders(2_999), { ...createTestTill().orderList[0], total: "12.00" }];
     const problem = problemSchema.parse(await (await push({ ...till, orderList })).json());
     expect(problem.errors).toMatchObject([{ path: "orderList[2999].total", code: "invalid_type" }]);
   });
 
-  it("is refused when it breaks off, and the reply says where", async () => {
+  it("is rejected when it is truncated, with the position in the response", async () => {
     const problem = problemSchema.parse(await (await push(bytes.subarray(0, mebibyte))).json());
     expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 104\d{4} /) });
   });
@@ -59,13 +59,13 @@ describe("a body that is too large", () => {
   it.each([
     ["51 MB", () => Buffer.alloc(51 * mebibyte, " "), {}],
     ["51 MB with gzip", () => gzipSync(Buffer.alloc(51 * mebibyte, " ")), { "content-encoding": "gzip" }],
-  ])("of %s is refused", async (_, body, headers) => {
+  ])("of %s is rejected", async (_, body, headers) => {
     const response = await push(body(), headers as Record<string, string>);
     expect(response.status).toBe(413);
     expect(problemSchema.parse(await response.json()).code).toBe("body_too_large");
   });
 
-  it("of gigabytes in a small gzip is refused before it is inflated", async () => {
+  it("of gigabytes in a small gzip is rejected before it is inflated", async () => {
     const bomb = gzipSync(Buffer.alloc(1024 * mebibyte), { level: 1 });
     const before = process.memoryUsage().rss;
     const started = performance.now();
@@ -78,7 +78,7 @@ describe("a body that is too large", () => {
   });
 });
 
-describe("a body that is made to be costly", () => {
+describe("a body that is expensive to parse", () => {
   const emptyObjects = (size: number) => `{"orderList":[${"{},".repeat(size / 3)}{}]}`;
   const rows = `{"productRowList":[${"{},".repeat(4_999)}{}]},`;
   it.each([
@@ -87,8 +87,8 @@ describe("a body that is made to be costly", () => {
     ["40 MB of lists of numbers", () => `{"orderList":[{"productRowList":[${"0,".repeat(20 * mebibyte)}0]}]}`],
     ["orders of thousands of empty rows", () => `{"orderList":[${rows.repeat(70)}{}]}`],
     ["deep nesting", () => `{"id":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`],
-    ["a text of 40 MB", () => JSON.stringify(randomBytes(20 * mebibyte).toString("hex"))],
-  ])("as %s is refused within seconds", async (_, body) => {
+    ["a string of 40 MB", () => JSON.stringify(randomBytes(20 * mebibyte).toString("hex"))],
+  ])("as %s is rejected within seconds", async (_, body) => {
     const started = performance.now();
     const response = await push(body());
     expect(response.status).toBe(400);

@@ -30,8 +30,8 @@ async function readStoredRows(): Promise<unknown[]> {
   ];
 }
 
-/** Refused with this code, and nothing stored. */
-async function expectRefusal(code: string, body: unknown, headers: Record<string, string> = {}) {
+/** Expects that a push is rejected with this error code and stores nothing. */
+async function expectRejection(code: string, body: unknown, headers: Record<string, string> = {}) {
   const before = await readStoredRows();
   const problem = await requestPushProblem(body, headers);
   expect(problem.code).toBe(code);
@@ -39,19 +39,19 @@ async function expectRefusal(code: string, body: unknown, headers: Record<string
   return problem;
 }
 
-describe("POST /v2/tills/ refuses", () => {
+describe("POST /v2/tills/ rejects", () => {
   it("a key without the scope", async () => {
     principal = createTestPrincipal({ scopes: ["tills:read"] });
-    await expectRefusal("scope_missing", createTestTill());
+    await expectRejection("scope_missing", createTestTill());
   });
 
-  it("a location that is not the key's", async () => {
+  it("a location other than the key's", async () => {
     expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
       "location_forbidden",
     );
   });
 
-  it("a location that is not there, and a key without location that names none", async () => {
+  it("an unknown location, and a key without a location that names none", async () => {
     principal = createTestPrincipal({ scopes: ["admin"], location: null });
     expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
       "location_not_found",
@@ -62,7 +62,7 @@ describe("POST /v2/tills/ refuses", () => {
     });
   });
 
-  it("to look a location up while accounts are away, with 503 and when to try again", async () => {
+  it("a push for another location with 503 and Retry-After while accounts is unavailable", async () => {
     const { id } = service.accounts.addLocation();
     principal = createTestPrincipal({ scopes: ["admin"], location: null });
     service.accounts.isUnavailable = true;
@@ -72,8 +72,8 @@ describe("POST /v2/tills/ refuses", () => {
     expect(response.headers.get("retry-after")).toBe("2");
   });
 
-  it("malformed JSON, and says where it breaks", async () => {
-    const { detail } = await expectRefusal("malformed_json", '{\n  "id": 1,\n  "note" "x"\n}');
+  it("malformed JSON, with the position of the error", async () => {
+    const { detail } = await expectRejection("malformed_json", '{\n  "id": 1,\n  "note" "x"\n}');
     expect(detail).toContain("position 22 (line 3, column 10)");
   });
 
@@ -88,23 +88,23 @@ describe("POST /v2/tills/ refuses", () => {
     ],
     ["another encoding", "unsupported_encoding", JSON.stringify(createTestTill()), { "content-encoding": "br" }],
     ["truncated gzip", "malformed_body", gzipSync("{}".repeat(999)).subarray(0, 20), { "content-encoding": "gzip" }],
-    ["what is no gzip", "malformed_body", JSON.stringify(createTestTill()), { "content-encoding": "gzip" }],
+    ["a body that is not gzip", "malformed_body", JSON.stringify(createTestTill()), { "content-encoding": "gzip" }],
   ])("%s", async (_, code, body, headers) => {
-    await expectRefusal(code, body, headers as Record<string, string>);
+    await expectRejection(code, body, headers as Record<string, string>);
   });
 
   it.each([
     ["a list", []],
-    ["a text", "till"],
+    ["a string", "till"],
     ["null", null],
     ["a number", 12],
-  ])("%s in place of a till", async (_, body) => {
-    const { errors } = await expectRefusal("invalid_request", JSON.stringify(body));
+  ])("%s instead of a till", async (_, body) => {
+    const { errors } = await expectRejection("invalid_request", JSON.stringify(body));
     expect(errors).toMatchObject([{ in: "body", path: "", code: "invalid_type" }]);
   });
 
-  it("a till that lacks what identifies it", async () => {
-    const { errors } = await expectRefusal("invalid_request", {});
+  it("a till without its required fields", async () => {
+    const { errors } = await expectRejection("invalid_request", {});
     expect(errors?.map(({ path }) => path).sort()).toEqual(
       ["id", "startedAt", "finalizedAt", "reportNumber", "orderList"]
         .concat(["financialMovementList", "declaredPaymentList", "clerkShiftList"])
@@ -113,8 +113,8 @@ describe("POST /v2/tills/ refuses", () => {
     expect(errors?.every(({ code }) => code === "required")).toBe(true);
   });
 
-  it("a wrong enumeration, naming what is allowed", async () => {
-    const { errors } = await expectRefusal("invalid_request", {
+  it("an unknown enumeration value, and names the allowed ones", async () => {
+    const { errors } = await expectRejection("invalid_request", {
       ...createTestTill(),
       orderList: [{ ...createTestOrder(), serviceType: "drone" }],
     });
@@ -122,8 +122,8 @@ describe("POST /v2/tills/ refuses", () => {
     expect(errors?.[0]?.message).toMatch(/"takeout", "eatin", "delivery", "unknown".*got "drone"/);
   });
 
-  it("a negative guest count, a date that does not exist, and an id that is no uuid, all at once", async () => {
-    const { errors, detail } = await expectRefusal(
+  it("a negative guest count, a date that does not exist, and an id that is not a UUID, in one response", async () => {
+    const { errors, detail } = await expectRejection(
       "invalid_request",
       createTestTill({
         id: "till-1",
@@ -139,7 +139,7 @@ describe("POST /v2/tills/ refuses", () => {
     expect(detail).toBe("The request has 3 issues: see errors.");
   });
 
-  it("faults of the query together with those of the body", async () => {
+  it("issues of the query together with those of the body", async () => {
     const { errors } = await requestPushProblem(createTestTill({ reportNumber: 0 }), {}, "?locationId=here");
     expect(errors).toMatchObject([
       { in: "query", path: "locationId" },
@@ -147,12 +147,12 @@ describe("POST /v2/tills/ refuses", () => {
     ]);
   });
 
-  it("an order that is listed twice, also when there are other faults", async () => {
+  it("an order that is listed twice, also when there are other issues", async () => {
     const order = createTestOrder();
-    const again = { ...order, id: `s${String(order.id).toUpperCase()}`, guestsCount: -1 };
-    const { errors } = await expectRefusal(
+    const duplicate = { ...order, id: `s${String(order.id).toUpperCase()}`, guestsCount: -1 };
+    const { errors } = await expectRejection(
       "invalid_request",
-      createTestTill({ orderList: [order, createTestOrder(), again] }),
+      createTestTill({ orderList: [order, createTestOrder(), duplicate] }),
     );
     expect(errors).toMatchObject([
       { path: "orderList[2].id", code: "duplicate", message: expect.stringContaining("already at index 0") },
@@ -160,15 +160,15 @@ describe("POST /v2/tills/ refuses", () => {
     ]);
   });
 
-  it("40 faults, each of them listed", async () => {
+  it("40 issues, each of them listed", async () => {
     const orderList = Array.from({ length: 40 }, () => createTestOrder({ guestsCount: -1 }));
-    const { errors } = await expectRefusal("invalid_request", createTestTill({ orderList }));
+    const { errors } = await expectRejection("invalid_request", createTestTill({ orderList }));
     expect(errors?.map(({ path }) => path)).toEqual(orderList.map((_, index) => `orderList[${index}].guestsCount`));
   });
 
-  it("150 faults, of which 100 are listed and all are counted", async () => {
+  it("150 issues, of which 100 are listed and all are counted", async () => {
     const orderList = Array.from({ length: 150 }, () => createTestOrder({ guestsCount: -1 }));
-    const { errors, detail } = await expectRefusal("invalid_request", createTestTill({ orderList }));
+    const { errors, detail } = await expectRejection("invalid_request", createTestTill({ orderList }));
     expect(errors).toHaveLength(100);
     expect(detail).toBe("The request has 150 issues; errors lists the first 100.");
   });

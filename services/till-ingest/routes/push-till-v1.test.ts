@@ -21,16 +21,17 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-const push = (body: unknown, by = principal) => service.request("POST", "/v1/tills/", { principal: by, body });
-const requestPushProblem = (body: unknown, by = principal) =>
-  service.requestProblem("POST", "/v1/tills/", { principal: by, body });
+const push = (body: unknown, pushPrincipal = principal) =>
+  service.request("POST", "/v1/tills/", { principal: pushPrincipal, body });
+const requestPushProblem = (body: unknown, pushPrincipal = principal) =>
+  service.requestProblem("POST", "/v1/tills/", { principal: pushPrincipal, body });
 
 describe("POST /v1/tills/ accepts", () => {
   it("the till of the documentation", async () => {
     expect((await push(tillV1Example)).status).toBe(201);
   });
 
-  it("a till of the key's location, and tells its number in the backoffice", async () => {
+  it("a till of the key's location, and returns its number in the backoffice", async () => {
     const till = createTestTillV1({ application: "popina" as never }, { server_id: 4_000_000_000 });
     const response = await push(till);
     expect(response.status).toBe(201);
@@ -42,7 +43,7 @@ describe("POST /v1/tills/ accepts", () => {
     });
   });
 
-  it("a till, and announces it as one of the older format in the location's time zone", async () => {
+  it("a till, and publishes it with format V1 and the location's time zone", async () => {
     const till = createTestTillV1();
     await push(till);
     expect(await service.tillPushedEvents(till.tillJson.client_id)).toMatchObject([
@@ -52,7 +53,7 @@ describe("POST /v1/tills/ accepts", () => {
     expect(await object.json()).toEqual(till);
   });
 
-  it("a till of hundreds of orders", async () => {
+  it("a till with hundreds of orders", async () => {
     const [ticket] = createTestTillV1().tillJson.tickets;
     const tickets = Array.from({ length: 600 }, () => ({
       ...(ticket ?? expect.unreachable()),
@@ -70,13 +71,13 @@ describe("POST /v1/tills/ accepts", () => {
   it("the same bytes again as the same till", async () => {
     const till = createTestTillV1();
     const first = await (await push(till)).json();
-    const again = await push(till);
-    expect([again.status, await again.json()]).toEqual([200, first]);
+    const repeated = await push(till);
+    expect([repeated.status, await repeated.json()]).toEqual([200, first]);
   });
 });
 
-describe("POST /v1/tills/ refuses", () => {
-  it("an application or legacyId that are not of the key's location", async () => {
+describe("POST /v1/tills/ rejects", () => {
+  it("an application or legacyId of another location", async () => {
     expect((await requestPushProblem(createTestTillV1({ legacyId: 15 }))).code).toBe("location_forbidden");
     expect((await requestPushProblem(createTestTillV1({ application: "JALIA" }))).code).toBe("location_forbidden");
   });
@@ -85,13 +86,13 @@ describe("POST /v1/tills/ refuses", () => {
     expect((await requestPushProblem(createTestTillV1(), createTestPrincipal())).code).toBe("location_forbidden");
   });
 
-  it("a location that is not there", async () => {
+  it("a location that does not exist", async () => {
     expect((await requestPushProblem(createTestTillV1({ legacyId: 404 }), operatorPrincipal)).code).toBe(
       "location_not_found",
     );
   });
 
-  it("the same id with other content, also in the newer format", async () => {
+  it("the same id with other content, also in the V2 format", async () => {
     const till = createTestTillV1();
     await push(till);
     expect((await requestPushProblem({ ...till, more: 1 })).code).toBe("till_conflict");
@@ -99,11 +100,11 @@ describe("POST /v1/tills/ refuses", () => {
     expect((await service.requestProblem("POST", "/v2/tills/", { principal, body: newer })).code).toBe("till_conflict");
   });
 
-  it("every fault at once, an order that is listed twice among them", async () => {
+  it("a till with several issues, and reports all of them including a duplicate order", async () => {
     const till = createTestTillV1({ legacyId: 0 });
     const [ticket] = till.tillJson.tickets;
-    const again = { ...ticket, number_guests: -1 };
-    const body = { ...till, tillJson: { ...till.tillJson, fiscal: 0, tickets: [ticket, again, 3] } };
+    const duplicate = { ...ticket, number_guests: -1 };
+    const body = { ...till, tillJson: { ...till.tillJson, fiscal: 0, tickets: [ticket, duplicate, 3] } };
     expect((await requestPushProblem(body)).errors).toMatchObject([
       { path: "legacyId", code: "too_small" },
       { path: "tillJson.fiscal", code: "too_small" },
@@ -113,7 +114,7 @@ describe("POST /v1/tills/ refuses", () => {
     ]);
   });
 
-  it("a till of the newer format", async () => {
+  it("a till in the V2 format", async () => {
     const { errors } = await requestPushProblem(createTestTill());
     expect(errors?.map(({ path }) => path)).toEqual(["application", "legacyId", "tillJson"]);
   });

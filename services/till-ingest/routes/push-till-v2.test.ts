@@ -23,40 +23,42 @@ const push = (body: unknown, headers: Record<string, string> = {}, query = "") =
   service.request("POST", `/v2/tills/${query}`, { principal, body, headers });
 const requestPushProblem = (body: unknown) => service.requestProblem("POST", "/v2/tills/", { principal, body });
 
-describe("more than a location may push in a day", () => {
-  it("is refused with the quota; the same till again is not counted, and other locations go on", async () => {
+describe("the daily quotas of a location", () => {
+  it("return 429 with the quota, do not count a repeated till, and do not affect other locations", async () => {
     const till = createTestTill();
     const limited = await startTestTillIngest({ TILLS_PER_DAY: "2", TILL_BYTES_PER_DAY: "1000000" });
-    const send = (body: unknown, by = principal) => limited.request("POST", "/v2/tills/", { principal: by, body });
-    for (let time = 0; time < 3; time += 1) expect((await send(till)).status).toBe(time === 0 ? 201 : 200);
-    expect((await send(createTestTill())).status).toBe(201);
-    const refused = await send(createTestTill());
-    expect([refused.status, await refused.json()]).toMatchObject([
+    const pushLimited = (body: unknown, pushPrincipal = principal) =>
+      limited.request("POST", "/v2/tills/", { principal: pushPrincipal, body });
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect((await pushLimited(till)).status).toBe(attempt === 0 ? 201 : 200);
+    expect((await pushLimited(createTestTill())).status).toBe(201);
+    const rejected = await pushLimited(createTestTill());
+    expect([rejected.status, await rejected.json()]).toMatchObject([
       429,
       { code: "quota_exceeded", limit: { name: "tills", maximum: 2, unit: "tills per day" } },
     ]);
     const other = createTestPrincipal();
-    expect((await send(createTestTill(), other)).status).toBe(201);
-    const large = await send(createTestTill({ orderList: createTestOrders(400) }), other);
+    expect((await pushLimited(createTestTill(), other)).status).toBe(201);
+    const large = await pushLimited(createTestTill({ orderList: createTestOrders(400) }), other);
     expect([large.status, await large.json()]).toMatchObject([429, { limit: { name: "till_bytes" } }]);
     await limited.remove();
   });
 });
 
 describe("POST /v2/tills/ accepts", () => {
-  it("a till, and tells where its body is", async () => {
+  it("a till, and returns the URL of its body", async () => {
     const till = createTestTill();
     const response = await push(till);
     expect(response.status).toBe(201);
-    const reply = PushedTill.parse(await response.json());
-    expect(reply).toMatchObject({
+    const pushedTill = PushedTill.parse(await response.json());
+    expect(pushedTill).toMatchObject({
       id: till.id,
       tillId: till.id,
       locationId: principal.location?.id,
       application: "POPINA",
       serverId: null,
       objectUrl: `http://pragma.test/v1/tills/${till.id}/object`,
-      updatedAt: reply.createdAt,
+      updatedAt: pushedTill.createdAt,
     });
   });
 
@@ -64,7 +66,7 @@ describe("POST /v2/tills/ accepts", () => {
     expect((await push(tillV2Example)).status).toBe(201);
   });
 
-  it("a till, and tells once that its device was seen", async () => {
+  it("a till, and publishes device.seen once", async () => {
     const deviceIdentifier = randomUUID();
     const till = createTestTill({ deviceIdentifier, deviceName: "Caisse 3" });
     const { id, createdAt } = PushedTill.parse(await (await push(till)).json());
@@ -73,22 +75,22 @@ describe("POST /v2/tills/ accepts", () => {
     expect(await readPublishedEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
       { locationId: principal.location?.id, deviceId: deviceIdentifier, name: "Caisse 3", seenAt: createdAt },
     ]);
-    const nameless = createTestTill({ deviceIdentifier: null, deviceName: null });
-    expect((await push(nameless)).status).toBe(201);
+    const withoutDevice = createTestTill({ deviceIdentifier: null, deviceName: null });
+    expect((await push(withoutDevice)).status).toBe(201);
   });
 
-  it("a till, and announces it with its bytes stored", async () => {
+  it("a till, stores its bytes and publishes till.pushed", async () => {
     const text = JSON.stringify(createTestTill(), null, 2);
-    const reply = PushedTill.parse(await (await push(text)).json());
+    const pushedTill = PushedTill.parse(await (await push(text)).json());
     const hash = createHash("sha256").update(text).digest("hex");
     const key = `tills/${principal.location?.id}/${hash.slice(0, 2)}/${hash}`;
-    expect(await service.tillPushedEvents(reply.id)).toEqual([
+    expect(await service.tillPushedEvents(pushedTill.id)).toEqual([
       {
         locationId: principal.location?.id,
-        tillId: reply.id,
+        tillId: pushedTill.id,
         revision: 1,
         reason: "push",
-        pushedAt: reply.createdAt,
+        pushedAt: pushedTill.createdAt,
         version: "V2",
         object: { key, hash },
         timeZone: "Europe/Paris",
@@ -98,10 +100,10 @@ describe("POST /v2/tills/ accepts", () => {
     expect(await service.db.sql`select 1 from object_intents where key = ${key}`).toHaveLength(0);
   });
 
-  it("an id with a leading s and in upper case, which it leaves out and lowers", async () => {
+  it("an id with a leading s and in upper case, and normalizes it", async () => {
     const id = randomUUID();
-    const reply = await (await push(createTestTill({ id: `s${id.toUpperCase()}` }))).json();
-    expect(reply).toMatchObject({ id, tillId: id });
+    const pushedTill = await (await push(createTestTill({ id: `s${id.toUpperCase()}` }))).json();
+    expect(pushedTill).toMatchObject({ id, tillId: id });
   });
 
   it("dates with offsets, and unknown fields", async () => {
@@ -117,7 +119,7 @@ describe("POST /v2/tills/ accepts", () => {
     expect(await object.json()).toEqual(till);
   });
 
-  it("a training till, which needs no result", async () => {
+  it("a training till, which waits for no report", async () => {
     const till = createTestTill({ isTraining: true });
     expect((await push(till)).status).toBe(201);
     expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
@@ -129,23 +131,23 @@ describe("POST /v2/tills/ accepts", () => {
     const location = service.accounts.addLocation({ application: "JALIA", timeZone: "Indian/Reunion" });
     principal = createTestPrincipal({ scopes: ["admin"], location: null });
     const till = createTestTill();
-    const reply = await (await push(till, {}, `?locationId=${location.id.toUpperCase()}`)).json();
-    expect(reply).toMatchObject({ locationId: location.id, application: "JALIA" });
+    const pushedTill = await (await push(till, {}, `?locationId=${location.id.toUpperCase()}`)).json();
+    expect(pushedTill).toMatchObject({ locationId: location.id, application: "JALIA" });
     expect(await service.tillPushedEvents(String(till.id))).toMatchObject([{ timeZone: "Indian/Reunion" }]);
   });
 });
 
-describe("POST /v2/tills/ of a till that is held", () => {
-  it("answers 200 and the same reply to the same bytes", async () => {
+describe("POST /v2/tills/ of an existing till", () => {
+  it("returns 200 and the same response for the same bytes", async () => {
     const till = createTestTill();
     const first = await (await push(till)).json();
-    const again = await push(till);
-    expect(again.status).toBe(200);
-    expect(await again.json()).toEqual(first);
+    const repeated = await push(till);
+    expect(repeated.status).toBe(200);
+    expect(await repeated.json()).toEqual(first);
     expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
-  it("answers 409 to other content, and keeps what it has", async () => {
+  it("returns 409 for other content, and keeps the stored till", async () => {
     const till = createTestTill();
     await push(till);
     expect((await requestPushProblem({ ...till, note: "changed" })).code).toBe("till_conflict");
@@ -153,17 +155,17 @@ describe("POST /v2/tills/ of a till that is held", () => {
     expect(await object.json()).toEqual(till);
   });
 
-  it("answers 409 to another location, and reveals nothing", async () => {
+  it("returns 409 to another location without revealing the till", async () => {
     const till = createTestTill();
     await push(till);
-    const { requestId: own, ...toOwn } = await requestPushProblem({ ...till, note: "changed" });
+    const { requestId: ownRequestId, ...ownProblem } = await requestPushProblem({ ...till, note: "changed" });
     principal = createTestPrincipal();
-    const { requestId: other, ...toOther } = await requestPushProblem(till);
-    expect(toOther).toEqual(toOwn);
-    expect(other).not.toBe(own);
+    const { requestId: otherRequestId, ...otherProblem } = await requestPushProblem(till);
+    expect(otherProblem).toEqual(ownProblem);
+    expect(otherRequestId).not.toBe(ownRequestId);
   });
 
-  it("takes one of many pushes at the same instant as the first", async () => {
+  it("creates one till for many concurrent pushes", async () => {
     const till = createTestTill();
     const responses = await Promise.all(Array.from({ length: 30 }, () => push(till)));
     const statuses = responses.map(({ status }) => status).sort();
@@ -177,7 +179,7 @@ describe("POST /v2/tills/ of a till that is held", () => {
     ).toHaveLength(0);
   });
 
-  it("takes one of many pushes of different content at the same instant", async () => {
+  it("accepts one of many concurrent pushes with different content", async () => {
     const till = createTestTill();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => push({ ...till, note: `version ${index}` })),

@@ -20,37 +20,38 @@ const push = (body: unknown) => service.request("POST", "/v2/tills/", { principa
 const replace = (id: string, body: unknown) => service.request("PUT", `/v1/tills/${id}`, { principal, body });
 const requestReplaceProblem = (id: string, body: unknown) =>
   service.requestProblem("PUT", `/v1/tills/${id}`, { principal, body });
-const bodyOf = async (id: string) => (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
+const readTillBody = async (id: string) =>
+  (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
 
 describe("PUT /v1/tills/{id}", () => {
-  it("puts another body in the place of the till's, announces it as the next revision, and keeps the earlier body", async () => {
+  it("stores the new body, publishes it as the next revision, and keeps the earlier body", async () => {
     const till = createTestTill();
     await push(till);
     const other = JSON.stringify({ ...till, note: "other" }, null, 1);
-    const answer = await replace(till.id, other);
-    expect(answer.status).toBe(200);
-    expect(ReplacedTill.parse(await answer.json())).toEqual({
+    const response = await replace(till.id, other);
+    expect(response.status).toBe(200);
+    expect(ReplacedTill.parse(await response.json())).toEqual({
       tillId: till.id,
       objectUrl: `http://pragma.test/v1/tills/${till.id}/object`,
     });
-    expect(await bodyOf(till.id)).toBe(other);
-    const announced = await service.tillPushedEvents(till.id);
-    expect(announced.map(({ revision, reason }) => [revision, reason])).toEqual([
+    expect(await readTillBody(till.id)).toBe(other);
+    const events = await service.tillPushedEvents(till.id);
+    expect(events.map(({ revision, reason }) => [revision, reason])).toEqual([
       [1, "push"],
       [2, "replace"],
     ]);
-    for (const { object } of announced) expect((await service.objects.get(object.key)).byteLength).toBeGreaterThan(0);
-    expect(announced[1]?.pushedAt).toBe(announced[0]?.pushedAt);
+    for (const { object } of events) expect((await service.objects.get(object.key)).byteLength).toBeGreaterThan(0);
+    expect(events[1]?.pushedAt).toBe(events[0]?.pushedAt);
   });
 
-  it("changes nothing when it is the body that the till has", async () => {
+  it("changes nothing when the till already has the body", async () => {
     const till = createTestTill();
     await push(till);
     expect((await replace(till.id, till)).status).toBe(200);
     expect(await service.tillPushedEvents(till.id)).toHaveLength(1);
   });
 
-  it("takes a body in the other format", async () => {
+  it("accepts a body in the other format", async () => {
     const location = {
       ...principal.location,
       id: randomUUID(),
@@ -66,25 +67,25 @@ describe("PUT /v1/tills/{id}", () => {
     expect((await service.tillPushedEvents(till.id))[1]).toMatchObject({ version: "V1", revision: 2 });
   });
 
-  it("makes each of many at once a revision of its own", async () => {
+  it("creates a revision for each concurrent request", async () => {
     const till = createTestTill();
     await push(till);
     const notes = Array.from({ length: 12 }, (_, index) => `note ${index}`);
-    const answers = await Promise.all(notes.map((note) => replace(till.id, { ...till, note })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await Promise.all(notes.map((note) => replace(till.id, { ...till, note })));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     const revisions = (await service.tillPushedEvents(till.id)).map(({ revision }) => revision);
     expect(revisions.toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 13 }, (_, index) => index + 1),
     );
   });
 
-  it("refuses a till that is not there, another location's, another id in the body, and faults", async () => {
+  it("rejects an unknown till, a till of another location, another id in the body, and invalid fields", async () => {
     const till = createTestTill();
     expect(await requestReplaceProblem(till.id, till)).toMatchObject({ code: "till_not_found" });
     await push(till);
-    const stranger = createTestPrincipal();
+    const otherPrincipal = createTestPrincipal();
     expect(
-      await service.requestProblem("PUT", `/v1/tills/${till.id}`, { principal: stranger, body: till }),
+      await service.requestProblem("PUT", `/v1/tills/${till.id}`, { principal: otherPrincipal, body: till }),
     ).toMatchObject({
       code: "till_not_found",
     });

@@ -4,7 +4,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { removeOldReprocessings } from "../reprocess-tills.ts";
+import { removeOldReprocessings } from "../periodic/remove-old-reprocessings.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 
@@ -25,38 +25,39 @@ async function pushTills(count: number): Promise<string[]> {
   return tills.map(({ id }) => id);
 }
 
-const revisionsOf = async (id: string) => (await service.tillPushedEvents(id)).map(({ revision }) => revision);
+const listPublishedRevisions = async (id: string) =>
+  (await service.tillPushedEvents(id)).map(({ revision }) => revision);
 
 async function waitUntilFinished(location: string): Promise<TillReprocessingJob> {
   return eventually("the reprocessing to be finished", async () => {
-    const state = TillReprocessingJob.parse(await (await service.request("GET", location, { principal })).json());
-    return state.finishedAt !== null && state;
+    const job = TillReprocessingJob.parse(await (await service.request("GET", location, { principal })).json());
+    return job.finishedAt !== null && job;
   });
 }
 
 describe("POST /v1/tills/{id}/reprocess", () => {
-  it("announces the same body as the next revision", async () => {
+  it("publishes the same body as the next revision", async () => {
     const [id = ""] = await pushTills(1);
-    const answer = await service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
-    expect(await answer.json()).toEqual({ id, objectUrl: `http://pragma.test/v1/tills/${id}/object` });
+    const response = await service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
+    expect(await response.json()).toEqual({ id, objectUrl: `http://pragma.test/v1/tills/${id}/object` });
     const [first, second] = await service.tillPushedEvents(id);
     expect(second).toEqual({ ...first, revision: 2, reason: "reprocess" });
   });
 
-  it("starts no second reprocessing while the first waits, and answers like it", async () => {
+  it("starts no second reprocessing while the first is pending, and returns the same response", async () => {
     const [id = ""] = await pushTills(1);
     const reprocess = () => service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
     const first = await (await reprocess()).json();
-    for (const answer of await Promise.all(Array.from({ length: 12 }, reprocess))) {
-      expect(answer.status).toBe(200);
-      expect(await answer.json()).toEqual(first);
+    for (const response of await Promise.all(Array.from({ length: 12 }, reprocess))) {
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual(first);
     }
-    expect(await revisionsOf(id)).toEqual([1, 2]);
+    expect(await listPublishedRevisions(id)).toEqual([1, 2]);
 
-    // As when the report was made.
+    // As after the report was finalized.
     await service.db.sql`update tills set next_sweep_at = null where id = ${id}`;
     await reprocess();
-    expect(await revisionsOf(id)).toEqual([1, 2, 3]);
+    expect(await listPublishedRevisions(id)).toEqual([1, 2, 3]);
   });
 
   it("does not wait for a reprocessing whose result is overdue", async () => {
@@ -65,10 +66,10 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     await reprocess();
     await service.db.sql`update tills set sweeps = 1 where id = ${id}`;
     await reprocess();
-    expect(await revisionsOf(id)).toEqual([1, 2, 3]);
+    expect(await listPublishedRevisions(id)).toEqual([1, 2, 3]);
   });
 
-  it("is refused past the day's quota of revisions, with its name, its size and when it ends", async () => {
+  it("returns 429 with the quota and Retry-After when the day's revisions are used up", async () => {
     const [first = "", second = "", third = ""] = await pushTills(3);
     const { id: locationId } = principal.location ?? expect.unreachable();
     await service.db.sql`
@@ -78,11 +79,11 @@ describe("POST /v1/tills/{id}/reprocess", () => {
         quota: "till_revisions",
         used: 4_999,
       })}`;
-    const last = await service.request("POST", `/v1/tills/${first}/reprocess`, { principal });
-    expect(last.status).toBe(200);
-    const refused = await service.request("POST", `/v1/tills/${second}/reprocess`, { principal });
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(await refused.json()).toMatchObject({
+    const lastAllowed = await service.request("POST", `/v1/tills/${first}/reprocess`, { principal });
+    expect(lastAllowed.status).toBe(200);
+    const rejected = await service.request("POST", `/v1/tills/${second}/reprocess`, { principal });
+    expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await rejected.json()).toMatchObject({
       code: "quota_exceeded",
       limit: { name: "till_revisions", maximum: 5_000, unit: "revisions per day" },
     });
@@ -90,21 +91,23 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     expect(await service.requestProblem("PUT", `/v1/tills/${third}`, { principal, body: till })).toMatchObject({
       code: "quota_exceeded",
     });
-    // What starts nothing costs nothing.
+    // A request that starts no reprocessing does not count.
     expect((await service.request("POST", `/v1/tills/${first}/reprocess`, { principal })).status).toBe(200);
   });
 
-  it("knows no till of another location", async () => {
+  it("returns 404 for a till of another location", async () => {
     const [id = ""] = await pushTills(1);
-    const stranger = createTestPrincipal();
-    expect(await service.requestProblem("POST", `/v1/tills/${id}/reprocess`, { principal: stranger })).toMatchObject({
+    const otherPrincipal = createTestPrincipal();
+    expect(
+      await service.requestProblem("POST", `/v1/tills/${id}/reprocess`, { principal: otherPrincipal }),
+    ).toMatchObject({
       code: "till_not_found",
     });
   });
 });
 
 describe("POST /v1/tills/reprocess", () => {
-  it("announces every till that is meant once, and tells how far it is", async () => {
+  it("queues every matching till once, and reports its progress", async () => {
     const ids = await pushTills(5);
     const [newer = "", ...older] = ids;
     await service.db.sql`update tills set report_version = 2 where id = ${newer}`;
@@ -112,31 +115,35 @@ describe("POST /v1/tills/reprocess", () => {
     const training = createTestTill({ isTraining: true });
     await service.request("POST", "/v2/tills/", { principal, body: training });
 
-    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
-    expect(answer.status).toBe(202);
-    expect(TillReprocessingJob.parse(await answer.json())).toMatchObject({
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
+    expect(response.status).toBe(202);
+    expect(TillReprocessingJob.parse(await response.json())).toMatchObject({
       total: 4,
       locationId: principal.location?.id,
     });
-    expect(await waitUntilFinished(answer.headers.get("location") ?? "")).toMatchObject({ total: 4, done: 4 });
-    for (const id of older) expect(await revisionsOf(id)).toEqual([1, 2]);
-    expect(await revisionsOf(newer)).toEqual([1]);
-    expect(await revisionsOf(training.id)).toEqual([1]);
+    expect(await waitUntilFinished(response.headers.get("location") ?? "")).toMatchObject({ total: 4, done: 4 });
+    for (const id of older) expect(await listPublishedRevisions(id)).toEqual([1, 2]);
+    expect(await listPublishedRevisions(newer)).toEqual([1]);
+    expect(await listPublishedRevisions(training.id)).toEqual([1]);
   });
 
-  it("goes on where it came to when it is interrupted", async () => {
+  it("continues after the last queued till when it is interrupted", async () => {
     const ids = (await pushTills(6)).toSorted();
-    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
-    const location = answer.headers.get("location") ?? "";
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const location = response.headers.get("location") ?? "";
     await waitUntilFinished(location);
-    // As a process leaves it that dies after the second till; the reports were made.
+    // As after a crash of the process behind the second till; all reports are finalized.
     await service.db.sql`update tills set next_sweep_at = null where id = any(${ids}::uuid[])`;
     await service.db.sql`update reprocessings set place = ${ids[1] ?? ""}, done = 2, finished_at = null`;
     expect(await waitUntilFinished(location)).toMatchObject({ done: 6 });
-    expect(await Promise.all(ids.map(revisionsOf))).toEqual([[1, 2], [1, 2], ...ids.slice(2).map(() => [1, 2, 3])]);
+    expect(await Promise.all(ids.map(listPublishedRevisions))).toEqual([
+      [1, 2],
+      [1, 2],
+      ...ids.slice(2).map(() => [1, 2, 3]),
+    ]);
   });
 
-  it("announces no more tills while many wait for their result", async () => {
+  it("queues no more tills while many wait for their reports", async () => {
     const [id = ""] = await pushTills(1);
     await service.db.sql`
       insert into tills (
@@ -144,39 +151,39 @@ describe("POST /v1/tills/reprocess", () => {
       )
       select gen_random_uuid(), ${randomUUID()}, 'POPINA', 'V2', 1, true, '', '', 0, 'UTC', now() + interval '1 hour'
       from generate_series(1, 1000)`;
-    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     await sleep(2_500);
-    expect(await revisionsOf(id)).toEqual([1]);
+    expect(await listPublishedRevisions(id)).toEqual([1]);
     await service.db.sql`update tills set next_sweep_at = null where hash = ''`;
-    expect(await waitUntilFinished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
-    expect(await revisionsOf(id)).toEqual([1, 2]);
+    expect(await waitUntilFinished(response.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
+    expect(await listPublishedRevisions(id)).toEqual([1, 2]);
   });
 
-  it("means every till when the version is beyond any", async () => {
+  it("covers every till when the version is higher than any", async () => {
     const [id = ""] = await pushTills(1);
     const path = `/v1/tills/reprocess?lteReportVersion=${Number.MAX_SAFE_INTEGER}`;
-    const answer = await service.request("POST", path, { principal });
-    expect(answer.status).toBe(202);
-    expect(await waitUntilFinished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
-    expect(await revisionsOf(id)).toEqual([1, 2]);
+    const response = await service.request("POST", path, { principal });
+    expect(response.status).toBe(202);
+    expect(await waitUntilFinished(response.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
+    expect(await listPublishedRevisions(id)).toEqual([1, 2]);
   });
 
-  it("names what is missing, and shows it to no other location", async () => {
+  it("returns 400 without a version, and hides the job from other locations", async () => {
     expect(await service.requestProblem("POST", "/v1/tills/reprocess", { principal })).toMatchObject({
       errors: [{ in: "query", path: "lteReportVersion", code: "required" }],
     });
-    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
-    const stranger = createTestPrincipal();
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const otherPrincipal = createTestPrincipal();
     expect(
-      await service.requestProblem("GET", answer.headers.get("location") ?? "", { principal: stranger }),
+      await service.requestProblem("GET", response.headers.get("location") ?? "", { principal: otherPrincipal }),
     ).toMatchObject({
       code: "reprocessing_not_found",
     });
   });
 
-  it("is known for a month after it has finished", async () => {
-    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
-    const location = answer.headers.get("location") ?? "";
+  it("can be read for a month after it has finished", async () => {
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const location = response.headers.get("location") ?? "";
     const { id } = await waitUntilFinished(location);
     const statusAfter = async (days: number) => {
       await service.db

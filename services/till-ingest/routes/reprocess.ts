@@ -10,48 +10,48 @@ import {
   resolveLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute, tillRoute } from "../context.ts";
+import { defineRoute, tillRouteDefaults } from "../context.ts";
 import { findOrInsertReprocessing, findReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
-import { tillResponse } from "./till-response.ts";
-import { tillParams } from "./tills.ts";
+import { toTillResponse } from "./till-response.ts";
+import { tillPathParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineRoute({
   method: "post",
   path: "/v1/tills/{id}/reprocess",
   operationId: "reprocessTill",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Reprocess a till",
   description:
-    "Has the report and orders of a till made again from the body that it has. While an earlier reprocessing of the till " +
-    "is waiting, another request starts no second one and gets the same reply.",
-  request: { params: tillParams },
-  responses: { 200: { description: "The till is processed again", schema: ReprocessedTill } },
+    "Computes the report and orders of a till again from its stored body. While a reprocessing of the till is pending, " +
+    "further requests return the same response and start no other reprocessing.",
+  request: { params: tillPathParams },
+  responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessedTill } },
   errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, context, origin }) {
     const till = await reprocessTill(services, {
       id: params.id,
       locationId: getReadableLocationId(principal),
-      by: principal,
+      author: principal,
       context,
     });
-    return jsonResponse(200, { id: till.id, objectUrl: tillResponse(till, origin).objectUrl });
+    return jsonResponse(200, { id: till.id, objectUrl: toTillResponse(till, origin).objectUrl });
   },
 });
 
-/** No version is higher than the database has numbers for it. */
+/** The maximum of a PostgreSQL integer. */
 const maxReportVersion = 2 ** 31 - 1;
 
 const reprocessTillsQuery = z.object({
   lteReportVersion: integerQueryParameter(z.int().min(0)).meta({
     description:
-      "Tills whose report was made by this version of the calculation or a lower one; 0: those that have none",
+      "Maximum version of the report calculation. Tills whose report has this version or a lower one are reprocessed; 0 selects only tills without a report",
     type: "integer",
     minimum: 0,
     example: 1,
   }),
   locationId: locationIdQueryParam(
-    "The location of the key. A key that may act for any, and names none, means the tills of all",
+    "The location whose tills are reprocessed. The default is the location of the API key, or all locations if the key may act for any location",
   ),
 });
 
@@ -59,25 +59,25 @@ export const reprocessTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/reprocess",
   operationId: "reprocessTills",
-  ...tillRoute,
-  summary: "Reprocess many tills",
+  ...tillRouteDefaults,
+  summary: "Reprocess tills",
   description:
-    "Has the reports made again that an older version of the calculation made, beside everything else. " +
-    "Ask for the reprocessing by its id to see how far it is.",
+    "Starts a background job that computes the reports of many tills again. Use it after an update of the report calculation. " +
+    "Get the reprocessing job by its id to follow its progress.",
   request: { query: reprocessTillsQuery },
-  responses: { 202: { description: "The tills will be processed again", schema: TillReprocessingJob } },
+  responses: { 202: { description: "The reprocessing job was started", schema: TillReprocessingJob } },
   errors: ["location_forbidden"],
-  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, wakeReprocessing } }) {
-    const isForAll = locationId === undefined && hasScope(principal.scopes, "locations:any");
+  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, pollReprocessings } }) {
+    const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
-      locationId: isForAll ? null : resolveLocationId(principal, locationId),
+      locationId: isForAllLocations ? null : resolveLocationId(principal, locationId),
       lteReportVersion: Math.min(lteReportVersion, maxReportVersion),
       keyId: principal.keyId,
       consumer: principal.consumer,
     };
     const reprocessing = await db.transaction((tx) => findOrInsertReprocessing(tx, db, row));
-    wakeReprocessing();
+    pollReprocessings();
     return jsonResponse(202, reprocessingResponse(reprocessing), {
       location: `/v1/tills/reprocess/${reprocessing.id}`,
     });
@@ -88,23 +88,23 @@ export const getReprocessing = defineRoute({
   method: "get",
   path: "/v1/tills/reprocess/{id}",
   operationId: "getReprocessing",
-  ...tillRoute,
-  summary: "See how far a reprocessing is",
-  description: "How many tills are meant, and how many were handed on to be processed again.",
-  request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing" }) }) },
-  responses: { 200: { description: "The reprocessing", schema: TillReprocessingJob } },
+  ...tillRouteDefaults,
+  summary: "Get a reprocessing job",
+  description: "Returns how many tills the job covers, and how many of them were queued so far.",
+  request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing job" }) }) },
+  responses: { 200: { description: "The reprocessing job", schema: TillReprocessingJob } },
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {
     const locationId = getReadableLocationId(principal);
     const row = await findReprocessing(db.sql, params.id);
     if (!row || (locationId !== null && row.locationId !== locationId)) {
-      throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing ${params.id}.` });
+      throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing job ${params.id}.` });
     }
     return jsonResponse(200, reprocessingResponse(row), { "cache-control": "no-store" });
   },
 });
 
-/** A reprocessing as replies show it. */
+/** Returns a reprocessing as responses show it. */
 function reprocessingResponse(row: ReprocessingRow): TillReprocessingJob {
   return {
     id: row.id,

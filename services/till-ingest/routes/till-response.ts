@@ -4,8 +4,8 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import type { AcceptedTill } from "../accept-till.ts";
 import type { TillRow } from "../queries/tills.ts";
 
-/** A till as replies show it; `origin` is the scheme and host that the client used. */
-export function tillResponse(till: TillRow, origin: string): Till {
+/** Returns a till as responses show it. `origin` is the scheme and host of the request. */
+export function toTillResponse(till: TillRow, origin: string): Till {
   return {
     id: till.id,
     createdAt: till.createdAt.toISOString(),
@@ -17,11 +17,11 @@ export function tillResponse(till: TillRow, origin: string): Till {
   };
 }
 
-/** 201 for a till that is new, 200 for one that was there already, alike but for that. */
-export function pushTillResponse(
+/** Returns the response to a push: 201 for a new till, 200 with the same body for an existing one. */
+export function createPushTillResponse(
   { till, isNew }: AcceptedTill,
   { origin, context }: { origin: string; context: RequestContext },
 ): RouteResponse {
   context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
-  return jsonResponse(isNew ? 201 : 200, { ...tillResponse(till, origin), tillId: till.id } satisfies PushedTill);
+  return jsonResponse(isNew ? 201 : 200, { ...toTillResponse(till, origin), tillId: till.id } satisfies PushedTill);
 }

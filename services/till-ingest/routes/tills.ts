@@ -19,42 +19,65 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { acceptTill, replaceTill } from "../accept-till.ts";
-import { defineRoute, tillRoute } from "../context.ts";
+import { defineRoute, tillRouteDefaults } from "../context.ts";
 import { type TillRow, tillListQuery } from "../queries/tills.ts";
-import { requireTill, resolveReplacedTillLocation } from "../resolve-till-location.ts";
-import { tillRequestBody } from "../validation/till-body-reader.ts";
-import { pushTillResponse, tillResponse } from "./till-response.ts";
+import { requireTill, resolveLegacyLocation, resolveReplacedTillLocation } from "../resolve-till-location.ts";
+import { createTillRequestBody } from "./till-request-body.ts";
+import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
-/** The path of whatever is about one till. */
-export const tillParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
+/** The path parameters of all routes of one till. */
+export const tillPathParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
 
 export const pushTillV2 = defineRoute({
   method: "post",
   path: "/v2/tills/",
   operationId: "pushTillV2",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Push a till",
   description:
-    "Accepts the till of a closed shift. Its report and orders can be read moments later. " +
-    "Pushing the same till again, byte for byte, is answered alike and changes nothing, so a push whose answer was lost can be repeated. " +
-    "The body may be sent with gzip, and be 50 MB large at most after inflating.",
+    "Accepts the till of a closed shift. Its report and orders are available moments later. " +
+    "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
+    "The body may be compressed with gzip. Its maximum size is 50 MB after decompression.",
   request: {
     query: z.object({
       locationId: locationIdQueryParam(
-        "The location that the till belongs to: the key's own, unless the key may act for any",
+        "The location of the till. It must be the location of the API key, unless the key may act for any location",
       ),
     }),
-    body: tillRequestBody("V2", TillV2),
+    body: createTillRequestBody("V2", TillV2),
   },
   responses: {
-    201: { description: "The till was accepted", schema: PushedTill },
-    200: { description: "The same till was accepted before", schema: PushedTill },
+    201: { description: "The till was created", schema: PushedTill },
+    200: { description: "The same till already existed", schema: PushedTill },
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, query, principal, services, context, origin }) {
     const location = await resolveLocationRef(principal, query.locationId, services.locations, context);
     const accepted = await acceptTill(services, { location, till, principal, context });
-    return pushTillResponse(accepted, { origin, context });
+    return createPushTillResponse(accepted, { origin, context });
+  },
+});
+
+export const pushTillV1 = defineRoute({
+  method: "post",
+  path: "/v1/tills/",
+  operationId: "pushTillV1",
+  ...tillRouteDefaults,
+  summary: "Push a till (v1, legacy)",
+  description:
+    "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
+    "The fields application and legacyId identify its location, which must be the location of the API key, unless the key may act for any location. " +
+    "As with v2, pushing the same bytes again changes nothing. The body may be compressed with gzip, and its maximum size is 50 MB after decompression.",
+  request: { body: createTillRequestBody("V1", TillV1) },
+  responses: {
+    201: { description: "The till was created", schema: PushedTill },
+    200: { description: "The same till already existed", schema: PushedTill },
+  },
+  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
+  async handle({ body: till, principal, services, context, origin }) {
+    const location = await resolveLegacyLocation(principal, till.metadata.legacyLocation, services.locations, context);
+    const accepted = await acceptTill(services, { location, till, principal, context });
+    return createPushTillResponse(accepted, { origin, context });
   },
 });
 
@@ -62,33 +85,33 @@ export const replaceTillRoute = defineRoute({
   method: "put",
   path: "/v1/tills/{id}",
   operationId: "replaceTill",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Replace a till",
   description:
-    "Puts another body, in either format, in the place of a till's. Its report is made again and keeps its id; orders " +
-    "that the new body does not have are gone. Earlier bodies are kept. The same bytes again change nothing.",
+    "Replaces the body of a till with another body in either format. The report is computed again and keeps its id. Orders " +
+    "that are missing from the new body are removed. Earlier bodies are kept. Sending the same bytes again changes nothing.",
   request: {
-    params: tillParams,
-    body: { ...tillRequestBody("either", z.union([TillV2, TillV1])), example: tillV2Example },
+    params: tillPathParams,
+    body: { ...createTillRequestBody("either", z.union([TillV2, TillV1])), example: tillV2Example },
   },
   responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
   errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ params, body: till, principal, services, context, origin }) {
     const id = params.id.toLowerCase();
-    if (till.facts.tillId !== id) {
-      const message = `must be the id of the address, ${id}; got ${till.facts.tillId}`;
-      const path = till.facts.format === "V1" ? "tillJson.client_id" : "id";
+    if (till.metadata.tillId !== id) {
+      const message = `must be the till id in the path, ${id}; got ${till.metadata.tillId}`;
+      const path = till.metadata.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { issues: [{ in: "body", path, code: "mismatch", message }] });
     }
-    const location = await resolveReplacedTillLocation(principal, till.facts, services, context);
+    const location = await resolveReplacedTillLocation(principal, till.metadata, services, context);
     const replaced = await replaceTill(services, { location, till, principal, context });
-    return jsonResponse(200, { tillId: replaced.id, objectUrl: tillResponse(replaced, origin).objectUrl });
+    return jsonResponse(200, { tillId: replaced.id, objectUrl: toTillResponse(replaced, origin).objectUrl });
   },
 });
 
 const listTillsQuery = z.object({
   sinceDate: DateTime.meta({
-    description: "Tills that came in at this time or later, with an offset or Z",
+    description: "Returns tills that were pushed at or after this time, a date-time with an offset or Z",
     example: "2026-05-29T00:00:00Z",
   }),
   ...paginationQueryShape,
@@ -103,7 +126,7 @@ export const listTills = defineRoute({
   operationId: "listTills",
   ...readTillRouteDefaults,
   summary: "List tills",
-  description: "The tills of the location that came in since a time, of both formats, newest first.",
+  description: "Returns the tills that the location pushed at or after a given time, in both formats, newest first.",
   request: { query: listTillsQuery },
   responses: { 200: { description: "A page of tills", schema: paginatedSchema(Till) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -115,7 +138,7 @@ export const listTills = defineRoute({
     });
     return newestRowsPageResponse({ query, url, origin }, sql, {
       ...list,
-      toItem: (till: TillRow) => tillResponse(till, origin),
+      toItem: (till: TillRow) => toTillResponse(till, origin),
     });
   },
 });
@@ -127,13 +150,16 @@ export const getTill = defineRoute({
   ...readTillRouteDefaults,
   summary: "Get a till",
   description:
-    "Whose the till is, when it came in, and where its body is read. Pushed as V1 or V2 makes no difference.",
-  request: { params: tillParams },
-  responses: { 200: { description: "The till", schema: Till }, 304: { description: "The client has it already" } },
+    "Returns a till's location, the time of its push and the URL of its body. The response has the same shape for V1 and V2 tills.",
+  request: { params: tillPathParams },
+  responses: {
+    200: { description: "The till", schema: Till },
+    304: { description: "The cached response of the client is current" },
+  },
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
     const till = await requireTill(services, { id: params.id, principal });
-    return conditionalJsonResponseByContent(JSON.stringify(tillResponse(till, origin)), {
+    return conditionalJsonResponseByContent(JSON.stringify(toTillResponse(till, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -145,15 +171,16 @@ export const getTillObject = defineRoute({
   operationId: "getTillObject",
   ...readTillRouteDefaults,
   summary: "Get the body of a till",
-  description: "The exact bytes that were pushed last for this till, after inflating. The entity tag is their SHA-256.",
-  request: { params: tillParams },
+  description:
+    "Returns the exact bytes that were last pushed for this till, after decompression. The entity tag is their SHA-256.",
+  request: { params: tillPathParams },
   responses: {
     200: {
-      description: "The body, in the format that it was pushed in",
-      schema: z.record(z.string(), z.unknown()).meta({ description: "A till as it was pushed: V1 or V2" }),
+      description: "The body, in the format in which it was pushed",
+      schema: z.record(z.string(), z.unknown()).meta({ description: "A till as it was pushed, V1 or V2" }),
       example: tillV2Example,
     },
-    304: { description: "The client has it already" },
+    304: { description: "The cached response of the client is current" },
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, header }) {

@@ -12,14 +12,14 @@ import tillIngest from "../service.ts";
 
 type TestRequestArgs = Parameters<TestService["request"]>;
 
-/** The till-ingest service for one test file, beside accounts that know the locations they are told of. */
+/** The till-ingest service of one test file, with a fake accounts service that knows the locations added to it. */
 export interface TestTillIngest extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
   objects: ObjectStore;
-  /** Asks, and gives the problem that is answered. */
+  /** Sends a request and returns the problem details of its response. */
   requestProblem(...request: TestRequestArgs): Promise<Problem>;
-  /** Every `till.pushed` about a till, once all that was written has been sent. */
+  /** Returns every `till.pushed` event of a till, after the outbox is sent. */
   tillPushedEvents(tillId: string): Promise<EventData<"till.pushed">[]>;
   remove(): Promise<void>;
 }

@@ -10,19 +10,19 @@ type TillJson = TillV1["tillJson"];
 const tillV2 = TillV2.parse(tillV2Example);
 const tillV1 = TillV1.parse(tillV1Example);
 
-/** A till with an id of its own and one order, but for the fields that a test is about. */
+/** Returns a valid till with a new id and one order, with these fields overridden. */
 export function createTestTill(fields: Partial<TillV2> = {}): TillV2 {
   return { ...tillV2, id: randomUUID(), orderList: [createTestOrder()], ...fields };
 }
 
-/** An order with an id of its own, but for the fields that a test is about. */
+/** Returns a valid order with a new id, with these fields overridden. */
 export function createTestOrder(fields: Partial<Order> = {}): Order {
   const [order] = tillV2.orderList;
   if (!order) throw new Error("The example has no order.");
   return { ...order, id: randomUUID(), ...fields };
 }
 
-/** So many orders with so many products each: 3,000 with 4 make about 35 MB. */
+/** Returns `count` orders with `products` rows each: 3,000 orders with 4 rows take about 35 MB. */
 export function createTestOrders(count: number, { products = 1 }: { products?: number } = {}): Order[] {
   const [row] = createTestOrder().productRowList;
   if (!row) throw new Error("The example has no product.");
@@ -30,7 +30,7 @@ export function createTestOrders(count: number, { products = 1 }: { products?: n
   return Array.from({ length: count }, () => createTestOrder({ productRowList }));
 }
 
-/** A till of the older format with an id of its own and one order, but for the fields that a test is about. */
+/** Returns a valid V1 till with a new id and one order, with these fields overridden. */
 export function createTestTillV1(fields: Partial<TillV1> = {}, tillJson: Partial<TillJson> = {}): TillV1 {
   const tickets = tillV1.tillJson.tickets.map((ticket) => ({ ...ticket, order_id: randomUUID() }));
   return {

@@ -12,40 +12,42 @@ import { checkBodyPartLimits, checkJsonLimits, type JsonLimits } from "@pragma/r
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
 
-/** The format that the body of a till is in. */
+/** The format of a till body. */
 export type TillFormat = "V1" | "V2";
 
-/** The format that a body has to be in, or either, which its members tell. */
+/** The format that a request accepts. With "either", the format is detected from the body. */
 export type RequestedTillFormat = TillFormat | "either";
 
-/** What a body turns out to be when this was wanted. */
-export type ResolvedTillFormat<Wanted extends RequestedTillFormat> = Wanted extends TillFormat ? Wanted : TillFormat;
+/** The formats that a body can have if this format was requested. */
+export type ResolvedTillFormat<Requested extends RequestedTillFormat> = Requested extends TillFormat
+  ? Requested
+  : TillFormat;
 
 interface CommonTillMetadata {
   /** Without the leading `s`, in lower case. */
   tillId: string;
   isTraining: boolean;
-  /** The device that closed the till, if it is named. */
+  /** The device that closed the till, if the body names one. */
   device: SeenDevice | undefined;
 }
 
 interface TillMetadataByFormat {
-  /** A V2 till belongs to the location of who pushes it. */
+  /** A V2 till belongs to the location of the API key that pushes it. */
   V2: CommonTillMetadata & { format: "V2" };
-  /** A V1 till says where it belongs, and its number in the legacy backoffice. */
+  /** A V1 till states its location and its number in the legacy backoffice. */
   V1: CommonTillMetadata & { format: "V1"; serverId: number | null; legacyLocation: LegacyLocationId };
 }
 
-/** What legacy backoffices know a location by. */
+/** The identity of a location in the legacy backoffice of its application. */
 export interface LegacyLocationId {
   application: PosApplication;
   legacyId: number;
 }
 
-/** What this service needs to know of a till that was pushed; the rest of it is its body. */
+/** The fields of a till body that this service uses. */
 export type TillMetadata<Format extends TillFormat = TillFormat> = TillMetadataByFormat[Format];
 
-/** What one order may hold, or the till outside its orders: well beyond any real one. Real orders have ten levels. */
+/** Limits of one order, and of the till outside its orders. Real ones are far smaller: orders nest ten levels deep. */
 const orderJsonLimits = { items: 20_000, levels: 50 };
 
 const tillV1Head = TillV1.extend({
@@ -53,8 +55,8 @@ const tillV1Head = TillV1.extend({
 });
 const tillV2Head = TillV2.extend({ orderList: orderIdListSchema("id", maxOrdersPerTill) });
 
-/** Checks a parsed body against `TillV1`. The older format knows no training. */
-export function validateTillV1(input: unknown): { facts: TillMetadata<"V1"> } | BodyIssues {
+/** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
+export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> } | BodyIssues {
   const validated = validateOrderByOrder(input, {
     head: tillV1Head,
     order: TicketV1,
@@ -63,7 +65,7 @@ export function validateTillV1(input: unknown): { facts: TillMetadata<"V1"> } | 
   if ("issues" in validated) return validated;
   const { application, legacyId, tillJson } = validated.head;
   return {
-    facts: {
+    metadata: {
       format: "V1",
       tillId: tillJson.client_id,
       isTraining: false,
@@ -74,16 +76,16 @@ export function validateTillV1(input: unknown): { facts: TillMetadata<"V1"> } | 
   };
 }
 
-/** Checks a parsed body against `TillV2`. */
-export function validateTillV2(input: unknown): { facts: TillMetadata<"V2"> } | BodyIssues {
+/** Checks a parsed body against `TillV2` and returns its metadata or its issues. */
+export function validateTillV2(input: unknown): { metadata: TillMetadata<"V2"> } | BodyIssues {
   const validated = validateOrderByOrder(input, { head: tillV2Head, order: OrderData, ordersPath: ["orderList"] });
   if ("issues" in validated) return validated;
   const { id, isTraining, deviceIdentifier, deviceName } = validated.head;
-  return { facts: { format: "V2", tillId: id, isTraining, device: parseSeenDevice(deviceIdentifier, deviceName) } };
+  return { metadata: { format: "V2", tillId: id, isTraining, device: parseSeenDevice(deviceIdentifier, deviceName) } };
 }
 
 interface TillSchemas<Head extends z.ZodType> {
-  /** The whole till, but of its orders `orderIds` only. */
+  /** The whole till, but with only the ids of its orders. */
   head: Head;
   order: z.ZodType;
   /** The fields that lead to the list of orders. */
@@ -91,8 +93,8 @@ interface TillSchemas<Head extends z.ZodType> {
 }
 
 /**
- * Checks a parsed till order by order: what a till full of faults costs is bounded so, and every fault is found all the
- * same, an order that is listed twice among them.
+ * Checks a parsed till order by order and returns its head or its issues. Validation stops early in a till full of
+ * errors, which bounds its cost. Duplicate orders are found, too.
  */
 function validateOrderByOrder<Head extends z.ZodType>(
   input: unknown,
@@ -112,22 +114,22 @@ function validateOrderByOrder<Head extends z.ZodType>(
   return result?.success && issues.count === 0 ? { head: result.data } : issues;
 }
 
-/** A till as it was read from a body: its facts and the SHA-256 of the exact bytes, in hexadecimal. */
+/** The metadata of a till body, with the SHA-256 of its exact bytes in hexadecimal. */
 export interface ParsedTill<Format extends TillFormat = TillFormat> {
-  facts: TillMetadata<Format>;
+  metadata: TillMetadata<Format>;
   hash: string;
 }
 
 /**
- * What a till may hold: as much as 50 MB of real orders do. Whatever is accepted reporting
- * has to calculate in the memory of one of its threads.
+ * Limits of a whole till: 50 MB of real orders fit. The reporting service must be able to calculate each accepted till
+ * within the memory of one of its threads.
  */
 const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 
 const tillValidators = { V1: validateTillV1, V2: validateTillV2 };
 
 /**
- * Parses and checks the body of a till.
+ * Parses and validates a till body. Returns the till or its issues.
  *
  * @throws `ApiError` malformed_json.
  */
@@ -137,12 +139,12 @@ export function parseTillBody(bytes: Uint8Array, requestedFormat: RequestedTillF
   const body = parseJsonBody(bytes);
   const validated = tillValidators[requestedFormat === "either" ? detectTillFormat(body) : requestedFormat](body);
   if ("issues" in validated) return validated;
-  return { facts: validated.facts, hash: createHash("sha256").update(bytes).digest("hex") };
+  return { metadata: validated.metadata, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
 export default createBodyParserWorker(parseTillBody);
 
-/** Only the older format wraps the till in `tillJson`. */
+/** Returns the format of a body. Only V1 wraps the till in `tillJson`. */
 function detectTillFormat(body: unknown): TillFormat {
   return typeof body === "object" && body !== null && "tillJson" in body ? "V1" : "V2";
 }

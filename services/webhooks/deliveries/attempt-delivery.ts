@@ -2,75 +2,65 @@ import type { WebhookDeliveryState } from "@pragma/contracts/webhook-delivery";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/observability/tracing";
 import { attemptTimeoutMs } from "../config.ts";
-import type { WebhooksBaseContext } from "../context.ts";
-import { signMessage } from "../messages/sign-message.ts";
-import type { DeliveryClaim, ReleasedClaim } from "../queries/claims.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
+import { signWebhookMessage } from "../messages/sign-message.ts";
+import type { DeliveryClaim, ReleasedDeliveryClaim } from "../queries/claims.ts";
 import type { AttemptWriter } from "./attempt-writer.ts";
-import type { FindEndpoint, WebhookEndpoint } from "./endpoint-cache.ts";
+import type { FindWebhookEndpoint, WebhookEndpoint } from "./endpoint-cache.ts";
 import type { EndpointAttemptResult } from "./endpoint-queue.ts";
-import { evaluateAttempt, type PostResult } from "./evaluate-attempt.ts";
+import { evaluateDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
-/** What it takes to make an attempt. */
-export interface AttemptServices extends Pick<WebhooksBaseContext, "log" | "clock" | "config"> {
-  findEndpoint: FindEndpoint;
+/** The dependencies of an attempt. */
+export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
+  findEndpoint: FindWebhookEndpoint;
   httpClient: WebhookHttpClient;
   attemptWriter: AttemptWriter;
-  /** Gives a claim back unused. */
-  releaseClaim(claim: ReleasedClaim): Promise<unknown>;
-  /** Told how long an attempt took, how it went, and what became of its delivery: `pending` is tried again. */
+  /** Releases a claim without an attempt. */
+  releaseClaim(claim: ReleasedDeliveryClaim): Promise<unknown>;
+  /** Records the duration of an attempt, its outcome, and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
-  /** Told when a delivery is to be tried again. */
+  /** Called with the time of the next attempt. */
   onRetry(claim: DeliveryClaim, at: Date): void;
 }
 
-/** When the endpoint could not be read here, the delivery is due again so much later. */
-const endpointReadRetryMs = 30_000;
+/** How long a delivery is postponed when its endpoint could not be loaded. */
+const endpointLoadRetryMs = 30_000;
 
 /**
- * Makes one attempt of a delivery that was claimed: signs and posts the message, and writes down what came of it. A claim
- * that may lapse before the attempt is over is given back instead: another would send the message a second time. Never
- * rejects.
+ * Attempts a claimed delivery: signs and posts the message, and records the result. A claim whose lease may expire
+ * before the attempt ends is released instead, because another instance could then send the message too. Never rejects.
+ *
+ * @returns what the attempt shows about the endpoint.
  */
 export async function attemptDelivery(services: AttemptServices, claim: DeliveryClaim): Promise<EndpointAttemptResult> {
   const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
     services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
   const releaseUnused = async (dueAt: Date, reason: string): Promise<EndpointAttemptResult> => {
-    log.warn({ deliveryId, webhookId }, `attempt not made: ${reason}`);
-    // A claim that cannot be given back lapses.
+    log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
+    // When releasing fails, the lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
     onRetry(claim, dueAt);
     return "unknown";
   };
   const endpoint = await findEndpoint(webhookId, claim.revision);
   const startedAt = clock();
-  if (!endpoint) return releaseUnused(new Date(startedAt.getTime() + endpointReadRetryMs), "its endpoint is not known");
+  if (!endpoint)
+    return releaseUnused(new Date(startedAt.getTime() + endpointLoadRetryMs), "endpoint could not be loaded");
   if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + attemptTimeoutMs(config))
-    return releaseUnused(startedAt, "its lease is too short by now");
+    return releaseUnused(startedAt, "remaining lease is shorter than the timeout");
   const operation = attemptOperation(claim, endpoint);
   return runWithRequestContext({ requestId, traceparent, operation }, async (context) => {
     const { event, failures } = claim;
     const startedAtMs = performance.now();
-    const postResult = await postToEndpoint(httpClient, { claim, endpoint, at: startedAt });
+    const postResult = await postToEndpoint(httpClient, { claim, endpoint, startedAt });
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
     const isTest = event === "test";
-    const evaluation = evaluateAttempt(postResult, {
-      schedule: config.WEBHOOK_SCHEDULE,
-      failedAttempts: failures,
-      endedAt: endedAt,
-      isTest,
-    });
-    await attemptWriter.recordAttempt({
-      claim,
-      postResult,
-      evaluation,
-      startedAt: startedAt,
-      endedAt,
-      milliseconds,
-      context,
-    });
+    const schedule = config.WEBHOOK_SCHEDULE;
+    const evaluation = evaluateDeliveryAttempt(postResult, { schedule, failedAttempts: failures, endedAt, isTest });
+    await attemptWriter.recordAttempt({ claim, postResult, evaluation, startedAt, endedAt, milliseconds, context });
 
     const { state, error, nextAttemptAt } = evaluation;
     const outcome = error === null ? "succeeded" : "failed";
@@ -104,8 +94,8 @@ function attemptOperation(
 
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
-  { claim, endpoint, at: startedAt }: { claim: DeliveryClaim; endpoint: WebhookEndpoint; at: Date },
-): Promise<PostResult> {
+  { claim, endpoint, startedAt }: { claim: DeliveryClaim; endpoint: WebhookEndpoint; startedAt: Date },
+): Promise<WebhookPostResult> {
   const { url, issue, apiKey } = endpoint;
   const { messageId, event, body } = claim;
   if (issue) return { status: null, reason: `The endpoint's address ${issue.message}.` };
@@ -114,7 +104,7 @@ async function postToEndpoint(
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...signMessage({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
+    ...signWebhookMessage({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return httpClient.post({ url, headers, body });

@@ -1,15 +1,18 @@
 import { logBatch } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
-import type { WebhooksBaseContext } from "../context.ts";
-import { type CompletedAttempt, insertAttempts } from "../queries/attempts.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
+import { type CompletedDeliveryAttempt, insertDeliveryAttempts } from "../queries/attempts.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { recordEndpointFailures, summarizeEndpointHealth } from "./endpoint-health.ts";
 
-/** Writes down what came of attempts. */
+/** Records the results of attempts. */
 export interface AttemptWriter {
-  /** Resolves once it is written, however long the database is away; when the writer is closed in the meantime, unwritten. */
-  recordAttempt(outcome: CompletedAttempt): Promise<void>;
-  /** Waits for the database no longer. */
+  /**
+   * Resolves once the attempt is stored, however long the database is unavailable, or once the writer is closed, which
+   * drops the attempt.
+   */
+  recordAttempt(completedAttempt: CompletedDeliveryAttempt): Promise<void>;
+  /** Stops retrying while the database is unavailable. */
   close(): void;
 }
 
@@ -17,28 +20,28 @@ export function createAttemptWriter({
   db,
   clock,
   log,
-}: Pick<WebhooksBaseContext, "db" | "clock" | "log">): AttemptWriter {
+}: Pick<WebhooksDependencies, "db" | "clock" | "log">): AttemptWriter {
   const closing = new AbortController();
 
-  async function writeAttempts(completedAttempts: CompletedAttempt[]): Promise<void> {
+  async function writeAttempts(completedAttempts: CompletedDeliveryAttempt[]): Promise<void> {
     const { healthyWebhookIds, failingEndpoints } = summarizeEndpointHealth(completedAttempts);
     if (failingEndpoints.length === 0)
-      return insertAttempts(db.sql, { outcomes: completedAttempts, working: healthyWebhookIds });
+      return insertDeliveryAttempts(db.sql, { attempts: completedAttempts, healthyWebhookIds });
     await db.transaction(async (tx) => {
-      await insertAttempts(tx, { outcomes: completedAttempts, working: healthyWebhookIds });
+      await insertDeliveryAttempts(tx, { attempts: completedAttempts, healthyWebhookIds });
       await recordEndpointFailures(tx, failingEndpoints, { now: clock(), log });
     });
   }
 
-  /** Tried for as long as the database is away. */
-  async function writeWithRetries(completedAttempts: CompletedAttempt[]): Promise<undefined> {
+  /** Retries for as long as the database is unavailable. */
+  async function writeWithRetries(completedAttempts: CompletedDeliveryAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
     logBatch(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
-  // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for
-  // them but the next message to the same endpoint, and that only when it has many under way.
-  const recordBatched = batchCalls<CompletedAttempt, void>(writeWithRetries, {
+  // One batch at a time: parallel batches would lock the same rows of the hourly statistics. Waiting for a batch delays
+  // only further messages to the same endpoint, and only while the endpoint has many in flight.
+  const recordBatched = batchCalls<CompletedDeliveryAttempt, void>(writeWithRetries, {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,
     batchDelayMs: 5,
@@ -46,17 +49,14 @@ export function createAttemptWriter({
   return {
     recordAttempt: (completedAttempt) =>
       recordBatched(completedAttempt).catch((error) => {
-        log.error(
-          { err: error, ...attemptLogFields(completedAttempt) },
-          "what came of an attempt could not be written",
-        );
+        log.error({ err: error, ...attemptLogFields(completedAttempt) }, "failed to record attempt");
       }),
     close: () => closing.abort(),
   };
 }
 
-/** An attempt as its one log line has it. */
-function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedAttempt) {
+/** Returns the fields of an attempt's log line. */
+function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedDeliveryAttempt) {
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { traceId } = context;
   const { state, error } = evaluation;

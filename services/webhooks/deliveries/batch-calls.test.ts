@@ -3,8 +3,8 @@ import { TransientError } from "@pragma/runtime/retries/transient-error";
 import { describe, expect, it } from "vitest";
 import { batchCalls } from "./batch-calls.ts";
 
-describe("calls made for many", () => {
-  it("go together when they are asked for in the same turn, or while others are under way", async () => {
+describe("batchCalls", () => {
+  it("batches items of the same turn of the event loop, and items that arrive while a batch is in progress", async () => {
     const calls: number[][] = [];
     const double = batchCalls(
       async (items: number[]) => {
@@ -24,7 +24,7 @@ describe("calls made for many", () => {
     ]);
   });
 
-  it("are no larger than they may be", async () => {
+  it("keeps batches to the maximum size", async () => {
     const sizes: number[] = [];
     const call = batchCalls(
       async (items: number[]) => {
@@ -37,10 +37,10 @@ describe("calls made for many", () => {
     expect(sizes).toEqual([4, 4, 2]);
   });
 
-  it("fail for what cannot be done, and for no other", async () => {
+  it("rejects only the item that fails", async () => {
     const call = batchCalls(
       async (items: string[]) => {
-        if (items.includes("bad")) throw new Error("no");
+        if (items.includes("bad")) throw new Error("invalid item");
         return items;
       },
       { maxBatchSize: 2, maxConcurrentBatches: 1 },
@@ -49,12 +49,12 @@ describe("calls made for many", () => {
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
-  it("fail for all that they were made for when the cause is transient", async () => {
+  it("rejects all items of a batch when the error is transient", async () => {
     let calls = 0;
     const call = batchCalls(
       async () => {
         calls += 1;
-        throw new TransientError("away");
+        throw new TransientError("unavailable");
       },
       { maxBatchSize: 10, maxConcurrentBatches: 1 },
     );
@@ -63,7 +63,7 @@ describe("calls made for many", () => {
     expect(calls).toBe(1);
   });
 
-  it("gathers for longer when it is told to", async () => {
+  it("collects items for the batch delay", async () => {
     const calls: number[][] = [];
     const double = batchCalls(
       async (items: number[]) => {

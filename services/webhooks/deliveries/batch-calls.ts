@@ -1,18 +1,18 @@
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 
 interface BatchOptions {
-  /** Items of one call at most. */
+  /** Maximum number of items in one call. */
   maxBatchSize: number;
-  /** Calls under way at most. */
+  /** Maximum number of calls in progress. */
   maxConcurrentBatches: number;
-  /** How long items are gathered before each call; only for the rest of the turn unless given. */
+  /** How long to collect items before each call. By default, until the next turn of the event loop. */
   batchDelayMs?: number;
 }
 
 /**
- * Makes one call for many: what is asked for while earlier calls are under way is gathered, and asked for together.
- * `run` answers in the order of the items, or with nothing. When it rejects, unless the cause is transient, it is called for each item by
- * itself: one that cannot be done must keep no other from being done.
+ * Returns a function that processes single items in batches: items that arrive while earlier calls are in progress are
+ * collected for the next call. `runBatch` returns the results in the order of the items, or undefined. If it rejects
+ * with an error that is not transient, it is called again for each item alone, so that an invalid item fails no other.
  */
 export function batchCalls<Item, Result>(
   runBatch: (items: Item[]) => Promise<Result[] | undefined>,
@@ -27,7 +27,7 @@ export function batchCalls<Item, Result>(
   let activeBatches = 0;
   let isScheduled = false;
 
-  /** Not at once: what is asked for in the same turn goes together. */
+  /** Starts the next batch later, so that items of the same turn of the event loop share it. */
   function scheduleBatch(): void {
     if (isScheduled || activeBatches >= maxConcurrentBatches || pendingCalls.length === 0) return;
     isScheduled = true;

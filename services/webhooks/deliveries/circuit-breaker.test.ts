@@ -3,14 +3,14 @@ import { CircuitBreaker } from "./circuit-breaker.ts";
 
 const options = { failureThreshold: 3, initialOpenMs: 5_000, maxOpenMs: 60_000 };
 
-function createFailedCircuitBreaker(times: number, at = 0): CircuitBreaker {
+function createFailedCircuitBreaker(failures: number, now = 0): CircuitBreaker {
   const circuit = new CircuitBreaker(options);
-  for (let time = 0; time < times; time += 1) circuit.recordFailure(at);
+  for (let count = 0; count < failures; count += 1) circuit.recordFailure(now);
   return circuit;
 }
 
-describe("an endpoint that fails three times in a row", () => {
-  it("is spared for a while, then sent one message as a probe", () => {
+describe("the circuit breaker after three consecutive failures", () => {
+  it("allows no messages for a while, then one as a probe", () => {
     expect(createFailedCircuitBreaker(2).maxConcurrentAt(0)).toBe(Number.POSITIVE_INFINITY);
     const circuit = createFailedCircuitBreaker(3);
     expect(circuit.maxConcurrentAt(4_999)).toBe(0);
@@ -18,24 +18,24 @@ describe("an endpoint that fails three times in a row", () => {
     expect(circuit.maxConcurrentAt(5_000)).toBe(1);
   });
 
-  it("is spared twice as long each time that the probe fails, a minute at most", () => {
+  it("doubles the open time after each failed probe, up to a minute", () => {
     const circuit = createFailedCircuitBreaker(3);
-    const waits: number[] = [];
-    for (let now = 5_000; waits.length < 6; now += circuit.remainingOpenMs(now)) {
+    const openTimesMs: number[] = [];
+    for (let now = 5_000; openTimesMs.length < 6; now += circuit.remainingOpenMs(now)) {
       circuit.recordFailure(now);
-      waits.push(circuit.remainingOpenMs(now));
+      openTimesMs.push(circuit.remainingOpenMs(now));
     }
-    expect(waits).toEqual([10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
+    expect(openTimesMs).toEqual([10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 
-  it("is not spared longer for failures of messages that were under way already", () => {
+  it("does not extend the open time for failures of messages that were already in flight", () => {
     const circuit = createFailedCircuitBreaker(3);
     circuit.recordFailure(1_000);
     circuit.recordFailure(2_000);
     expect(circuit.remainingOpenMs(2_000)).toBe(3_000);
   });
 
-  it("is sent everything again once one message arrives", () => {
+  it("closes after one success", () => {
     const circuit = createFailedCircuitBreaker(3);
     circuit.recordSuccess();
     expect(circuit.maxConcurrentAt(0)).toBe(Number.POSITIVE_INFINITY);
@@ -43,17 +43,17 @@ describe("an endpoint that fails three times in a row", () => {
   });
 });
 
-it("is forgotten when it has failed no more for twice the longest pause", () => {
+it("expires after twice the longest open time without a failure", () => {
   const circuit = createFailedCircuitBreaker(3, 1_000);
   expect(circuit.isExpired(121_000)).toBe(false);
   expect(circuit.isExpired(121_001)).toBe(true);
 });
 
-it("is not spared when some arrive in between", () => {
+it("stays closed when successes interrupt the failures", () => {
   const circuit = new CircuitBreaker(options);
-  for (let time = 0; time < 10; time += 1) {
-    circuit.recordFailure(time);
-    circuit.recordFailure(time);
+  for (let now = 0; now < 10; now += 1) {
+    circuit.recordFailure(now);
+    circuit.recordFailure(now);
     circuit.recordSuccess();
   }
   expect(circuit.maxConcurrentAt(10)).toBe(Number.POSITIVE_INFINITY);

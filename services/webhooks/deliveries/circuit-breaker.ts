@@ -1,14 +1,15 @@
 export interface CircuitBreakerOptions {
-  /** Failures in a row after which it opens. */
+  /** Consecutive failures after which the breaker opens. */
   failureThreshold: number;
-  /** How long it stays open the first time, and at most: twice as long each time that the probe fails. */
+  /** How long the breaker stays open the first time. The time doubles with every failed probe. */
   initialOpenMs: number;
+  /** The longest time that the breaker stays open. */
   maxOpenMs: number;
 }
 
 /**
- * A circuit breaker that keeps messages from an endpoint that only fails: after some failures in a row nothing is sent
- * for a while, then one message as a probe. Once one arrives, all is as before. Times are in milliseconds.
+ * The circuit breaker of an endpoint. Consecutive failures open it: nothing is sent for a while, then one message as a
+ * probe. A success closes it. All times are in milliseconds.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -30,19 +31,19 @@ export class CircuitBreaker {
   recordFailure(now: number): void {
     this.#consecutiveFailures += 1;
     this.#lastFailureAt = now;
-    // Those that were under way when it opened say nothing new.
+    // Failures of messages that were in flight when the breaker opened must not extend the wait.
     if (this.#consecutiveFailures < this.#options.failureThreshold || now < this.#openUntil) return;
     this.#openUntil = now + Math.min(this.#options.maxOpenMs, this.#options.initialOpenMs * 2 ** this.#openCount);
     this.#openCount += 1;
   }
 
-  /** How many messages may be under way: any number, one as a probe, or none. */
+  /** Returns how many messages may be in flight: infinity, 1 for a probe, or 0. */
   maxConcurrentAt(now: number): number {
     if (this.isClosed) return Number.POSITIVE_INFINITY;
     return now < this.#openUntil ? 0 : 1;
   }
 
-  /** Milliseconds until a probe may be sent. */
+  /** Returns the milliseconds until a probe may be sent. */
   remainingOpenMs(now: number): number {
     return Math.max(0, this.#openUntil - now);
   }
@@ -51,7 +52,7 @@ export class CircuitBreaker {
     return this.#openCount === 0;
   }
 
-  /** Whether there is nothing to remember: no failure, or none for so long that whoever failed may be gone. */
+  /** Returns true when the breaker has no state worth keeping: no failure, or none for twice the longest open time. */
   isExpired(now: number): boolean {
     return this.#consecutiveFailures === 0 || now > this.#lastFailureAt + 2 * this.#options.maxOpenMs;
   }

@@ -4,10 +4,10 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
@@ -18,12 +18,12 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-describe("an event of an order", () => {
-  it("is posted to the location's webhooks that listen to it, signed under both schemes", async () => {
+describe("an order event", () => {
+  it("is posted to the location's webhooks that subscribe to it, signed with both schemes", async () => {
     const endpoint = receiver.addEndpoint();
-    const deaf = receiver.addEndpoint();
-    const subscription = await service.createSubscription(endpoint.url, { apiKey: "Bearer for-them" });
-    await service.createSubscription(deaf.url, { ...subscription, events: ["order.canceled"] });
+    const otherEndpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url, { apiKey: "Bearer recipient-key" });
+    await service.createSubscription(otherEndpoint.url, { ...subscription, events: ["order.canceled"] });
     const event = createOrderEventData(subscription.locationId, { sequence: 3 });
     const id = await service.publishEvent("order.paid", event);
 
@@ -32,7 +32,7 @@ describe("an event of an order", () => {
     expect(message.method).toBe("POST");
     expect(headers).toMatchObject({
       "content-type": "application/json; charset=utf-8",
-      authorization: "Bearer for-them",
+      authorization: "Bearer recipient-key",
       "webhook-id": id,
       "x-popina-webhook-id": id,
       "x-popina-webhook-event": "order.paid",
@@ -49,19 +49,19 @@ describe("an event of an order", () => {
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     expect(delivery.attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);
     expect(JSON.stringify(delivery.payload)).toBe(body);
-    expect(deaf.receivedWebhooks).toEqual([]);
+    expect(otherEndpoint.receivedWebhooks).toEqual([]);
   });
 
-  it("is tried again under the same id until it is answered with a 2xx", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(503, { body: "not now" }));
+  it("is retried with the same id until the endpoint responds with a 2xx status", async () => {
+    const endpoint = receiver.addEndpoint(respondWithStatus(503, { body: "not now" }));
     const subscription = await service.createSubscription(endpoint.url);
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length > 0);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
     expect(delivery.attempts).toMatchObject([
-      { number: 1, status: 503, response: "not now", error: "The endpoint answered 503." },
+      { number: 1, status: 503, response: "not now", error: "The endpoint responded with status 503." },
       { number: 2, status: 200 },
     ]);
   });

@@ -1,14 +1,14 @@
 import type { Metrics } from "@pragma/runtime/observability/metrics";
-import type { WebhooksBaseContext } from "../context.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
 
-/** No more deliveries than this are counted of each state. */
+/** Deliveries of each state are counted up to this number, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
 
-/** Tells how many deliveries are still to be made, by how far they are, and how many webhooks there are, by state. */
-export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksBaseContext): void {
+/** Registers the metrics of unsettled deliveries and of webhooks, both by state. */
+export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
   metrics.observeGauges(
     "webhook_deliveries",
-    "Deliveries that are not settled, 100000 of each state at most",
+    "Unsettled deliveries by state, counted up to 100000 per state",
     async () => {
       const now = clock();
       const pending = sql`
@@ -22,7 +22,7 @@ export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }
       return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
     },
   );
-  metrics.observeGauges("webhooks", "Webhooks, by state", async () => {
+  metrics.observeGauges("webhooks", "Webhooks by state", async () => {
     const counts = await sql<{ state: string; count: number }[]>`
       select state, count(*) from webhooks where state <> 'deleted' group by state`;
     return counts.map(({ state, count }) => ({ value: count, labels: { state } }));

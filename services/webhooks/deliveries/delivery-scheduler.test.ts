@@ -1,50 +1,52 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { describe, expect, it } from "vitest";
-import { createFakeDeliveries, type FakeDeliveries } from "../testing/fake-deliveries.ts";
+import { createFakeDeliveries, type FakeDeliveries, type FakeEndpoint } from "../testing/fake-deliveries.ts";
 
-const repeatTimes = (count: number, work: () => void) => {
-  for (let time = 0; time < count; time += 1) work();
+const repeatTimes = (count: number, action: () => void) => {
+  for (let index = 0; index < count; index += 1) action();
 };
+const createEndpoints = (count: number, endpoint: FakeEndpoint): Record<string, FakeEndpoint> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`endpoint ${index}`, endpoint]));
 const waitForCompleted = (deliveries: FakeDeliveries, webhookId: string, count: number) =>
   eventually(`${count} deliveries to ${webhookId}`, () => deliveries.countCompleted(webhookId) === count);
 
-describe("the queue of an endpoint", () => {
-  it("has so many messages under way, and makes all in the end", async () => {
+describe("the scheduler", () => {
+  it("keeps to the concurrency of an endpoint, and completes all deliveries", async () => {
     const deliveries = createFakeDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
     expect(deliveries.maxActive("a")).toBe(8);
-    // What waits is asked for a few at a time, not one by one.
+    // Waiting deliveries are claimed several at a time.
     expect(deliveries.claimCount).toBeLessThan(110);
     await deliveries.scheduler.close();
   });
 
-  it("keeps to its host's rate with all other endpoints of that host, and leaves other hosts alone", async () => {
-    const noisy = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`n${index}`, { takes: 1, host: "n" }]));
+  it("keeps to the rate of a host across all of its endpoints, and does not delay other hosts", async () => {
+    const busyHost = createEndpoints(30, { durationMs: 1, host: "busy.example" });
     const deliveries = createFakeDeliveries(
-      { ...noisy, other: { durationMs: 1 } },
+      { ...busyHost, other: { durationMs: 1 } },
       { concurrency: 20, hostRate: { perSecond: 100, burst: 40 } },
     );
-    const since = performance.now();
-    for (const webhookId of Object.keys(noisy)) repeatTimes(10, () => deliveries.addDue(webhookId));
-    const madeToHost = () =>
-      Object.keys(noisy).reduce((sum, webhookId) => sum + deliveries.countCompleted(webhookId), 0);
+    const startedAt = performance.now();
+    for (const webhookId of Object.keys(busyHost)) repeatTimes(10, () => deliveries.addDue(webhookId));
+    const countCompletedAtBusyHost = () =>
+      Object.keys(busyHost).reduce((sum, webhookId) => sum + deliveries.countCompleted(webhookId), 0);
     await sleep(500);
-    expect(madeToHost()).toBeGreaterThanOrEqual(40);
-    expect(madeToHost()).toBeLessThanOrEqual(40 + ((performance.now() - since) / 1_000) * 100);
+    expect(countCompletedAtBusyHost()).toBeGreaterThanOrEqual(40);
+    expect(countCompletedAtBusyHost()).toBeLessThanOrEqual(40 + ((performance.now() - startedAt) / 1_000) * 100);
     repeatTimes(30, () => deliveries.addDue("other"));
     await waitForCompleted(deliveries, "other", 30);
-    expect(madeToHost()).toBeLessThan(250);
-    await eventually("all", () => madeToHost() === 300);
-    const seconds = (performance.now() - since) / 1_000;
+    expect(countCompletedAtBusyHost()).toBeLessThan(250);
+    await eventually("all deliveries", () => countCompletedAtBusyHost() === 300);
+    const seconds = (performance.now() - startedAt) / 1_000;
     expect(seconds).toBeGreaterThan(2.5);
-    // Tokens that were taken for more than was due are not lost.
+    // Tokens that were taken for more deliveries than were due are refunded.
     expect(seconds).toBeLessThan(6);
     await deliveries.scheduler.close();
   });
 
-  it("finds what it was not woken for, once it is woken", async () => {
+  it("finds earlier deliveries of a webhook once it polls", async () => {
     const deliveries = createFakeDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
     repeatTimes(25, () => deliveries.addDueWithoutPoll("a"));
     deliveries.scheduler.poll(["a"]);
@@ -52,26 +54,26 @@ describe("the queue of an endpoint", () => {
     await deliveries.scheduler.close();
   });
 
-  it("reserves room for what is new, unless there is none or earlier messages wait", async () => {
+  it("reserves capacity for new messages, unless the endpoint has none left or earlier messages wait", async () => {
     const deliveries = createFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     const { scheduler } = deliveries;
     expect(scheduler.reserve("a")).toBeUndefined();
     deliveries.addDue("a");
     await waitForCompleted(deliveries, "a", 1);
-    await eventually("nothing under way", () => scheduler.activeCount === 0);
-    const reserved = [1, 2, 3, 4, 5].map(() => scheduler.reserve("a"));
-    expect(reserved.map((each) => each !== undefined)).toEqual([true, true, true, true, false]);
+    await eventually("no message in flight", () => scheduler.activeCount === 0);
+    const reservations = [1, 2, 3, 4, 5].map(() => scheduler.reserve("a"));
+    expect(reservations.map((reservation) => reservation !== undefined)).toEqual([true, true, true, true, false]);
     expect(scheduler.activeCount).toBe(4);
-    for (const each of reserved) each?.cancel();
+    for (const reservation of reservations) reservation?.cancel();
     expect(scheduler.activeCount).toBe(0);
     repeatTimes(20, () => deliveries.addDue("a"));
-    await eventually("some to be under way", () => scheduler.activeCount === 4);
+    await eventually("four messages in flight", () => scheduler.activeCount === 4);
     expect(scheduler.reserve("a")).toBeUndefined();
     await waitForCompleted(deliveries, "a", 21);
     await scheduler.close();
   });
 
-  it("goes on when the database is back", async () => {
+  it("continues when the database is available again", async () => {
     const deliveries = createFakeDeliveries({ a: { durationMs: 1 } });
     repeatTimes(3, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 3);
@@ -83,7 +85,7 @@ describe("the queue of an endpoint", () => {
     await deliveries.scheduler.close();
   });
 
-  it("sends a probe now and then to an endpoint that only fails, and everything once one arrives", async () => {
+  it("sends only probes to a failing endpoint, and everything after the first success", async () => {
     const endpoints = { a: { durationMs: 0, shouldFail: true } };
     const deliveries = createFakeDeliveries(endpoints, { concurrency: 1 });
     repeatTimes(50, () => deliveries.addDue("a"));
@@ -91,18 +93,18 @@ describe("the queue of an endpoint", () => {
     await sleep(50);
     expect(deliveries.countCompleted("a")).toBe(5);
     expect(deliveries.scheduler.openCircuitCount).toBe(1);
-    for (const [pause, probes] of [
+    for (const [openMs, completed] of [
       [1_000, 6],
       [2_000, 7],
       [4_000, 8],
       [8_000, 9],
       [8_000, 10],
     ] as const) {
-      deliveries.nowMs += pause;
+      deliveries.nowMs += openMs;
       deliveries.scheduler.poll(["a"]);
-      await waitForCompleted(deliveries, "a", probes);
+      await waitForCompleted(deliveries, "a", completed);
       await sleep(30);
-      expect(deliveries.countCompleted("a")).toBe(probes);
+      expect(deliveries.countCompleted("a")).toBe(completed);
     }
     endpoints.a.shouldFail = false;
     deliveries.nowMs += 8_000;
@@ -112,56 +114,62 @@ describe("the queue of an endpoint", () => {
     await deliveries.scheduler.close();
   });
 
-  it("finishes what is under way when it is closed, and begins nothing new", async () => {
+  it("finishes attempts in flight when it is closed, and starts no others", async () => {
     const deliveries = createFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     repeatTimes(20, () => deliveries.addDue("a"));
-    await eventually("some to be under way", () => deliveries.maxActive("a") === 4);
+    await eventually("four messages in flight", () => deliveries.maxActive("a") === 4);
     await deliveries.scheduler.close();
-    const made = deliveries.countCompleted("a");
-    expect(made).toBeGreaterThanOrEqual(4);
+    const completed = deliveries.countCompleted("a");
+    expect(completed).toBeGreaterThanOrEqual(4);
     deliveries.addDue("a");
     await sleep(60);
-    expect(deliveries.countCompleted("a")).toBe(made);
+    expect(deliveries.countCompleted("a")).toBe(completed);
   });
 });
 
 describe("a healthy endpoint", () => {
-  const createEndpoints = (count: number, endpoint: { takes: number; host?: string }) =>
-    Object.fromEntries(Array.from({ length: count }, (_, index) => [`slow ${index}`, endpoint]));
-
-  /** How long a message takes that is due while everybody else is busy, in milliseconds. */
+  /** Returns how long a delivery takes while other endpoints are busy, in milliseconds. */
   async function measureDelayMs(deliveries: FakeDeliveries, webhookId: string): Promise<number> {
-    const since = performance.now();
-    const before = deliveries.countCompleted(webhookId);
+    const startedAt = performance.now();
+    const completed = deliveries.countCompleted(webhookId);
     deliveries.addDue(webhookId);
-    await eventually("the healthy one to have it", () => deliveries.countCompleted(webhookId) === before + 1);
-    return performance.now() - since;
+    await eventually("the delivery", () => deliveries.countCompleted(webhookId) === completed + 1);
+    return performance.now() - startedAt;
   }
 
-  it("waits for none of many slow ones, though they would take every place that there is", async () => {
-    const slow = createEndpoints(8, { takes: 5_000 });
-    const deliveries = createFakeDeliveries({ ...slow, healthy: { durationMs: 0 } }, { concurrency: 20, places: 50 });
+  it("does not wait for slow endpoints whose messages would use all permits", async () => {
+    const slow = createEndpoints(8, { durationMs: 5_000 });
+    const deliveries = createFakeDeliveries(
+      { ...slow, healthy: { durationMs: 0 } },
+      { concurrency: 20, maxActiveMessages: 50 },
+    );
     for (const webhookId of Object.keys(slow)) repeatTimes(100, () => deliveries.addDue(webhookId));
     await sleep(100);
     expect(deliveries.scheduler.activeCount).toBeGreaterThanOrEqual(40);
     for (const _ of [1, 2, 3]) expect(await measureDelayMs(deliveries, "healthy")).toBeLessThan(200);
   });
 
-  it("gets many messages at their pace, though slow ones have taken every place before", async () => {
-    const slow = createEndpoints(8, { takes: 5_000 });
-    const deliveries = createFakeDeliveries({ ...slow, healthy: { durationMs: 10 } }, { concurrency: 20, places: 50 });
+  it("receives many messages without delay after slow endpoints have taken all permits", async () => {
+    const slow = createEndpoints(8, { durationMs: 5_000 });
+    const deliveries = createFakeDeliveries(
+      { ...slow, healthy: { durationMs: 10 } },
+      { concurrency: 20, maxActiveMessages: 50 },
+    );
     for (const webhookId of Object.keys(slow)) repeatTimes(100, () => deliveries.addDue(webhookId));
     await sleep(100);
-    const since = performance.now();
+    const startedAt = performance.now();
     repeatTimes(100, () => deliveries.addDue("healthy"));
     await waitForCompleted(deliveries, "healthy", 100);
-    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
     expect(deliveries.maxActive("healthy")).toBeGreaterThanOrEqual(5);
   });
 
-  it("waits for none of a host with many endpoints", async () => {
-    const slow = createEndpoints(40, { takes: 5_000, host: "dead.example" });
-    const deliveries = createFakeDeliveries({ ...slow, healthy: { durationMs: 0 } }, { concurrency: 20, places: 50 });
+  it("does not wait for the many endpoints of one slow host", async () => {
+    const slow = createEndpoints(40, { durationMs: 5_000, host: "slow.example" });
+    const deliveries = createFakeDeliveries(
+      { ...slow, healthy: { durationMs: 0 } },
+      { concurrency: 20, maxActiveMessages: 50 },
+    );
     for (const webhookId of Object.keys(slow)) repeatTimes(20, () => deliveries.addDue(webhookId));
     await sleep(100);
     expect(deliveries.scheduler.activeCount).toBeLessThanOrEqual(20);

@@ -1,34 +1,30 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { ClaimRequest, DeliveryClaim } from "../queries/claims.ts";
-import {
-  type EndpointAttemptResult,
-  type EndpointLimits,
-  EndpointQueue,
-  type HostTokenBuckets,
-} from "./endpoint-queue.ts";
+import type { DeliveryClaim, DeliveryClaimRequest } from "../queries/claims.ts";
+import { type EndpointAttemptResult, type EndpointLimits, EndpointQueue } from "./endpoint-queue.ts";
 import { FairSemaphore } from "./fair-semaphore.ts";
+import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 interface DeliverySchedulerOptions {
   log: Logger;
-  /** Where a webhook's endpoint is; undefined when that is not known. Never rejects. */
+  /** Returns the URL of a webhook's endpoint; undefined when it cannot be determined. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
-  /** Claims what is due of these webhooks. */
-  claimDue(pulls: ClaimRequest[]): Promise<DeliveryClaim[]>;
-  /** Makes the attempt. Never rejects. */
+  /** Claims due deliveries of these webhooks. */
+  claimDue(claimRequests: DeliveryClaimRequest[]): Promise<DeliveryClaim[]>;
+  /** Performs the attempt. Never rejects. */
   attemptDelivery(claim: DeliveryClaim): Promise<EndpointAttemptResult>;
   limits: EndpointLimits;
   hostTokenBuckets: HostTokenBuckets;
-  /** Messages under way at once, to all endpoints. */
+  /** Maximum number of messages in flight, to all endpoints. */
   maxActiveMessages: number;
-  /** Milliseconds. */
+  /** Returns the current time in milliseconds. */
   nowMs(): number;
   pollMs: number;
 }
 
-/** No origin takes more than this share of all places. */
+/** The messages in flight to one origin take at most this share of all permits. */
 const maxOriginShare = 0.25;
-/** How many webhooks are claimed for in one statement. */
+/** Maximum number of webhooks in one claim statement. */
 const maxWebhooksPerClaim = 50;
 const idleCleanupMs = 60_000;
 
@@ -37,22 +33,22 @@ interface ClaimedDelivery {
   queue: EndpointQueue;
 }
 
-/** Room for one message to an endpoint. */
+/** Reserved capacity for one message to an endpoint. */
 export interface DeliveryReservation {
-  /** Makes the attempt, whose delivery was claimed as it was written. */
+  /** Starts the attempt of a delivery that was claimed when it was inserted. */
   startAttempt(claim: DeliveryClaim): void;
   cancel(): void;
 }
 
 /**
- * Claims what is due and has it delivered. Endpoints take turns, each for as many messages as it has room for: nothing
- * waits in memory, and no endpoint waits for another.
+ * Claims due deliveries and starts their attempts. Endpoints are served in rotation, each up to its free capacity: due
+ * deliveries wait in the database instead of in memory, and no endpoint waits for another.
  */
 export class DeliveryScheduler {
   readonly #options: DeliverySchedulerOptions;
   readonly #semaphore: FairSemaphore;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The webhooks that deliveries may be due of, the one that was served last at the end. */
+  /** Webhooks that may have due deliveries, in the order in which to serve them. */
   readonly #readyWebhookIds = new Set<string>();
   readonly #loop: ClaimLoop<ClaimedDelivery>;
   readonly #idleCleanupTimer: NodeJS.Timeout;
@@ -66,19 +62,19 @@ export class DeliveryScheduler {
       ...{ name: "deliveries", log, pollMs },
       claim: () => this.#claimDue(),
       processItem: (delivery) => this.#attempt(delivery),
-      // The semaphore says how many.
+      // The semaphore limits it.
       concurrency: Number.POSITIVE_INFINITY,
     });
     this.#idleCleanupTimer = setInterval(() => this.#removeIdleQueues(), idleCleanupMs).unref();
   }
 
-  /** Has everything sent that is due of these webhooks. */
+  /** Claims and sends all due deliveries of these webhooks. */
   poll(webhookIds: Iterable<string>): void {
     for (const webhookId of webhookIds) this.#readyWebhookIds.add(webhookId);
     this.#loop.poll();
   }
 
-  /** Takes room for one message, unless its endpoint has none, or earlier messages wait for it. */
+  /** Reserves capacity for one message; undefined when its endpoint has none left, or earlier messages are waiting. */
   reserve(webhookId: string): DeliveryReservation | undefined {
     const queue = this.#queues.get(webhookId);
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
@@ -89,23 +85,23 @@ export class DeliveryScheduler {
     };
   }
 
-  /** What is known of a webhook's endpoint does not count any more: it is another. */
+  /** Discards the queue of a webhook whose endpoint has changed. */
   resetEndpoint(webhookId: string): void {
     this.#queues.delete(webhookId);
     this.poll([webhookId]);
   }
 
-  /** Messages under way. */
+  /** Messages in flight. */
   get activeCount(): number {
     return this.#semaphore.activePermits;
   }
 
-  /** Endpoints that are spared, because they only fail. */
+  /** Endpoints whose circuit breaker is open. */
   get openCircuitCount(): number {
     return [...this.#queues.values()].filter(({ isCircuitOpen }) => isCircuitOpen).length;
   }
 
-  /** Begins nothing new; resolves when nothing is under way. */
+  /** Starts no further attempts; resolves when none is in flight. */
   async close(): Promise<void> {
     clearInterval(this.#idleCleanupTimer);
     await this.#loop.close();
@@ -117,8 +113,8 @@ export class DeliveryScheduler {
     if (claimRequests.length === 0) return [];
     const claimed = new Map(claimRequests.map(({ webhookId }): [string, DeliveryClaim[]] => [webhookId, []]));
     try {
-      const given = claimRequests.map(({ webhookId, max }) => ({ webhookId, max }));
-      for (const claim of await this.#options.claimDue(given)) claimed.get(claim.webhookId)?.push(claim);
+      const requests = claimRequests.map(({ webhookId, max }) => ({ webhookId, max }));
+      for (const claim of await this.#options.claimDue(requests)) claimed.get(claim.webhookId)?.push(claim);
     } catch (error) {
       for (const { webhookId, queue, max } of claimRequests) {
         queue.releaseUnused(max);
@@ -128,7 +124,7 @@ export class DeliveryScheduler {
     }
     const deliveries = claimRequests.flatMap(({ webhookId, queue, max }) => {
       const claims = claimed.get(webhookId) ?? [];
-      queue.recordClaimed({ acquired: max, count: claims.length });
+      queue.recordClaimed({ acquired: max, claimed: claims.length });
       if (claims.length === max) this.#readyWebhookIds.add(webhookId);
       return claims.map((claim) => ({ claim, queue }));
     });
@@ -136,9 +132,12 @@ export class DeliveryScheduler {
     return deliveries;
   }
 
-  /** Takes room for the next endpoints. Those that have none are left out until they have; those without a place stay. */
-  #acquireClaimRequests(): (ClaimRequest & { queue: EndpointQueue })[] {
-    const claimRequests: (ClaimRequest & { queue: EndpointQueue })[] = [];
+  /**
+   * Acquires slots for the next endpoints. An endpoint without free slots leaves the rotation until its queue is ready;
+   * an endpoint for which the semaphore has no permit stays.
+   */
+  #acquireClaimRequests(): (DeliveryClaimRequest & { queue: EndpointQueue })[] {
+    const claimRequests: (DeliveryClaimRequest & { queue: EndpointQueue })[] = [];
     for (const webhookId of this.#readyWebhookIds) {
       const queue = this.#queues.get(webhookId);
       if (!queue) continue;
@@ -152,23 +151,23 @@ export class DeliveryScheduler {
 
   async #createMissingQueues(): Promise<void> {
     const { findUrl, limits, hostTokenBuckets, nowMs } = this.#options;
-    const shared = { limits, semaphore: this.#semaphore, hostTokenBuckets, nowMs };
+    const sharedOptions = { limits, semaphore: this.#semaphore, hostTokenBuckets, nowMs };
     const missing = [...this.#readyWebhookIds]
       .filter((webhookId) => !this.#queues.has(webhookId))
       .slice(0, maxWebhooksPerClaim);
-    const opening = missing.map(async (webhookId) => {
+    const creations = missing.map(async (webhookId) => {
       const url = await findUrl(webhookId);
       const onReady = () => this.poll([webhookId]);
-      if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...shared, onReady }));
-      // What is due stays in the database: it is found again.
+      if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...sharedOptions, onReady }));
+      // Its due deliveries stay in the database, where the periodic task finds them.
       else this.#readyWebhookIds.delete(webhookId);
     });
-    await Promise.all(opening);
+    await Promise.all(creations);
   }
 
   async #attempt({ claim, queue }: ClaimedDelivery): Promise<void> {
     queue.recordResult(await this.#options.attemptDelivery(claim));
-    // Another may have waited for the place.
+    // Another endpoint may have waited for this permit.
     if (this.#readyWebhookIds.size > 0) this.#loop.poll();
   }
 

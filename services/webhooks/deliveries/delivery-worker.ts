@@ -2,57 +2,57 @@ import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-l
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Metrics } from "@pragma/runtime/observability/metrics";
 import { attemptTimeoutMs, claimLeaseMs } from "../config.ts";
-import type { WebhooksBaseContext } from "../context.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
 import {
   claimDueDeliveries,
   claimTestDeliveries,
   type DeliveryClaim,
-  type ReleasedClaim,
-  releaseClaims,
+  type ReleasedDeliveryClaim,
+  releaseDeliveryClaims,
 } from "../queries/claims.ts";
-import { recoverNextBatch } from "../queries/recoveries.ts";
+import { recoverNextDeliveryBatch } from "../queries/recoveries.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import { createAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { DeliveryScheduler } from "./delivery-scheduler.ts";
 import { createEndpointCache } from "./endpoint-cache.ts";
-import { createHostTokenBuckets } from "./endpoint-queue.ts";
+import { createHostTokenBuckets } from "./host-token-buckets.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
-interface DeliveryWorkerOptions extends WebhooksBaseContext {
+interface DeliveryWorkerOptions extends WebhooksDependencies {
   metrics: Metrics;
   notifier: InstanceNotifier;
-  /** How often is looked for what is due. */
+  /** How often to look for due deliveries. */
   pollMs: number;
 }
 
 /**
- * What takes deliveries from the database to their endpoints. What is written in the database is done soon when this is
- * woken, and found by polling otherwise.
+ * Sends the deliveries in the database to their endpoints. Callers notify it of new work after they have stored it;
+ * polling finds work without a notification.
  */
 export interface DeliveryWorker {
-  /** Of this instance. */
+  /** The scheduler of this instance. */
   scheduler: DeliveryScheduler;
-  /** Makes deliveries of test messages. */
+  /** Delivers test messages. */
   testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
-  /** Makes due what is to be recovered. */
+  /** Requeues the deliveries of recoveries. */
   recoveryLoop: Pick<ClaimLoop<string>, "poll">;
-  /** Every instance claims what is due of these webhooks: for what may be a lot. */
+  /** Makes every instance claim due deliveries of these webhooks, so that they share a large backlog. */
   pollAllInstances(webhookIds: readonly string[]): void;
-  /** Lets what is under way finish. */
+  /** Waits for the attempts in flight, and starts no others. */
   close(): Promise<void>;
 }
 
-/** Retries further away than this are left to the sweep. */
+/** Later retries get no timer: the periodic task finds them. */
 const maxRetryTimerMs = 60_000;
-/** A timer may be early by a millisecond, and what is due at the next would not be claimed. */
+/** A timer can fire a millisecond early, when the delivery is not yet due. */
 const retryTimerMarginMs = 2;
 /**
- * Messages under way at once from this instance. Beyond that an endpoint has no more than its fair share, and always
- * that, so that none waits for others.
+ * Messages in flight from this instance. Beyond this number each endpoint still gets its fair share, so that none waits
+ * for others.
  */
 const maxActiveMessages = 1_000;
-/** Test messages under way at once, beside all others. */
+/** Test messages in flight, in addition to all others. */
 const maxActiveTests = 25;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
@@ -60,8 +60,10 @@ const maxIdsPerSignal = 1_000;
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const nowMs = () => clock().getTime();
-  const newLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + claimLeaseMs(config)) });
-  const findEndpoint = createEndpointCache(options, { onMoved: (webhookId) => scheduler.resetEndpoint(webhookId) });
+  const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + claimLeaseMs(config)) });
+  const findEndpoint = createEndpointCache(options, {
+    onUrlChanged: (webhookId) => scheduler.resetEndpoint(webhookId),
+  });
   const attemptWriter = createAttemptWriter(options);
   const httpClient = createWebhookHttpClient({
     ...endpointRules,
@@ -70,9 +72,9 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   });
   const recordDuration = metrics.createDurationHistogram(
     "webhook_attempt_duration_seconds",
-    "Attempts to deliver, by outcome and by what became of the delivery",
+    "Duration of delivery attempts, by outcome and resulting delivery state",
   );
-  const releaseClaim = batchCalls((released: ReleasedClaim[]) => releaseClaims(db.sql, released), {
+  const releaseClaim = batchCalls((released: ReleasedDeliveryClaim[]) => releaseDeliveryClaims(db.sql, released), {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,
   });
@@ -100,7 +102,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     ...{ log, hostTokenBuckets, nowMs, pollMs, maxActiveMessages },
     limits: {
       maxConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-      // One that only fails is asked again as soon, and as seldom, as a first and second retry come.
+      // The delays of the first two retries also bound how long a failing endpoint waits for its next probe.
       circuitBreaker: {
         failureThreshold: circuitFailureThreshold,
         initialOpenMs: firstRetryMs,
@@ -108,29 +110,29 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       },
     },
     findUrl: async (webhookId) => (await findEndpoint(webhookId))?.url,
-    claimDue: (pulls) => claimDueDeliveries(db.sql, pulls, newLease()),
+    claimDue: (claimRequests) => claimDueDeliveries(db.sql, claimRequests, createLease()),
     attemptDelivery: (claim) => attemptDelivery(attemptServices, claim),
   });
 
   const testLoop = startClaimLoop({
     ...{ name: "tests", log, pollMs, concurrency: maxActiveTests },
-    claim: (limit) => claimTestDeliveries(db.sql, limit, newLease()),
+    claim: (limit) => claimTestDeliveries(db.sql, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
-      const hostRate = endpoint && hostTokenBuckets(endpoint.url);
-      if (!hostRate || hostRate.take(performance.now())) {
+      const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
+      if (!hostBucket || hostBucket.take(performance.now())) {
         await attemptDelivery(attemptServices, claim);
-        // The next of its location may have waited for this one alone.
+        // The next test of this location may have waited for the end of this one.
         testLoop.poll();
       }
-      // To wait here would keep tests of other hosts waiting.
-      else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostRate.getWaitMs(performance.now())) });
+      // Waiting here would delay the tests of other hosts.
+      else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostBucket.getWaitMs(performance.now())) });
     },
   });
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const webhookId = await db.transaction((tx) => recoverNextBatch(tx, clock()));
+      const webhookId = await db.transaction((tx) => recoverNextDeliveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
     processItem: async (webhookId) => pollAllInstances([webhookId]),
@@ -144,13 +146,9 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   }
   notifier.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
   const countActive = () => scheduler.activeCount;
-  metrics.observeGauge("webhook_messages_under_way", "Messages that endpoints have not answered yet", countActive);
+  metrics.observeGauge("webhook_messages_under_way", "Messages sent to endpoints and awaiting a response", countActive);
   const countOpenCircuits = () => scheduler.openCircuitCount;
-  metrics.observeGauge(
-    "webhook_endpoints_spared",
-    "Endpoints that are sent a probe only, because they fail",
-    countOpenCircuits,
-  );
+  metrics.observeGauge("webhook_endpoints_spared", "Endpoints whose circuit breaker is open", countOpenCircuits);
 
   return {
     ...{ scheduler, testLoop, recoveryLoop, pollAllInstances },

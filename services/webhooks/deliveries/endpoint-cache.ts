@@ -1,49 +1,51 @@
 import { LRUCache } from "lru-cache";
-import type { WebhooksBaseContext } from "../context.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
 import { checkEndpointUrl, type EndpointIssue } from "../endpoints/check-endpoint.ts";
 import { batchCalls } from "./batch-calls.ts";
 
-/** What is needed to send to an endpoint. */
+/** The address of an endpoint, and the credentials for sending to it. */
 export interface WebhookEndpoint {
-  /** Of its webhook. */
+  /** The revision of its webhook. */
   revision: number;
   url: URL;
-  /** Why nothing may be posted there, if so: it was registered when it still was allowed. */
+  /** Why nothing may be posted to the URL, if so: the rules may have changed since it was registered. */
   issue: EndpointIssue | undefined;
-  /** Sent as the header authorization. */
+  /** The value of the authorization header. */
   apiKey: string | null;
-  /** The latest first. */
+  /** The newest first. */
   secrets: { secret: string; expiresAt: number }[];
 }
 
 /**
- * Returns the endpoint of a webhook as it was at this revision or later; at any when it is left out. Undefined when there
- * is no such webhook, or it could not be read, which is logged. Never rejects.
+ * Returns the endpoint of a webhook at this revision or later; at any revision when it is omitted. Returns undefined
+ * when the webhook does not exist, or when loading it fails, which is logged. Never rejects.
  */
-export type FindEndpoint = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
+export type FindWebhookEndpoint = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 
 interface EndpointRow {
   webhookId: string;
   revision: number;
   url: string;
-  sealedApiKey: string | null;
-  secrets: { sealed: string; expiresAt: string | null }[];
+  encryptedApiKey: string | null;
+  secrets: { encryptedSecret: string; expiresAt: string | null }[];
 }
 
-/** Remembers endpoints as they were when last looked at. `onMoved` is told of a webhook whose endpoint is another than before. */
+/** Returns a cached lookup of endpoints. `onUrlChanged` is called when the URL of a cached endpoint has changed. */
 export function createEndpointCache(
-  { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksBaseContext,
-  { onMoved: onUrlChanged }: { onMoved(webhookId: string): void },
-): FindEndpoint {
+  { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
+  { onUrlChanged }: { onUrlChanged(webhookId: string): void },
+): FindWebhookEndpoint {
   const cache = new LRUCache<string, WebhookEndpoint>({ max: 20_000 });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 
   async function loadAll(webhookIds: string[]): Promise<(WebhookEndpoint | undefined)[]> {
     const rows = await db.sql<EndpointRow[]>`
       select
-        w.id as webhook_id, w.revision, w.endpoint_url as url, r.sealed_api_key,
+        w.id as webhook_id, w.revision, w.endpoint_url as url, r.sealed_api_key as encrypted_api_key,
         (
-          select json_agg(json_build_object('sealed', s.sealed_secret, 'expiresAt', s.expires_at) order by s.number desc)
+          select json_agg(
+            json_build_object('encryptedSecret', s.sealed_secret, 'expiresAt', s.expires_at) order by s.number desc
+          )
           from recipient_secrets s where s.recipient_id = r.id
         ) as secrets
       from webhooks w join recipients r on r.id = w.recipient_id
@@ -52,14 +54,14 @@ export function createEndpointCache(
     return webhookIds.map((id) => endpoints.get(id));
   }
 
-  function toWebhookEndpoint({ revision, url, sealedApiKey, secrets }: EndpointRow): WebhookEndpoint {
+  function toWebhookEndpoint({ revision, url, encryptedApiKey, secrets }: EndpointRow): WebhookEndpoint {
     return {
       revision,
       url: new URL(url),
       issue: checkEndpointUrl(url, { isHttpsRequired }),
-      apiKey: sealedApiKey === null ? null : encryption.decrypt(sealedApiKey),
-      secrets: secrets.map(({ sealed, expiresAt }) => ({
-        secret: encryption.decrypt(sealed),
+      apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
+      secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
+        secret: encryption.decrypt(encryptedSecret),
         expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
       })),
     };
@@ -69,7 +71,7 @@ export function createEndpointCache(
     const cached = cache.get(webhookId);
     if (cached && cached.revision >= revision) return cached;
     const endpoint = await loadBatched(webhookId).catch((err: unknown) => {
-      log.warn({ err, webhookId }, "endpoint not read");
+      log.warn({ err, webhookId }, "failed to load endpoint");
       return undefined;
     });
     if (!endpoint) return undefined;

@@ -1,28 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { evaluateEndpointHealth } from "./endpoint-health.ts";
 
-const day = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 const now = new Date("2026-05-29T10:00:00.000Z");
 const failingFor = (days: number) => ({
-  failingSince: new Date(now.getTime() - days * day),
+  failingSince: new Date(now.getTime() - days * dayMs),
   warnedAt: null,
   isGone: false,
 });
 
-describe("an endpoint that fails", () => {
-  it("is let be for two and a half days, then warned of once", () => {
+describe("a failing endpoint", () => {
+  it("causes one warning after two and a half days", () => {
     expect(evaluateEndpointHealth(failingFor(2.49), now)).toBe("nothing");
     expect(evaluateEndpointHealth(failingFor(2.5), now)).toBe("warn");
     expect(evaluateEndpointHealth({ ...failingFor(3), warnedAt: now }, now)).toBe("nothing");
   });
 
-  it("is disabled after five days, warned of or not", () => {
+  it("is disabled after five days, with or without an earlier warning", () => {
     expect(evaluateEndpointHealth(failingFor(4.99), now)).toBe("warn");
     expect(evaluateEndpointHealth(failingFor(5), now)).toEqual("failing");
     expect(evaluateEndpointHealth({ ...failingFor(5), warnedAt: now }, now)).toEqual("failing");
   });
 
-  it("is disabled at once when it is gone", () => {
+  it("is disabled immediately when it is gone", () => {
     expect(evaluateEndpointHealth({ ...failingFor(0), isGone: true }, now)).toEqual("gone");
   });
 });

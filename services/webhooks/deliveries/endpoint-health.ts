@@ -2,24 +2,24 @@ import type { WebhookDisabledReason } from "@pragma/contracts/webhook";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { CompletedAttempt } from "../queries/attempts.ts";
+import type { CompletedDeliveryAttempt } from "../queries/attempts.ts";
 
 interface EndpointHealth {
-  /** When the first attempt failed since the last that succeeded. */
+  /** When the first attempt failed after the last success. */
   failingSince: Date;
-  /** When the recipient was told. */
+  /** When the recipient was warned. */
   warnedAt: Date | null;
-  /** Whether the endpoint says that it is there no more. */
+  /** Whether the endpoint responded with status 410. */
   isGone: boolean;
 }
 
 const dayMs = 24 * 3_600_000;
-/** An endpoint that has nothing but failures for so long is sent nothing any more. */
+/** An endpoint without a success for this long is disabled. */
 const disableAfterMs = 5 * dayMs;
-/** After half of that its recipient is told. */
+/** The recipient is warned after half of that time. */
 const warnAfterMs = disableAfterMs / 2;
 
-/** What follows from an attempt that failed, for the endpoint. */
+/** Returns what to do about an endpoint after a failed attempt: the reason to disable it, `warn` or `nothing`. */
 export function evaluateEndpointHealth(
   { failingSince, warnedAt, isGone }: EndpointHealth,
   now: Date,
@@ -33,22 +33,21 @@ export function evaluateEndpointHealth(
 /** An endpoint whose latest attempt failed. */
 interface FailingEndpointUpdate {
   webhookId: string;
-  /** When the first attempt failed since the last that succeeded. */
+  /** When the first attempt failed after the last success. */
   since: Date;
-  /** Whether any succeeded before that in the same batch: then nothing from earlier counts. */
-  hasWorked: boolean;
+  /** Whether an earlier attempt in the same batch succeeded, which ends the previous series of failures. */
+  hasSucceeded: boolean;
   lastError: string;
   isGone: boolean;
-  /** Of the latest attempt (W3C). */
+  /** The W3C trace context of the latest attempt. */
   traceparent: string;
 }
 
 /**
- * What a batch of attempts, in the order in which they ended, says of their endpoints: those whose latest one succeeded,
- * and those whose latest one failed. A test that fails says nothing: it may be made of an endpoint that is yet to be
- * built.
+ * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing, by a batch of attempts in
+ * the order in which they ended. Failed tests are ignored: they may target an endpoint that is still being built.
  */
-export function summarizeEndpointHealth(attempts: readonly CompletedAttempt[]): {
+export function summarizeEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
   healthyWebhookIds: string[];
   failingEndpoints: FailingEndpointUpdate[];
 } {
@@ -70,12 +69,12 @@ export function summarizeEndpointHealth(attempts: readonly CompletedAttempt[]): 
         traceparent: context.traceparent,
         isGone: goneWebhookIds.has(webhookId),
       };
-      failing.set(webhookId, { ...latest, since, hasWorked: succeededWebhookIds.has(webhookId) });
+      failing.set(webhookId, { ...latest, since, hasSucceeded: succeededWebhookIds.has(webhookId) });
     }
   }
   return {
     healthyWebhookIds: [...succeededWebhookIds].filter((webhookId) => !failing.has(webhookId)),
-    // In one order, so that two batches which lock the same webhooks wait for each other in turn.
+    // A fixed order keeps two batches that lock the same webhooks from deadlocking.
     failingEndpoints: [...failing.values()].sort((one, other) => (one.webhookId < other.webhookId ? -1 : 1)),
   };
 }
@@ -88,8 +87,8 @@ interface FailingWebhook
 }
 
 /**
- * Records the endpoints that fail. One that is gone, or has had nothing but failures for five days, is disabled, and one
- * that is half-way there is warned of: both are told to the recipient's other endpoints.
+ * Records failing endpoints. An endpoint that is gone, or has had no success for five days, is disabled; after half of
+ * that time a warning is sent. An event notifies the recipient's other endpoints of either.
  */
 export async function recordEndpointFailures(
   tx: SqlTransaction,
@@ -98,16 +97,16 @@ export async function recordEndpointFailures(
 ): Promise<void> {
   const updatedWebhooks = await tx<FailingWebhook[]>`
     update webhooks w set
-      failing_since = case when given.has_worked then given.since else coalesce(w.failing_since, given.since) end,
-      warned_at = case when not given.has_worked then w.warned_at end,
-      last_error = given.last_error
-    from jsonb_to_recordset(${toRecordsetParameter(tx, failingEndpoints)}) as given (
-      webhook_id uuid, since timestamptz, has_worked boolean, last_error text, is_gone boolean, traceparent text
+      failing_since = case when input.has_succeeded then input.since else coalesce(w.failing_since, input.since) end,
+      warned_at = case when not input.has_succeeded then w.warned_at end,
+      last_error = input.last_error
+    from jsonb_to_recordset(${toRecordsetParameter(tx, failingEndpoints)}) as input (
+      webhook_id uuid, since timestamptz, has_succeeded boolean, last_error text, is_gone boolean, traceparent text
     )
-    where w.id = given.webhook_id and w.state = 'active'
+    where w.id = input.webhook_id and w.state = 'active'
     returning
-      w.id as webhook_id, w.location_id, w.endpoint_url, w.failing_since, w.warned_at, w.last_error, given.is_gone,
-      given.traceparent`;
+      w.id as webhook_id, w.location_id, w.endpoint_url, w.failing_since, w.warned_at, w.last_error, input.is_gone,
+      input.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of updatedWebhooks) {
     const { webhookId: subject, failingSince } = webhook;
     const healthDecision = evaluateEndpointHealth({ failingSince, warnedAt, isGone }, now);
@@ -123,6 +122,7 @@ export async function recordEndpointFailures(
         where id = ${subject}`;
       await publishEvent(tx, "endpoint.disabled", { subject, data: { ...data, reason: healthDecision }, traceparent });
     }
-    runAfterCommit(tx, () => log.warn(data, `endpoint ${healthDecision === "warn" ? "warned" : "disabled"}`));
+    const logMessage = healthDecision === "warn" ? "endpoint failure warning sent" : "endpoint disabled";
+    runAfterCommit(tx, () => log.warn(data, logMessage));
   }
 }

@@ -1,22 +1,13 @@
-import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
-import { LRUCache } from "lru-cache";
+import type { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import type { FairSemaphore } from "./fair-semaphore.ts";
+import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
-/** Returns the token bucket of a URL's host: what all endpoints there, whosever they are, may be sent by this process. */
-export type HostTokenBuckets = (url: URL) => TokenBucket;
-
-export function createHostTokenBuckets(rate: TokenBucketRate): HostTokenBuckets {
-  const memoMethod = () => new TokenBucket(rate, performance.now());
-  const buckets = new LRUCache<string, TokenBucket>({ max: 20_000, memoMethod });
-  return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));
-}
-
-/** How an endpoint did; `unknown` when it was not asked, or when the attempt says nothing about it. */
+/** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or a test failed. */
 export type EndpointAttemptResult = "succeeded" | "failed" | "unknown";
 
 export interface EndpointLimits {
-  /** Messages under way to one endpoint at most. */
+  /** Maximum number of messages in flight to one endpoint. */
   maxConcurrency: number;
   circuitBreaker: CircuitBreakerOptions;
 }
@@ -26,16 +17,18 @@ interface EndpointQueueOptions {
   limits: EndpointLimits;
   semaphore: FairSemaphore;
   hostTokenBuckets: HostTokenBuckets;
-  /** Milliseconds: what the pauses of an endpoint that fails go by. */
+  /** Returns the current time in milliseconds, for the circuit breaker. */
   nowMs(): number;
-  /** Called when the queue waits no longer. */
+  /** Called when the queue no longer waits. */
   onReady(): void;
 }
 
-/** Beyond the wait for a token, random, so that the endpoints of a host that wait do not all ask at once. */
-const randomPauseMs = () => 50 + Math.random() * 100;
+/** Added to the wait for a token, so that the waiting endpoints of a host do not all retry at the same time. */
+const createJitterMs = () => 50 + Math.random() * 100;
 
-/** How many more messages an endpoint may be sent now. What is due waits in the database until there is room for it. */
+/**
+ * Limits the messages in flight to one endpoint. Due deliveries wait in the database until the endpoint has capacity.
+ */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions;
   readonly #circuitBreaker: CircuitBreaker;
@@ -52,28 +45,31 @@ export class EndpointQueue {
     this.#circuitBreaker = new CircuitBreaker(options.limits.circuitBreaker);
   }
 
-  /** Whether it has to wait for its own messages to end, for its host's rate, or for a pause to be over. */
+  /** Whether the queue waits for messages in flight, for its host's token bucket, or for the circuit breaker. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
-  /** Whether messages wait for it in the database. */
+  /** Whether deliveries of the endpoint may be waiting in the database. */
   get hasPendingDeliveries(): boolean {
     return this.#hasBacklog || this.#isWaiting;
   }
 
-  /** Whether it is sent a probe only, because it fails. */
+  /** Whether the endpoint fails, so that it is only sent probes. */
   get isCircuitOpen(): boolean {
     return !this.#circuitBreaker.isClosed;
   }
 
-  /** Whether there is nothing to remember. */
+  /** Whether the queue has no state worth keeping. */
   get isIdle(): boolean {
     return this.#activeCount === 0 && !this.#isWaiting && this.#circuitBreaker.isExpired(this.#options.nowMs());
   }
 
-  /** Takes room for up to so many messages. When there is none, either it waits, or the semaphore has no places. */
-  acquireSlots(wanted: number): number {
+  /**
+   * Acquires slots for up to `requested` messages, and returns how many. After 0 the queue is waiting, unless the
+   * semaphore had no permit.
+   */
+  acquireSlots(requested: number): number {
     const { limits, semaphore, nowMs } = this.#options;
     const freeSlots = this.#hasFreeSlots
       ? Math.min(limits.maxConcurrency, this.#circuitBreaker.maxConcurrentAt(nowMs())) - this.#activeCount
@@ -81,28 +77,28 @@ export class EndpointQueue {
     if (freeSlots <= 0) return this.#waitFor(this.#circuitBreaker.remainingOpenMs(nowMs()));
     const hostBucket = this.#hostTokenBucket;
     const at = performance.now();
-    const permitted = Math.min(wanted, freeSlots, Math.floor(hostBucket.getAvailable(at)));
-    if (permitted === 0) return this.#waitFor(hostBucket.getWaitMs(at) + randomPauseMs());
+    const permitted = Math.min(requested, freeSlots, Math.floor(hostBucket.getAvailable(at)));
+    if (permitted === 0) return this.#waitFor(hostBucket.getWaitMs(at) + createJitterMs());
     this.#stopWaiting();
-    const acquired = semaphore.acquire(this.#origin, { held: this.#activeCount, wanted: permitted });
+    const acquired = semaphore.acquire(this.#origin, { held: this.#activeCount, requested: permitted });
     this.#activeCount += acquired;
     hostBucket.take(at, acquired);
     return acquired;
   }
 
-  /** Says for how much of the room that was taken deliveries were due. */
-  recordClaimed({ acquired, count }: { acquired: number; count: number }): void {
-    this.#hasBacklog = count === acquired;
-    this.releaseUnused(acquired - count);
+  /** Records how many deliveries were claimed for the acquired slots, and releases the other slots. */
+  recordClaimed({ acquired, claimed }: { acquired: number; claimed: number }): void {
+    this.#hasBacklog = claimed === acquired;
+    this.releaseUnused(acquired - claimed);
   }
 
-  /** Gives room back unused: it does not count for the host's rate. */
+  /** Releases unused slots, and returns their tokens to the host's bucket. */
   releaseUnused(unused: number): void {
     this.#hostTokenBucket.refund(performance.now(), unused);
     this.#releaseSlots(unused);
   }
 
-  /** A message has ended. */
+  /** Records the result of an attempt, and releases its slot. */
   recordResult(result: EndpointAttemptResult): void {
     if (result === "succeeded") this.#circuitBreaker.recordSuccess();
     else if (result === "failed") this.#circuitBreaker.recordFailure(this.#options.nowMs());
@@ -113,7 +109,7 @@ export class EndpointQueue {
     return this.#options.hostTokenBuckets(this.#options.url);
   }
 
-  /** While there is a backlog many are claimed at a time: a claim for each would cost more than it gains. */
+  /** During a backlog slots count as free only in bulk: a claim statement for each message would cost too much. */
   get #hasFreeSlots(): boolean {
     const { maxConcurrency } = this.#options.limits;
     return !this.#hasBacklog || this.#activeCount === 0 || maxConcurrency - this.#activeCount >= maxConcurrency / 2;
@@ -125,7 +121,7 @@ export class EndpointQueue {
     if (this.#isWaiting && !this.#timer && this.#hasFreeSlots) this.#markReady();
   }
 
-  /** Waits for so long; without a time, until a message ends. */
+  /** Waits for this time; when it is 0, until an attempt ends. */
   #waitFor(milliseconds: number): 0 {
     this.#stopWaiting();
     this.#isWaiting = true;

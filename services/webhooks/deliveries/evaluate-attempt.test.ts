@@ -1,8 +1,8 @@
 import { expect, it, test } from "vitest";
-import { evaluateAttempt } from "./evaluate-attempt.ts";
+import { evaluateDeliveryAttempt } from "./evaluate-attempt.ts";
 
-const at = new Date("2026-05-29T10:00:00.000Z");
-const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt: at, isTest: false };
+const endedAt = new Date("2026-05-29T10:00:00.000Z");
+const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt, isTest: false };
 const createPostResult = (status: number, retryAfterMs: number | null = null) => ({
   status,
   response: "",
@@ -10,49 +10,52 @@ const createPostResult = (status: number, retryAfterMs: number | null = null) =>
 });
 
 test.each([200, 201, 204, 299])("%i is success", (status) => {
-  expect(evaluateAttempt(createPostResult(status), firstAttempt)).toEqual({
+  expect(evaluateDeliveryAttempt(createPostResult(status), firstAttempt)).toEqual({
     state: "succeeded",
     error: null,
     nextAttemptAt: null,
-    isGone: false,
+    isEndpointGone: false,
   });
 });
 
-test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is tried again", (status) => {
-  const evaluation = evaluateAttempt(createPostResult(status), firstAttempt);
-  expect(evaluation).toMatchObject({ state: "pending", isGone: false });
-  expect(evaluation.error).toContain(`The endpoint answered ${status}`);
+test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is retried", (status) => {
+  const evaluation = evaluateDeliveryAttempt(createPostResult(status), firstAttempt);
+  expect(evaluation).toMatchObject({ state: "pending", isEndpointGone: false });
+  expect(evaluation.error).toContain(`The endpoint responded with status ${status}`);
 });
 
-it("says that redirects are not followed", () => {
-  expect(evaluateAttempt(createPostResult(302), firstAttempt).error).toBe(
-    "The endpoint answered 302: redirects are not followed.",
+it("explains that redirects are not followed", () => {
+  expect(evaluateDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
+    "The endpoint responded with status 302. Redirects are not followed.",
   );
 });
 
-it("ends with 410, whatever attempts are left", () => {
-  expect(evaluateAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
+it("does not retry after 410", () => {
+  expect(evaluateDeliveryAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
-    isGone: true,
+    isEndpointGone: true,
   });
 });
 
-it("has no attempt left after one more failure than the schedule has waits", () => {
-  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
-  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
+it("fails after one more failure than the schedule has delays", () => {
+  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
+  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });
 });
 
-it("tells why there is no response", () => {
-  const evaluation = evaluateAttempt({ status: null, reason: "The endpoint refused the connection." }, firstAttempt);
+it("reports why there is no response", () => {
+  const evaluation = evaluateDeliveryAttempt(
+    { status: null, reason: "The endpoint refused the connection." },
+    firstAttempt,
+  );
   expect(evaluation).toMatchObject({ state: "pending", error: "The endpoint refused the connection." });
 });
 
-it("makes a test once", () => {
-  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
+it("does not retry a test", () => {
+  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });

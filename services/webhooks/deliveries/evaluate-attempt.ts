@@ -1,35 +1,38 @@
 import { computeNextAttemptAt, type RetrySchedule } from "./retry-schedule.ts";
 
-/** What came of posting a message: a response, or the reason why there is none. */
-export type PostResult =
+/** The response to a posted message, or the reason why there is none. */
+export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
   | { status: null; reason: string };
 
-/** What an attempt means for its delivery. */
-export interface AttemptEvaluation {
+/** The effect of an attempt on its delivery. */
+export interface DeliveryAttemptEvaluation {
   state: "succeeded" | "pending" | "failed";
-  /** Why it failed, for whoever reads the log; null when it succeeded. */
+  /** Why the attempt failed, as clients see it; null when it succeeded. */
   error: string | null;
   nextAttemptAt: Date | null;
-  /** The endpoint says that it is there no more. */
+  /** Whether the endpoint responded with status 410. */
   isEndpointGone: boolean;
 }
 
 interface EvaluateAttemptOptions {
   schedule: RetrySchedule;
-  /** How many attempts have failed before. */
+  /** How many attempts have failed before this one. */
   failedAttempts: number;
   /** When the attempt ended. */
   endedAt: Date;
-  /** A test is made once. */
+  /** Whether the message is a test, which is never retried. */
   isTest: boolean;
 }
 
-/** A response of 2xx is success, and 410 is the end; anything else, redirects too, is tried again as the schedule says. */
-export function evaluateAttempt(
-  postResult: PostResult,
+/**
+ * Returns the effect of an attempt. A 2xx response is success and 410 is a permanent failure. Everything else,
+ * including redirects, is retried by the schedule.
+ */
+export function evaluateDeliveryAttempt(
+  postResult: WebhookPostResult,
   { schedule, failedAttempts, endedAt, isTest }: EvaluateAttemptOptions,
-): AttemptEvaluation {
+): DeliveryAttemptEvaluation {
   const { status } = postResult;
   if (status !== null && status >= 200 && status < 300) {
     return { state: "succeeded", error: null, nextAttemptAt: null, isEndpointGone: false };
@@ -48,8 +51,8 @@ export function evaluateAttempt(
   };
 }
 
-function describePostFailure(postResult: PostResult): string {
+function describePostFailure(postResult: WebhookPostResult): string {
   if (postResult.status === null) return postResult.reason;
   const isRedirect = postResult.status >= 300 && postResult.status < 400;
-  return `The endpoint answered ${postResult.status}${isRedirect ? ": redirects are not followed" : ""}.`;
+  return `The endpoint responded with status ${postResult.status}.${isRedirect ? " Redirects are not followed." : ""}`;
 }

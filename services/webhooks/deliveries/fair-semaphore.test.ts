@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { FairSemaphore } from "./fair-semaphore.ts";
 
-const asNewHolder = (wanted: number) => ({ held: 0, wanted });
+const asNewHolder = (requested: number) => ({ held: 0, requested });
 
-it("gives places as far as there are any", () => {
+it("grants permits while some are free", () => {
   const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
   expect(semaphore.acquire("a", asNewHolder(60))).toBe(60);
   expect(semaphore.acquire("b", asNewHolder(30))).toBe(30);
@@ -11,7 +11,7 @@ it("gives places as far as there are any", () => {
   expect(semaphore.activePermits).toBe(80);
 });
 
-it("always gives each endpoint its fair share", () => {
+it("always grants each endpoint its fair share", () => {
   const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
   expect(semaphore.acquire("a", asNewHolder(100))).toBe(100);
   expect(semaphore.acquire("b", asNewHolder(100))).toBe(50);
@@ -21,19 +21,19 @@ it("always gives each endpoint its fair share", () => {
   }
 });
 
-it("gives an endpoint no more than its share until others have released theirs", () => {
+it("grants an endpoint no more than its share until others release permits", () => {
   const semaphore = new FairSemaphore({ maxPermits: 10, maxPermitsPerOrigin: 20 });
   expect(semaphore.acquire("a", asNewHolder(10))).toBe(10);
   expect(semaphore.acquire("b", asNewHolder(7))).toBe(5);
-  expect(semaphore.acquire("b", { held: 5, wanted: 2 })).toBe(0);
+  expect(semaphore.acquire("b", { held: 5, requested: 2 })).toBe(0);
   semaphore.release("a", { held: 3, released: 7 });
-  expect(semaphore.acquire("b", { held: 5, wanted: 7 })).toBe(2);
+  expect(semaphore.acquire("b", { held: 5, requested: 7 })).toBe(2);
 });
 
-it("never gives one origin all places, and keeps some for those of its endpoints that have none", () => {
+it("never grants one origin all permits, and reserves some for its endpoints that hold none", () => {
   const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 25 });
-  expect(semaphore.acquire("dead", asNewHolder(100))).toBe(20);
-  for (let endpoint = 0; endpoint < 50; endpoint += 1) semaphore.acquire("dead", asNewHolder(20));
+  expect(semaphore.acquire("slow", asNewHolder(100))).toBe(20);
+  for (let endpoint = 0; endpoint < 50; endpoint += 1) semaphore.acquire("slow", asNewHolder(20));
   expect(semaphore.activePermits).toBe(25);
   expect(semaphore.acquire("other", asNewHolder(20))).toBe(20);
 });

@@ -1,22 +1,22 @@
 interface FairSemaphoreLimits {
-  /** Messages under way in this process, beyond which an endpoint gets no more than its fair share. */
+  /** Messages in flight of this process, beyond which each endpoint gets only its fair share. */
   maxPermits: number;
-  /** Messages under way to one origin at most. */
+  /** Maximum number of messages in flight to one origin. */
   maxPermitsPerOrigin: number;
 }
 
-/** The share of an origin's places that is kept for endpoints that have none. */
+/** The share of an origin's permits that is reserved for endpoints that hold none. */
 const reservedOriginShare = 0.2;
 
 /**
- * The messages that may be under way at once. Each endpoint may always have its fair share, which is what each would get
- * if all had as many, and at least one, so that none waits for another. Only the endpoints of one origin may have to.
+ * A semaphore for messages in flight. Every endpoint can always acquire its fair share: an equal part of all permits,
+ * and at least one. So no endpoint waits for another, except for those of the same origin.
  */
 export class FairSemaphore {
   readonly #limits: FairSemaphoreLimits;
   readonly #activeByOrigin = new Map<string, number>();
   #activePermits = 0;
-  /** Endpoints that hold a place. */
+  /** Endpoints that hold a permit. */
   #holderCount = 0;
 
   constructor(limits: FairSemaphoreLimits) {
@@ -27,8 +27,8 @@ export class FairSemaphore {
     return this.#activePermits;
   }
 
-  /** Takes up to so many places for an endpoint that holds `held` already, and returns how many. */
-  acquire(origin: string, { held, wanted }: { held: number; wanted: number }): number {
+  /** Acquires up to `requested` permits for an endpoint that holds `held`. Returns how many were acquired. */
+  acquire(origin: string, { held, requested }: { held: number; requested: number }): number {
     const { maxPermits, maxPermitsPerOrigin } = this.#limits;
     const isNewHolder = held === 0;
     const fairShare = Math.max(1, Math.floor(maxPermits / (this.#holderCount + (isNewHolder ? 1 : 0))));
@@ -36,13 +36,13 @@ export class FairSemaphore {
     const activeAtOrigin = this.#activeByOrigin.get(origin) ?? 0;
     const unreserved = Math.floor(maxPermitsPerOrigin * (1 - reservedOriginShare)) - activeAtOrigin;
     const freeAtOrigin = isNewHolder && activeAtOrigin < maxPermitsPerOrigin ? Math.max(1, unreserved) : unreserved;
-    const acquired = Math.max(0, Math.min(wanted, freePermits, freeAtOrigin));
+    const acquired = Math.max(0, Math.min(requested, freePermits, freeAtOrigin));
     if (isNewHolder && acquired > 0) this.#holderCount += 1;
     this.#addPermits(origin, acquired);
     return acquired;
   }
 
-  /** Gives places of an endpoint back, which then holds `held`. */
+  /** Releases permits of an endpoint, which then holds `held`. */
   release(origin: string, { held, released }: { held: number; released: number }): void {
     if (held === 0 && released > 0) this.#holderCount -= 1;
     this.#addPermits(origin, -released);

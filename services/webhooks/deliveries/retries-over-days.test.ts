@@ -6,18 +6,31 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { createManualClock, dayMs, hourMs, minuteMs, secondMs } from "../testing/manual-clock.ts";
-import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import {
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooksService,
+} from "../testing/start-test-webhooks.ts";
 import {
   type ReceiverEndpoint,
-  respondWith,
+  respondWithStatus,
   startWebhookReceiver,
   type WebhookReceiver,
 } from "../testing/webhook-receiver.ts";
 
-/** The service under a clock that the tests move on: days pass, and nobody sleeps. */
-const { clock, advance } = createManualClock();
-let service: TestWebhooks;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** The clock of the service under test stands still until a test advances it, so that days pass without waiting. */
+let nowMs = Date.parse("2026-05-29T10:00:00.000Z");
+const clock = () => new Date(nowMs);
+const advance = (milliseconds: number) => {
+  nowMs += milliseconds;
+};
+
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
@@ -40,18 +53,18 @@ const retryScheduleMs = [
   24 * hourMs,
 ];
 
-/** The endpoint of a new webhook, which fails. */
+/** Creates a webhook whose endpoint fails. */
 async function createFailingSubscription(): Promise<{
   endpoint: ReceiverEndpoint;
   subscription: TestWebhookSubscription;
 }> {
-  const endpoint = receiver.addEndpoint(respondWith(500, { body: "broken" }));
+  const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: "broken" }));
   return { endpoint, subscription: await service.createSubscription(endpoint.url) };
 }
 
 /**
- * Tells a webhook of an order, and waits until its endpoint was asked about all that is due, and the answers written
- * down: an attempt that was still under way when the days pass would be taken for interrupted.
+ * Publishes an order event, and waits until all due deliveries of the webhook have been attempted and recorded: an
+ * attempt that is in progress when the clock advances would count as interrupted. Returns the id of the message.
  */
 async function publishOrder(
   subscription: TestWebhookSubscription,
@@ -68,7 +81,7 @@ async function publishOrder(
   return id;
 }
 
-/** Deliveries that an attempt is under way or due of. */
+/** Returns the number of deliveries with an attempt in progress or due. */
 async function countUnfinishedDeliveries({ webhook }: TestWebhookSubscription): Promise<number> {
   const { count } = await service.db.sql`
     select from deliveries
@@ -79,18 +92,18 @@ async function countUnfinishedDeliveries({ webhook }: TestWebhookSubscription): 
 const getWebhook = async ({ webhook, principal }: TestWebhookSubscription) =>
   (await service.getJson(`/v1/webhooks/${webhook.id}`, Webhook.loose(), principal)) as Webhook;
 
-describe("a delivery that fails and fails", () => {
-  it("is attempted ten times over three days, each as long after the other as the schedule says", async () => {
+describe("a delivery that keeps failing", () => {
+  it("is attempted ten times over three days, with the delays of the schedule", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const id = await publishOrder(subscription);
-    for (const [index, wait] of retryScheduleMs.entries()) {
+    for (const [index, scheduledDelayMs] of retryScheduleMs.entries()) {
       const { attempts } = await service.waitForDelivery(subscription, id, "pending");
       const last = attempts.at(-1);
       expect(last).toMatchObject({ number: index + 1, status: 500, response: "broken" });
-      const planned = Date.parse(last?.nextAttemptAt ?? "") - clock().getTime();
-      expect(planned).toBeGreaterThanOrEqual(wait);
-      expect(planned).toBeLessThanOrEqual(wait * 1.1 + 1);
-      advance(planned + 3 * secondMs);
+      const delayMs = Date.parse(last?.nextAttemptAt ?? "") - clock().getTime();
+      expect(delayMs).toBeGreaterThanOrEqual(scheduledDelayMs);
+      expect(delayMs).toBeLessThanOrEqual(scheduledDelayMs * 1.1 + 1);
+      advance(delayMs + 3 * secondMs);
       await eventually(`attempt ${index + 2}`, () => endpoint.receivedWebhooks.length === index + 2);
     }
     const { attempts } = await service.waitForDelivery(subscription, id, "failed");
@@ -99,51 +112,51 @@ describe("a delivery that fails and fails", () => {
     expect(new Set(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([id]));
   });
 
-  it("waits as long as the endpoint asks", async () => {
+  it("waits as long as the Retry-After of the endpoint requests", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
-    endpoint.setHandler(respondWith(429, { headers: { "retry-after": "7200" } }));
+    endpoint.setHandler(respondWithStatus(429, { headers: { "retry-after": "7200" } }));
     const id = await publishOrder(subscription);
     const { nextAttemptAt } = await service.waitForDelivery(subscription, id, "pending");
-    const wait = Date.parse(nextAttemptAt ?? "") - clock().getTime();
-    expect(wait).toBeGreaterThanOrEqual(2 * hourMs);
-    expect(wait).toBeLessThanOrEqual(2.2 * hourMs + 1);
+    const delayMs = Date.parse(nextAttemptAt ?? "") - clock().getTime();
+    expect(delayMs).toBeGreaterThanOrEqual(2 * hourMs);
+    expect(delayMs).toBeLessThanOrEqual(2.2 * hourMs + 1);
   });
 });
 
-describe("an endpoint that has nothing but failures", () => {
-  it("is warned of after two and a half days, and disabled after five: the recipient's others are told", async () => {
+describe("an endpoint without a success", () => {
+  it("is disabled after five days, and the recipient's other endpoints get a warning and a notice", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, { ...subscription, events: ["report.finalized"] });
-    const told = () => other.receivedWebhooks.map(({ body }) => JSON.parse(body));
+    const receivedBodies = () => other.receivedWebhooks.map(({ body }) => JSON.parse(body));
     await publishOrder(subscription);
     const failingSince = clock().toISOString();
     expect(await getWebhook(subscription)).toMatchObject({ state: "active", failingSince });
 
     advance(2.4 * dayMs);
     await publishOrder(subscription);
-    expect(told()).toEqual([]);
+    expect(receivedBodies()).toEqual([]);
     advance(0.2 * dayMs);
     await publishOrder(subscription);
-    await eventually("the warning", () => told().length === 1);
-    expect(told()[0]).toMatchObject({
+    await eventually("the warning", () => receivedBodies().length === 1);
+    expect(receivedBodies()[0]).toMatchObject({
       meta: { event: "endpoint.failing", sequence: null },
       data: {
         webhookId: subscription.webhook.id,
         endpointUrl: endpoint.url,
         failingSince,
-        lastError: "The endpoint answered 500.",
+        lastError: "The endpoint responded with status 500.",
       },
     });
     advance(2.3 * dayMs);
     await publishOrder(subscription);
-    expect(told()).toHaveLength(1);
+    expect(receivedBodies()).toHaveLength(1);
     expect(await getWebhook(subscription)).toMatchObject({ state: "active" });
 
-    // What has failed before is due again, and fails again.
+    // The earlier deliveries are due again, and fail again.
     advance(0.2 * dayMs);
-    await eventually("the notice", () => told().length === 2);
-    expect(told()[1]).toMatchObject({
+    await eventually("the notice", () => receivedBodies().length === 2);
+    expect(receivedBodies()[1]).toMatchObject({
       meta: { event: "endpoint.disabled" },
       data: { webhookId: subscription.webhook.id, reason: "failing", failingSince },
     });
@@ -153,15 +166,15 @@ describe("an endpoint that has nothing but failures", () => {
     );
   });
 
-  it("is sent nothing while it is disabled, and what was due once it is resumed", async () => {
+  it("receives no messages while it is disabled, and all due ones once its webhook is resumed", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(5.1 * dayMs);
-    await eventually("it to be disabled", async () => (await getWebhook(subscription)).state === "disabled");
-    const before = endpoint.receivedWebhooks.length;
-    endpoint.setHandler(respondWith(204));
-    const meanwhile = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
-    await service.waitForDelivery(subscription, meanwhile, "pending");
+    await eventually("the webhook to be disabled", async () => (await getWebhook(subscription)).state === "disabled");
+    const receivedBefore = endpoint.receivedWebhooks.length;
+    endpoint.setHandler(respondWithStatus(204));
+    const newMessageId = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+    await service.waitForDelivery(subscription, newMessageId, "pending");
     advance(dayMs);
     const { principal, webhook } = subscription;
     const resumed = await service.sendRequest(
@@ -169,31 +182,31 @@ describe("an endpoint that has nothing but failures", () => {
       { status: 200, schema: Webhook },
     );
     expect(resumed).toMatchObject({ state: "active", disabledReason: null, failingSince: null, lastError: null });
-    await service.waitForDelivery(subscription, meanwhile, "succeeded");
-    const sent = () => endpoint.receivedWebhooks.slice(before).map(({ headers }) => headers["webhook-id"]);
-    expect(sent()).toContain(meanwhile);
-    await eventually("the one of before", () => sent().length === 2);
+    await service.waitForDelivery(subscription, newMessageId, "succeeded");
+    const sentIds = () => endpoint.receivedWebhooks.slice(receivedBefore).map(({ headers }) => headers["webhook-id"]);
+    expect(sentIds()).toContain(newMessageId);
+    await eventually("the earlier message", () => sentIds().length === 2);
   });
 
-  it("is not failing any more once a message arrives, and its days are counted anew", async () => {
+  it("is no longer failing after a success, and its days are counted from the next failure", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(4 * dayMs);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     await publishOrder(subscription, "succeeded");
     expect(await getWebhook(subscription)).toMatchObject({ failingSince: null, lastError: null });
-    endpoint.setHandler(respondWith(500));
+    endpoint.setHandler(respondWithStatus(500));
     await publishOrder(subscription);
     advance(2 * dayMs);
     await publishOrder(subscription);
     expect(await getWebhook(subscription)).toMatchObject({ state: "active" });
   });
 
-  it("is disabled at once when it answers 410", async () => {
+  it("is disabled immediately when it responds with 410", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, subscription);
-    endpoint.setHandler(respondWith(410));
+    endpoint.setHandler(respondWithStatus(410));
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     const { attempts } = await service.waitForDelivery(subscription, id, "failed");
     expect(attempts).toMatchObject([{ status: 410, nextAttemptAt: null }]);
@@ -205,40 +218,40 @@ describe("an endpoint that has nothing but failures", () => {
   });
 });
 
-describe("a secret that is rotated away", () => {
-  it("signs for another 24 hours: for both schemes, and in the field alone", async () => {
+describe("the previous secret after a rotation", () => {
+  it("signs for another 24 hours, in both schemes", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
-    const { recipientId, principal, secret: before } = subscription;
+    const { recipientId, principal, secret: previous } = subscription;
     const rotated = await service.sendRequest(
       { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: {} },
       { status: 200, schema: WebhookRecipientWithSecret },
     );
-    const next = rotated.hmacSecret ?? "";
-    expect(rotated.signingSecret).toBe(encodeSigningSecret(next));
-    const signers = async () => {
+    const current = rotated.hmacSecret ?? "";
+    expect(rotated.signingSecret).toBe(encodeSigningSecret(current));
+    const findSigningSecrets = async () => {
       await publishOrder(subscription, "succeeded");
       const { headers, body } = endpoint.receivedWebhooks.at(-1) ?? expect.unreachable();
       const hmac = (secret: string) => createHmac("sha256", secret).update(body).digest("hex");
-      const standard = [before, next].filter((secret) => {
+      const standard = [previous, current].filter((secret) => {
         const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
         return String(signature).includes(
           new StandardWebhook(encodeSigningSecret(secret)).sign(String(id), new Date(Number(timestamp) * 1_000), body),
         );
       });
-      return { standard, field: headers["x-popina-hmac-signature"] === hmac(before) ? "before" : "next" };
+      return { standard, popina: headers["x-popina-hmac-signature"] === hmac(previous) ? previous : current };
     };
-    expect(await signers()).toEqual({ standard: [before, next], field: "before" });
+    expect(await findSigningSecrets()).toEqual({ standard: [previous, current], popina: previous });
     advance(23.9 * hourMs);
-    expect(await signers()).toEqual({ standard: [before, next], field: "before" });
+    expect(await findSigningSecrets()).toEqual({ standard: [previous, current], popina: previous });
     advance(0.2 * hourMs);
-    expect(await signers()).toEqual({ standard: [next], field: "next" });
+    expect(await findSigningSecrets()).toEqual({ standard: [current], popina: current });
   });
 
-  it("signs no more at once when it has leaked", async () => {
+  it("stops signing immediately when it has leaked", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
-    const { recipientId, principal, secret: before } = subscription;
+    const { recipientId, principal, secret: previous } = subscription;
     await publishOrder(subscription, "succeeded");
     await service.sendRequest(
       { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: { isLeaked: true } },
@@ -247,6 +260,6 @@ describe("a secret that is rotated away", () => {
     await publishOrder(subscription, "succeeded");
     const { headers, body } = endpoint.receivedWebhooks.at(-1) ?? expect.unreachable();
     expect(String(headers["webhook-signature"]).split(" ")).toHaveLength(1);
-    expect(headers["x-popina-hmac-signature"]).not.toBe(createHmac("sha256", before).update(body).digest("hex"));
+    expect(headers["x-popina-hmac-signature"]).not.toBe(createHmac("sha256", previous).update(body).digest("hex"));
   });
 });

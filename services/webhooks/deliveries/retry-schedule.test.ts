@@ -3,12 +3,12 @@ import { webhooksConfig } from "../config.ts";
 import { computeNextAttemptAt, parseRetryAfter } from "./retry-schedule.ts";
 
 const schedule = webhooksConfig.shape.WEBHOOK_SCHEDULE.parse(undefined);
-const at = new Date("2026-05-29T10:00:00.000Z");
-const secondsUntil = (date: Date | null) => (date ? (date.getTime() - at.getTime()) / 1_000 : null);
+const failedAt = new Date("2026-05-29T10:00:00.000Z");
+const secondsUntil = (date: Date | null) => (date ? (date.getTime() - failedAt.getTime()) / 1_000 : null);
 const minuteSeconds = 60;
 const hourSeconds = 3_600;
 
-describe("a delivery that fails", () => {
+describe("a failing delivery", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   test.each([
@@ -21,25 +21,25 @@ describe("a delivery that fails", () => {
     [7, 14 * hourSeconds],
     [8, 20 * hourSeconds],
     [9, 24 * hourSeconds],
-  ])("is tried again after failure %i in %i s, and up to a tenth later", (failures, wait) => {
-    const next = () =>
-      secondsUntil(computeNextAttemptAt(schedule, { failedAttempts: failures, failedAt: at, retryAfterMs: null }));
+  ])("is retried after failure %i in %i s plus up to 10 percent", (failedAttempts, delaySeconds) => {
+    const computeDelay = () =>
+      secondsUntil(computeNextAttemptAt(schedule, { failedAttempts, failedAt, retryAfterMs: null }));
     vi.spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(1);
-    expect(next()).toBe(wait);
-    expect(next()).toBeCloseTo(wait * 1.1, 2);
+    expect(computeDelay()).toBe(delaySeconds);
+    expect(computeDelay()).toBeCloseTo(delaySeconds * 1.1, 2);
   });
 
-  it("has failed for good after ten attempts", () => {
-    expect(computeNextAttemptAt(schedule, { failedAttempts: 10, failedAt: at, retryAfterMs: null })).toBeNull();
+  it("is not retried after ten attempts", () => {
+    expect(computeNextAttemptAt(schedule, { failedAttempts: 10, failedAt, retryAfterMs: null })).toBeNull();
   });
 
-  it("waits as long as the endpoint asks, if that is longer, and a day at most", () => {
+  it("waits for the delay that the endpoint requests if that is longer, up to a day", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
-    const after = (retryAfter: number) =>
-      secondsUntil(computeNextAttemptAt(schedule, { failedAttempts: 1, failedAt: at, retryAfterMs: retryAfter }));
-    expect(after(1_000)).toBe(5);
-    expect(after(90_000)).toBe(90);
-    expect(after(400 * 24 * hourSeconds * 1_000)).toBe(24 * hourSeconds);
+    const computeDelay = (retryAfterMs: number) =>
+      secondsUntil(computeNextAttemptAt(schedule, { failedAttempts: 1, failedAt, retryAfterMs }));
+    expect(computeDelay(1_000)).toBe(5);
+    expect(computeDelay(90_000)).toBe(90);
+    expect(computeDelay(400 * 24 * hourSeconds * 1_000)).toBe(24 * hourSeconds);
   });
 });
 
@@ -53,16 +53,16 @@ test.each([
   ["soon", null],
   ["", null],
   [undefined, null],
-])("Retry-After: %s asks for %s ms", (header, wait) => {
-  expect(parseRetryAfter(header, at)).toBe(wait);
+])("parses Retry-After %s as %s ms", (header, delayMs) => {
+  expect(parseRetryAfter(header, failedAt)).toBe(delayMs);
 });
 
-describe("a schedule in the configuration", () => {
-  it("is durations with commas between them", () => {
+describe("WEBHOOK_SCHEDULE", () => {
+  it("is a comma-separated list of durations", () => {
     expect(webhooksConfig.shape.WEBHOOK_SCHEDULE.parse("1s, 2m,3h")).toEqual([1_000, 120_000, 10_800_000]);
   });
 
-  test.each(["", "5", "5s,", "5d", "-5s", "1.5s"])("is refused as %j", (text) => {
+  test.each(["", "5", "5s,", "5d", "-5s", "1.5s"])("rejects %j", (text) => {
     expect(webhooksConfig.shape.WEBHOOK_SCHEDULE.safeParse(text).success).toBe(false);
   });
 });

@@ -1,20 +1,20 @@
-/** How long after each failure of a delivery it is tried again, in milliseconds; after as many failures and one more it has failed. */
+/** The delay after each failed attempt of a delivery, in milliseconds. A failure after the last delay is final. */
 export type RetrySchedule = readonly number[];
 
 interface FailedAttempt {
-  /** How many attempts have failed, with this one. */
+  /** How many attempts have failed, including this one. */
   failedAttempts: number;
   failedAt: Date;
-  /** What the endpoint asked for, in milliseconds. */
+  /** The delay that the endpoint requested, in milliseconds. */
   retryAfterMs: number | null;
 }
 
-/** Up to this share of a wait is added to it, so that what failed together does not come back together. */
+/** Up to this share of a delay is added at random, so that deliveries that failed together are not retried together. */
 const jitterRatio = 0.1;
 
 /**
- * When to try again after a failure, or null when no attempt is left. An endpoint that asks for more time is given it,
- * up to the schedule's longest wait.
+ * Returns the time of the next attempt after a failure; null when no attempt is left. A longer delay that the endpoint
+ * requests is respected, up to the longest delay of the schedule.
  */
 export function computeNextAttemptAt(
   schedule: RetrySchedule,
@@ -28,7 +28,7 @@ export function computeNextAttemptAt(
   );
 }
 
-/** What a Retry-After header asks for, in milliseconds: seconds, or a date. Null when it says neither, or the past. */
+/** Returns the delay of a Retry-After header (seconds or a date), in milliseconds; null when it is invalid or past. */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
   const delayMs = /^\d{1,10}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now.getTime();

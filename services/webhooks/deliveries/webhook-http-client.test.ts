@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAddressPolicy, parseEndpointAllowlist } from "../endpoints/address-policy.ts";
 import {
   type ReceiverEndpoint,
-  respondWith,
+  respondWithStatus,
   startWebhookReceiver,
   type WebhookReceiver,
 } from "../testing/webhook-receiver.ts";
@@ -14,13 +14,12 @@ import { createWebhookHttpClient, type WebhookHttpClient } from "./webhook-http-
 
 let receiver: WebhookReceiver;
 let endpoint: ReceiverEndpoint;
-let poster: WebhookHttpClient;
+let httpClient: WebhookHttpClient;
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  const policy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: true });
-  poster = createWebhookHttpClient({
-    addressPolicy: policy,
+  httpClient = createWebhookHttpClient({
+    addressPolicy: createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: true }),
     resolveHost: () => Promise.reject(new Error("unused")),
     timeoutMs: 400,
     maxConnectionsPerOrigin: 10,
@@ -30,36 +29,36 @@ beforeEach(() => {
   endpoint = receiver.addEndpoint();
 });
 afterAll(async () => {
-  await poster?.close();
+  await httpClient?.close();
   await receiver?.close();
 });
 
 const post = (url = endpoint.url, headers = {}) =>
-  poster.post({ url: new URL(url), headers, body: Buffer.from('{"crème":1}') });
+  httpClient.post({ url: new URL(url), headers, body: Buffer.from('{"crème":1}') });
 
-describe("a message that is posted", () => {
-  it("arrives as it is, and its response is told", async () => {
-    endpoint.setHandler(respondWith(202, { body: "thank you", headers: { "retry-after": "120" } }));
-    expect(await post(`${endpoint.url}`, { "x-of-ours": "1" })).toEqual({
+describe("a posted message", () => {
+  it("arrives unchanged, and its result contains the response", async () => {
+    endpoint.setHandler(respondWithStatus(202, { body: "thank you", headers: { "retry-after": "120" } }));
+    expect(await post(endpoint.url, { "x-test": "1" })).toEqual({
       status: 202,
       response: "thank you",
-      retryAfter: 120_000,
+      retryAfterMs: 120_000,
     });
     expect(endpoint.receivedWebhooks).toMatchObject([
-      { method: "POST", body: '{"crème":1}', headers: { "x-of-ours": "1" } },
+      { method: "POST", body: '{"crème":1}', headers: { "x-test": "1" } },
     ]);
   });
 
-  it("uses the connection of the one before", async () => {
+  it("reuses the connection of the previous one", async () => {
     await post();
-    const before = receiver.connectionCount;
+    const { connectionCount } = receiver;
     for (let count = 0; count < 20; count += 1) await post();
-    expect(receiver.connectionCount).toBe(before);
+    expect(receiver.connectionCount).toBe(connectionCount);
   });
 
-  it("has no more than the first 20 KB of its response kept, and 64 KB of it read", async () => {
+  it("has 20 KB of its response stored and 64 KB read", async () => {
     const text = randomBytes(20_000).toString("hex");
-    endpoint.setHandler(respondWith(200, { body: text }));
+    endpoint.setHandler(respondWithStatus(200, { body: text }));
     expect(await post()).toMatchObject({ status: 200, response: text.slice(0, 20 * 1_024) });
 
     let sent = 0;
@@ -75,13 +74,13 @@ describe("a message that is posted", () => {
       write();
     });
     expect(await post()).toMatchObject({ status: 500, response: "x".repeat(20 * 1_024) });
-    await eventually("the connection to be ended", () => isEnded);
+    await eventually("the connection to close", () => isEnded);
     expect(sent).toBeLessThan(1_000_000);
   });
 
-  it("has succeeded once its status is known, however its response ends", async () => {
-    endpoint.setHandler((_, response) => void response.writeHead(200).write("and so on"));
-    expect(await post()).toMatchObject({ status: 200, response: "and so on" });
+  it("has a result once the status is known, even if the response body is incomplete", async () => {
+    endpoint.setHandler((_, response) => void response.writeHead(200).write("unfinished"));
+    expect(await post()).toMatchObject({ status: 200, response: "unfinished" });
     endpoint.setHandler((_, response) => {
       response.writeHead(201).write("broken");
       setTimeout(() => response.destroy(), 20);
@@ -89,7 +88,7 @@ describe("a message that is posted", () => {
     expect(await post()).toMatchObject({ status: 201, response: "broken" });
   });
 
-  it("may be answered with interim responses before", async () => {
+  it("ignores interim responses", async () => {
     endpoint.setHandler((_, response) => {
       response.writeEarlyHints({ link: "</a>; rel=preload" });
       response.writeHead(204).end();
@@ -98,8 +97,8 @@ describe("a message that is posted", () => {
   });
 });
 
-describe("a message that is not answered", () => {
-  const closedPort = async () => {
+describe("a message without a response", () => {
+  const findClosedPort = async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -107,27 +106,24 @@ describe("a message that is not answered", () => {
     return port;
   };
 
-  it("is given up after the time that it may take", async () => {
+  it("times out", async () => {
     endpoint.setHandler(() => {});
-    const since = performance.now();
+    const startedAt = performance.now();
     expect(await post()).toEqual({ status: null, reason: "There was no response within 0.4 s." });
-    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it("tells why, in words for whoever runs the endpoint", async () => {
-    const refused = `http://127.0.0.1:${await closedPort()}/`;
-    expect(await post(refused)).toEqual({ status: null, reason: "The endpoint refused the connection." });
+  it("has a reason for the operator of the endpoint", async () => {
+    const closedUrl = `http://127.0.0.1:${await findClosedPort()}/`;
+    expect(await post(closedUrl)).toEqual({ status: null, reason: "The endpoint refused the connection." });
     endpoint.setHandler((_, response) => void response.destroy());
-    expect(await post()).toEqual({
-      status: null,
-      reason: "The endpoint closed the connection without a response.",
-    });
-    const reason = "The endpoint cannot be sent to: its host has no public address, or cannot be looked up.";
+    expect(await post()).toEqual({ status: null, reason: "The endpoint closed the connection without a response." });
+    const reason = "The endpoint's host has no public address, or could not be resolved.";
     expect(await post("http://10.1.2.3/")).toEqual({ status: null, reason });
     expect(await post("https://nowhere.example/")).toEqual({ status: null, reason });
   });
 
-  it("is a result also when it cannot be written as a request at all", async () => {
+  it("has a result even if its headers are invalid", async () => {
     expect(await post(endpoint.url, { "not a name\n": "x" })).toMatchObject({ status: null });
   });
 });

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import type { EndpointRules } from "../endpoints/check-endpoint.ts";
 import { createGuardedConnector } from "../endpoints/guarded-connector.ts";
-import type { PostResult } from "./evaluate-attempt.ts";
+import type { WebhookPostResult } from "./evaluate-attempt.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
 
 interface SignedRequest {
@@ -10,24 +10,24 @@ interface SignedRequest {
   body: Uint8Array;
 }
 
-/** Posts messages to endpoints, over connections that are kept for the next. */
+/** Posts messages to endpoints over persistent connections. */
 export interface WebhookHttpClient {
-  /** Never rejects: an endpoint that cannot be reached, or does not answer in time, is a result too. */
-  post(request: SignedRequest): Promise<PostResult>;
+  /** Returns the response, or why there is none: an unreachable endpoint and a timeout are results. Never rejects. */
+  post(request: SignedRequest): Promise<WebhookPostResult>;
   close(): Promise<void>;
 }
 
 interface WebhookHttpClientOptions extends Pick<EndpointRules, "addressPolicy" | "resolveHost"> {
-  /** From the start to the last byte of the response. */
+  /** Time limit from the start of a request to the last byte of its response. */
   timeoutMs: number;
-  /** Connections to one origin at most. */
+  /** Maximum number of connections to one origin. */
   maxConnectionsPerOrigin: number;
 }
 
-/** How long a connection may take to come about. */
 const connectTimeoutMs = 5_000;
-/** What is read of a response's body, and what is kept of that, in bytes. */
+/** After this many bytes of a response body the connection is closed. */
 const maxReadBytes = 64 * 1_024;
+/** How many bytes of a response body are stored. */
 const maxStoredBytes = 20 * 1_024;
 
 export function createWebhookHttpClient({
@@ -39,10 +39,10 @@ export function createWebhookHttpClient({
     connect: createGuardedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
     pipelining: 1,
-    // Shorter than servers usually keep a connection, so that none is used that is being closed.
+    // Shorter than the keep-alive of most servers, so that no request is sent on a connection that is being closed.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 60_000,
-    // One clock runs for the whole exchange instead.
+    // One timer limits the whole exchange instead.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -62,9 +62,9 @@ export function createWebhookHttpClient({
   };
 }
 
-/** One message posted: what was answered, read as far as it is wanted. */
+/** One request and the first part of its response. */
 class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (posted: PostResult) => void;
+  readonly #resolve: (result: WebhookPostResult) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #storedChunks: Buffer[] = [];
   #readBytes = 0;
@@ -72,16 +72,16 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   #response: { status: number; retryAfterMs: number | null } | undefined;
   #isSettled = false;
 
-  constructor(timeoutMs: number, resolve: (posted: PostResult) => void) {
+  constructor(timeoutMs: number, resolve: (result: WebhookPostResult) => void) {
     this.#resolve = resolve;
     this.#timer = setTimeout(() => {
       this.#settle(`There was no response within ${timeoutMs / 1_000} s.`);
-      this.#controller?.abort(new Error("out of time"));
+      this.#controller?.abort(new Error("attempt timed out"));
     }, timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isSettled) controller.abort(new Error("out of time"));
+    if (this.#isSettled) controller.abort(new Error("attempt timed out"));
     else this.#controller = controller;
   }
 
@@ -101,7 +101,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     this.#readBytes += chunk.length;
     if (this.#readBytes < maxReadBytes) return;
     this.#settle("");
-    controller.abort(new Error("read enough"));
+    controller.abort(new Error("response size limit reached"));
   }
 
   onResponseEnd(): void {
@@ -112,12 +112,12 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     this.#settle(describeConnectionFailure(error));
   }
 
-  /** Ends it: with the answer, as soon as there is one, however its body ends; else with the reason why there is none. */
+  /** Settles with the response if its headers have arrived, even when its body is incomplete; else with the reason. */
   #settle(reason: string): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
-    // But for the one character of UTF-8 that PostgreSQL does not store.
+    // PostgreSQL cannot store NUL.
     const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
     this.#resolve(this.#response ? { ...this.#response, response } : { status: null, reason });
   }
@@ -128,8 +128,8 @@ const failureReasons: Record<string, string> = {
   ECONNRESET: "The endpoint closed the connection without a response.",
   EPIPE: "The endpoint closed the connection without a response.",
   UND_ERR_SOCKET: "The endpoint closed the connection without a response.",
-  ETIMEDOUT: "No connection to the endpoint came about in time.",
-  UND_ERR_CONNECT_TIMEOUT: "No connection to the endpoint came about in time.",
+  ETIMEDOUT: "Connecting to the endpoint timed out.",
+  UND_ERR_CONNECT_TIMEOUT: "Connecting to the endpoint timed out.",
   EHOSTUNREACH: "The endpoint's host cannot be reached.",
   ENETUNREACH: "The endpoint's network cannot be reached.",
   CERT_HAS_EXPIRED: "The endpoint's certificate has expired.",
@@ -137,16 +137,16 @@ const failureReasons: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: "The response has too many headers.",
 };
 
-/** Why a message could not be posted, in words for whoever runs the endpoint. */
+/** Returns why a message could not be posted, for the operator of the endpoint. */
 function describeConnectionFailure(error: unknown): string {
-  // A host with several addresses fails with the failures of all of them.
+  // The error of a host with several addresses contains one error per address.
   const failure = error instanceof AggregateError ? error.errors[0] : error;
   if (!(failure instanceof Error)) return "The message could not be posted.";
   const code = "code" in failure && typeof failure.code === "string" ? failure.code : "";
-  const known = failureReasons[code];
-  if (known) return known;
-  if (code.startsWith("HPE_")) return "The endpoint's response is no HTTP.";
-  // The system's own words name addresses, also of this machine.
-  if ("syscall" in failure) return `No connection to the endpoint came about (${code}).`;
+  const reason = failureReasons[code];
+  if (reason) return reason;
+  if (code.startsWith("HPE_")) return "The endpoint did not return a valid HTTP response.";
+  // The messages of system errors contain addresses, also of this machine.
+  if ("syscall" in failure) return `Connecting to the endpoint failed (${code}).`;
   return code === "" ? failure.message : `${failure.message} (${code})`;
 }

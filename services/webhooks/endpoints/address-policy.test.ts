@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { createAddressPolicy, parseEndpointAllowlist } from "./address-policy.ts";
 
-const emptyAllowlistPolicy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: false });
+const emptyAllowlistPolicy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: false });
 
 const forbiddenAddresses = [
   ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1"],
@@ -18,7 +18,7 @@ const forbiddenAddresses = [
   ...["localhost", "2130706433", "0x7f.1", "0177.0.0.1", "", "127.1"],
 ];
 
-test.each(forbiddenAddresses)("%s is no address for endpoints", (address) => {
+test.each(forbiddenAddresses)("forbids %s", (address) => {
   expect(emptyAllowlistPolicy.isAddressAllowed(address, address)).toBe(false);
 });
 
@@ -31,23 +31,21 @@ test.each([
   "100.128.0.1",
   "2606:4700::1111",
   "2a00:1450:4007::200e",
-])("%s is one", (address) => {
+])("allows %s", (address) => {
   expect(emptyAllowlistPolicy.isAddressAllowed(address, address)).toBe(true);
 });
 
-test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("%s is one, as the IPv4 address that it stands for", (address) => {
+test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("allows %s, which represents an allowed IPv4 address", (address) => {
   expect(emptyAllowlistPolicy.isAddressAllowed(address, address)).toBe(true);
 });
 
-describe("an operator's list", () => {
+describe("the operator's allowlist", () => {
   const policy = createAddressPolicy(
     parseEndpointAllowlist(" receiver, 10.1.0.0/16,fd00::/8 , 192.168.7.7, Hooks.Example.com"),
-    {
-      allowLoopback: false,
-    },
+    { isLoopbackAllowed: false },
   );
 
-  it("allows addresses and ranges, however they are written", () => {
+  it("allows addresses and ranges in any notation", () => {
     for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd12::1", "192.168.7.7"]) {
       expect(policy.isAddressAllowed(address, "anything"), address).toBe(true);
     }
@@ -56,7 +54,7 @@ describe("an operator's list", () => {
     }
   });
 
-  it("allows hosts wherever they are", () => {
+  it("allows hosts with any address", () => {
     expect(policy.isAddressAllowed("172.20.0.5", "receiver")).toBe(true);
     expect(policy.isAddressAllowed("172.20.0.5", "hooks.example.com")).toBe(true);
     expect(policy.isAddressAllowed("172.20.0.5", "other.example.com")).toBe(false);
@@ -64,15 +62,15 @@ describe("an operator's list", () => {
   });
 
   test.each(["10.0.0.0/33", "10.0.0.0/x", "::1/129", "fe80::1%eth0", "bad host", "https://a.b", "a/8"])(
-    "is refused when it has the entry %s",
+    "is rejected when it contains %s",
     (entry) => {
       expect(() => parseEndpointAllowlist(`10.0.0.1,${entry}`)).toThrow(entry);
     },
   );
 });
 
-it("allows this machine for development", () => {
-  const policy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: true });
+it("allows loopback addresses for development", () => {
+  const policy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: true });
   for (const address of ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]) {
     expect(policy.isAddressAllowed(address, "localhost"), address).toBe(true);
   }

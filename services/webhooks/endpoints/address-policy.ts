@@ -1,16 +1,16 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** Which addresses endpoints may have. */
+/** Decides which addresses endpoints may have. */
 export interface AddressPolicy {
-  /** Whether a connection to this address may be made for that host. Anything that is no plain address may not. */
+  /** Returns whether a connection to this address of the host is allowed. False for anything but a plain IP address. */
   isAddressAllowed(address: string, host: string): boolean;
-  /** Whether an operator named this host. */
+  /** Returns whether the operator's allowlist contains the host. */
   isHostAllowlisted(host: string): boolean;
 }
 
 /**
- * IPv4 that is not for the public internet: IANA's special-purpose registry, with multicast and what is reserved. The
- * metadata addresses of clouds are within these ranges, but for Azure's.
+ * IPv4 ranges that are not part of the public internet: IANA's special-purpose registry, multicast and reserved ranges.
+ * They contain the metadata addresses of cloud providers; Azure's platform address (168.63.129.16) is added to them.
  */
 const specialIPv4: [string, number][] = [
   ["0.0.0.0", 8],
@@ -34,7 +34,7 @@ const specialIPv4: [string, number][] = [
   ["240.0.0.0", 4],
 ];
 
-/** Within the IPv6 that is given out publicly: protocol assignments with Teredo, documentation, 6to4, SRv6. */
+/** Special ranges within global unicast IPv6: protocol assignments with Teredo, documentation, 6to4, SRv6. */
 const specialIPv6: [string, number][] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -46,7 +46,7 @@ const specialIPv6: [string, number][] = [
 const forbiddenAddresses = new BlockList();
 const publicIPv6Addresses = new BlockList();
 publicIPv6Addresses.addSubnet("2000::", 3, "ipv6");
-// Written as IPv6: IPv4-mapped, and as NAT64 networks reach it. What is forbidden as IPv4 is forbidden in these.
+// IPv4 in IPv6 notation, IPv4-mapped or NAT64: allowed in general, but the forbidden IPv4 ranges are excluded below.
 publicIPv6Addresses.addSubnet("::ffff:0.0.0.0", 96, "ipv6");
 publicIPv6Addresses.addSubnet("64:ff9b::0.0.0.0", 96, "ipv6");
 for (const [network, prefix] of specialIPv4) {
@@ -61,10 +61,10 @@ loopbackAddresses.addSubnet("127.0.0.0", 8, "ipv4");
 loopbackAddresses.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
 loopbackAddresses.addAddress("::1", "ipv6");
 
-/** Public addresses, and those that the operator named; on this machine when `allowLoopback`, for development. */
+/** Returns a policy that allows public addresses, the operator's allowlist and, for development, loopback addresses. */
 export function createAddressPolicy(
   allowlist: EndpointAllowlist,
-  { allowLoopback: isLoopbackAllowed }: { allowLoopback: boolean },
+  { isLoopbackAllowed }: { isLoopbackAllowed: boolean },
 ): AddressPolicy {
   return {
     isAddressAllowed(address, host) {
@@ -79,13 +79,17 @@ export function createAddressPolicy(
   };
 }
 
-/** What an operator lets endpoints be, beyond what is public. */
+/** Hosts and addresses that an operator allows although they are not public. */
 export interface EndpointAllowlist {
   hosts: ReadonlySet<string>;
   addresses: BlockList;
 }
 
-/** Reads hosts, addresses and CIDR ranges with commas between them. Throws an `Error` that names the entry that is none. */
+/**
+ * Parses a comma-separated list of hosts, addresses and CIDR ranges.
+ *
+ * @throws `Error` that names the first invalid entry.
+ */
 export function parseEndpointAllowlist(text: string): EndpointAllowlist {
   const hosts = new Set<string>();
   const addresses = new BlockList();
@@ -95,10 +99,10 @@ export function parseEndpointAllowlist(text: string): EndpointAllowlist {
     if (isIP(address) && !address.includes("%")) {
       const isV4 = isIPv4(address);
       const bits = prefix === undefined ? (isV4 ? 32 : 128) : Number(/^\d{1,3}$/.exec(prefix)?.[0] ?? Number.NaN);
-      if (!(bits >= 0 && bits <= (isV4 ? 32 : 128))) throw new Error(`${entry} is no CIDR range`);
+      if (!(bits >= 0 && bits <= (isV4 ? 32 : 128))) throw new Error(`${entry} is not a valid CIDR range`);
       addresses.addSubnet(address, bits, isV4 ? "ipv4" : "ipv6");
     } else if (/^(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(entry)) hosts.add(entry);
-    else throw new Error(`${entry} is no host, address or CIDR range`);
+    else throw new Error(`${entry} is not a valid host, address or CIDR range`);
   }
   return { hosts, addresses };
 }

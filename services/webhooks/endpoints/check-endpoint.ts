@@ -1,22 +1,22 @@
 import { isIP } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { AddressPolicy } from "./address-policy.ts";
-import type { ResolveHost } from "./guarded-connector.ts";
+import type { ResolveHost } from "./resolve-host.ts";
 
+/** The rules that decide which endpoints are allowed. */
 export interface EndpointRules {
   addressPolicy: AddressPolicy;
   resolveHost: ResolveHost;
-  /** Whether https is demanded. */
   isHttpsRequired: boolean;
 }
 
-/** Why an endpoint is not taken: a stable name, and what to do about it. */
+/** Why an endpoint is rejected: a stable code, and a message for clients. */
 export interface EndpointIssue {
   code: string;
   message: string;
 }
 
-/** Says what is wrong with how an endpoint's address is written, if anything. */
+/** Returns the issue with the syntax, scheme or port of an endpoint's URL; undefined when there is none. */
 export function checkEndpointUrl(
   text: string,
   { isHttpsRequired }: Pick<EndpointRules, "isHttpsRequired">,
@@ -27,35 +27,35 @@ export function checkEndpointUrl(
   }
   if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "must be an https URL" };
   if (url.username !== "" || url.password !== "") {
-    return { code: "userinfo", message: "must not carry a user or password: give the recipient an apiKey instead" };
+    return { code: "userinfo", message: "must not contain a user or password. Use the recipient's apiKey instead." };
   }
-  if (url.hash !== "") return { code: "fragment", message: "must not have a fragment: it is never sent" };
-  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must be on port 80, 443, or 1024 and above" };
+  if (url.hash !== "") return { code: "fragment", message: "must not have a fragment, because it would not be sent" };
+  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must use port 80, 443, or 1024 and above" };
   return undefined;
 }
 
-/** Below 1024 are the ports of mail, shells and databases, some of which take a posted line for a command. */
+/** Ports below 1024 belong to services such as mail and shells, some of which interpret a posted line as a command. */
 function isPortAllowed({ port }: URL): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
-/** How long a name may take to resolve when an endpoint is registered. */
+/** How long resolving a host may take when an endpoint is registered. */
 const resolveTimeoutMs = 3_000;
 
-/** The same for all, so that it does not tell which internal names there are, nor what they stand for. */
+/** The same issue for every cause, so that it does not reveal internal hosts and their addresses. */
 const forbiddenAddressIssue: EndpointIssue = {
   code: "forbidden_address",
-  message: "must be at a public address. This host is not, or has no address.",
+  message: "must have a public address. This host has no address, or one that is not public.",
 };
 
 /**
- * Says what is wrong with an endpoint, if anything: how it is written, or where it is. A name is let through when name
- * servers do not answer, or an operator named it: each connection checks it anyway.
+ * Returns the issue with the URL or the address of an endpoint; undefined when there is none. A host is accepted when
+ * name servers do not respond, or when the operator's allowlist contains it: each connection checks the address again.
  */
-export async function checkEndpoint(text: string, rules: EndpointRules): Promise<EndpointIssue | undefined> {
+export async function checkWebhookEndpoint(text: string, rules: EndpointRules): Promise<EndpointIssue | undefined> {
   const urlIssue = checkEndpointUrl(text, rules);
   if (urlIssue) return urlIssue;
-  // As connections are made to it: an IPv6 address without its brackets.
+  // Connections are made to an IPv6 address without its brackets.
   const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");
   return (await hasForbiddenAddress(host, rules)) ? forbiddenAddressIssue : undefined;
 }
@@ -64,11 +64,11 @@ async function hasForbiddenAddress(host: string, { addressPolicy, resolveHost }:
   if (isIP(host)) return !addressPolicy.isAddressAllowed(host, host);
   if (addressPolicy.isHostAllowlisted(host)) return false;
   const resolveTimeout = new AbortController();
-  // Undefined: name servers have answered that it has no address, or its name cannot be one.
-  const resolved = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>
+  // Undefined when name servers report no address, or the name is invalid.
+  const resolution = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>
     /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(code)) ? undefined : [],
   );
-  const addresses = await Promise.race([resolved, sleep(resolveTimeoutMs, resolveTimeout.signal).then(() => [])]);
+  const addresses = await Promise.race([resolution, sleep(resolveTimeoutMs, resolveTimeout.signal).then(() => [])]);
   resolveTimeout.abort();
   return !addresses || addresses.some(({ address }) => !addressPolicy.isAddressAllowed(address, host));
 }

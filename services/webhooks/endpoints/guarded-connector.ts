@@ -1,47 +1,18 @@
-import type { LookupAddress } from "node:dns";
-import { lookup, Resolver } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import type { EndpointRules } from "./check-endpoint.ts";
 
-/** Gives every address of a host, at least one; rejects when it has none or nobody can tell. */
-export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
-
 /**
- * Asks DNS without occupying a thread, so that a host whose name server does not answer delays no other. The hosts that
- * `isLocal` names are looked up as the system does it, in its files too.
- */
-export function createHostResolver({ isLocal: isLocalHost }: { isLocal: (host: string) => boolean }): ResolveHost {
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  return async (host) => {
-    if (host === "localhost") return localhostAddresses;
-    if (isLocalHost(host)) return lookup(host, { all: true });
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    const found = [
-      ...(v4.status === "fulfilled" ? v4.value.map((address) => ({ address, family: 4 })) : []),
-      ...(v6.status === "fulfilled" ? v6.value.map((address) => ({ address, family: 6 })) : []),
-    ];
-    if (found.length === 0) throw v4.status === "rejected" ? v4.reason : new Error(`${host} has no address`);
-    return found;
-  };
-}
-
-const localhostAddresses: LookupAddress[] = [
-  { address: "127.0.0.1", family: 4 },
-  { address: "::1", family: 6 },
-];
-
-/**
- * No connection was made: the host has an address that endpoints may not have, or no address is known of it. The message
- * is the same for both, since it is shown to clients, who would learn from it which internal names there are.
+ * Returns the error of a host with a forbidden address, or without any. Clients see its message: it is the same for
+ * both, so that it does not reveal which internal hosts exist.
  */
 const createForbiddenAddressError = (cause?: unknown) =>
-  new Error("The endpoint cannot be sent to: its host has no public address, or cannot be looked up.", { cause });
+  new Error("The endpoint's host has no public address, or could not be resolved.", { cause });
 
 /**
- * Connects to allowed addresses only. A host is resolved for each connection, every one of its addresses has to be
- * allowed, and the connection is made to one of those that were checked: what the name stands for a moment later does
- * not matter. A host that cannot be resolved fails in the same way.
+ * Returns a connector that connects to allowed addresses only. It resolves the host for each connection, requires all
+ * of its addresses to be allowed, and connects to one of these, so that a later change of the DNS record has no effect.
+ * A host that cannot be resolved fails with the same error.
  */
 export function createGuardedConnector(
   { addressPolicy, resolveHost }: Pick<EndpointRules, "addressPolicy" | "resolveHost">,
@@ -63,7 +34,7 @@ export function createGuardedConnector(
 
   return (options, callback) => {
     const { hostname } = options;
-    // No lookup is made for what is an address already.
+    // The lookup function is not called for IP addresses.
     if (isIP(hostname) && !addressPolicy.isAddressAllowed(hostname, hostname)) {
       queueMicrotask(() => callback(createForbiddenAddressError(), null));
       return;

@@ -3,10 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhooksConfig } from "../config.ts";
 import { claimDueDeliveries } from "../queries/claims.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import {
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooksService,
+} from "../testing/start-test-webhooks.ts";
 import { createMessageBatcher, type MessageBatcher } from "./message-batcher.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let subscription: TestWebhookSubscription;
 let messageBatcher: MessageBatcher;
 const polledWebhookIds: string[][] = [];
@@ -40,19 +44,19 @@ const readMessageBody = async (id: string) => {
   return row && JSON.parse(row.body);
 };
 
-describe("events that come together", () => {
-  it("find who listens to each", async () => {
+describe("concurrent events", () => {
+  it("each find the webhooks that subscribe to them", async () => {
     const { locationId, webhook } = subscription;
-    const found = await Promise.all([
+    const webhookIds = await Promise.all([
       messageBatcher.findSubscribedWebhookIds({ locationId, event: "order.paid" }),
       messageBatcher.findSubscribedWebhookIds({ locationId, event: "order.call" }),
       messageBatcher.findSubscribedWebhookIds({ locationId: randomUUID(), event: "order.paid" }),
       messageBatcher.findSubscribedWebhookIds({ locationId, event: "report.finalized" }),
     ]);
-    expect(found).toEqual([[webhook.id], [], [], [webhook.id]]);
+    expect(webhookIds).toEqual([[webhook.id], [], [], [webhook.id]]);
   });
 
-  it("are told once each, as they are, and the scheduler is woken once", async () => {
+  it("are each stored once and unchanged, and the scheduler polls once", async () => {
     const webhookIds = [subscription.webhook.id, randomUUID()];
     const ids = Array.from({ length: 20 }, () => randomUUID());
     polledWebhookIds.length = 0;
@@ -64,7 +68,7 @@ describe("events that come together", () => {
       data: testMessage("").data,
     });
     expect(polledWebhookIds).toHaveLength(1);
-    // There is no other webhook of that id, and nothing is left for it.
+    // No webhook has the second id, so no delivery is stored for it.
     expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
 
     expect(await Promise.all(ids.map((id) => messageBatcher.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
@@ -73,7 +77,7 @@ describe("events that come together", () => {
     expect(polledWebhookIds).toHaveLength(1);
   });
 
-  it("are claimed together for several webhooks, the earliest first, each with what is sent of it", async () => {
+  it("are claimed together for several webhooks, earliest first and with their bodies", async () => {
     const { webhook, principal, recipientId } = subscription;
     const other = await service.createSubscription("http://127.0.0.1:1025/", {
       principal,
@@ -82,45 +86,45 @@ describe("events that come together", () => {
     });
     const webhookIds = [webhook.id, other.webhook.id];
     const ids = [randomUUID(), randomUUID(), randomUUID()];
-    const since = Date.now() - 60_000;
+    const firstDueMs = Date.now() - 60_000;
     for (const [index, id] of ids.entries()) {
       await messageBatcher.enqueueMessage(webhookIds, testMessage(id));
-      await service.db.sql`update deliveries set due_at = ${new Date(since + index)} where message_id = ${id}`;
+      await service.db.sql`update deliveries set due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
     }
-    const pulls = webhookIds.map((webhookId) => ({ webhookId, max: ids.length }));
-    const lapsesAt = new Date(Date.now() + 30_000);
-    const claimed = await claimDueDeliveries(service.db.sql, pulls, {
-      now: new Date(since + 1_000),
-      expiresAt: lapsesAt,
+    const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length }));
+    const leaseExpiresAt = new Date(Date.now() + 30_000);
+    const claims = await claimDueDeliveries(service.db.sql, claimRequests, {
+      now: new Date(firstDueMs + 1_000),
+      expiresAt: leaseExpiresAt,
     });
     for (const webhookId of webhookIds) {
-      const own = claimed.filter((claim) => claim.webhookId === webhookId);
-      expect(own.map(({ messageId }) => messageId)).toEqual(ids);
-      for (const { body, ...claim } of own) {
+      const webhookClaims = claims.filter((claim) => claim.webhookId === webhookId);
+      expect(webhookClaims.map(({ messageId }) => messageId)).toEqual(ids);
+      for (const { body, ...claim } of webhookClaims) {
         expect(JSON.parse(Buffer.from(body).toString())).toEqual(await readMessageBody(claim.messageId));
-        expect(claim).toMatchObject({ lapsesAt, generation: 1, attempt: 1, revision: 1, event: "test" });
+        expect(claim).toMatchObject({ leaseExpiresAt, generation: 1, attempt: 1, revision: 1, event: "test" });
       }
     }
   });
 
-  it("are told though one of them cannot be", async () => {
-    const good = [subscription.webhook.id];
-    const bad = ["no id"];
+  it("are stored although one of them fails", async () => {
+    const validWebhookIds = [subscription.webhook.id];
+    const invalidWebhookIds = ["not a UUID"];
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
     polledWebhookIds.length = 0;
-    const told = await Promise.allSettled([
-      messageBatcher.enqueueMessage(good, testMessage(ids[0])),
-      messageBatcher.enqueueMessage(bad, testMessage(ids[1])),
-      messageBatcher.enqueueMessage(good, testMessage(ids[2])),
+    const results = await Promise.allSettled([
+      messageBatcher.enqueueMessage(validWebhookIds, testMessage(ids[0])),
+      messageBatcher.enqueueMessage(invalidWebhookIds, testMessage(ids[1])),
+      messageBatcher.enqueueMessage(validWebhookIds, testMessage(ids[2])),
     ]);
-    expect(told).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
+    expect(results).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
     expect(await readMessageBody(ids[2])).toBeDefined();
     expect(await readMessageBody(ids[1])).toBeUndefined();
     expect(polledWebhookIds.flat()).toEqual([subscription.webhook.id, subscription.webhook.id]);
   });
 });
 
-it("handles an event once that comes twice", async () => {
+it("handles an event once although it arrives twice", async () => {
   const event = createOrderEventData(subscription.locationId);
   const id = await service.publishEvent("order.paid", event);
   await service.publishEvent("order.paid", event, id);

@@ -2,34 +2,34 @@ import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-message";
 import { claimLeaseMs } from "../config.ts";
-import type { WebhooksBaseContext } from "../context.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { insertMessages, type NewMessage } from "../queries/insert-messages.ts";
-import { type EventMatch, findSubscribedWebhookIds } from "../queries/webhooks.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
+import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
+import { findSubscribedWebhookIds, type LocationEventMatch } from "../queries/webhooks.ts";
 
-/** What is sent to whoever listens. */
+/** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
-  /** As receivers see it. */
+  /** The id that receivers see. */
   messageId: string;
   event: Event;
-  /** When it came to pass, in UTC. */
+  /** When the event occurred, in UTC. */
   time: string;
   sequence: number | null;
   data: WebhookData<Event>;
-  /** Of its cause (W3C). */
+  /** The W3C trace context of the event. */
   traceparent: string;
 }
 
-/** Sends messages, of as many events at a time as come at a time: each by itself would cost four queries. */
+/** Enqueues messages in batches: concurrent events share their queries, where each alone would need four. */
 export interface MessageBatcher {
-  /** Returns the ids of the webhooks that listen to an event at a location. */
-  findSubscribedWebhookIds(match: EventMatch): Promise<string[]>;
+  /** Returns the ids of the webhooks that subscribe to an event of a location. */
+  findSubscribedWebhookIds(match: LocationEventMatch): Promise<string[]>;
   /**
-   * Writes a message and a delivery of it for each webhook, and that its event was handled; then they are on their way.
-   * Those of webhooks that are paused or disabled wait.
+   * Stores a message, a delivery for each webhook, and the fact that the event was handled. The deliveries are
+   * attempted right away; those of paused or disabled webhooks remain pending.
    *
-   * @returns false when the event was handled before.
+   * @returns false when the event had already been handled.
    */
   enqueueMessage<Event extends WebhookEventName>(
     webhookIds: readonly string[],
@@ -37,22 +37,22 @@ export interface MessageBatcher {
   ): Promise<boolean>;
 }
 
-interface MessageBatcherOptions extends Pick<WebhooksBaseContext, "db" | "clock" | "config"> {
+interface MessageBatcherOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
   scheduler: Pick<DeliveryScheduler, "reserve" | "poll">;
 }
 
-interface AddressedMessage extends NewMessage {
+interface AddressedMessage extends NewWebhookMessage {
   webhookIds: readonly string[];
 }
 
 export function createMessageBatcher({ db, clock, config, scheduler }: MessageBatcherOptions): MessageBatcher {
-  const findBatched = batchCalls((matches: EventMatch[]) => findSubscribedWebhookIds(db.sql, matches), {
+  const findBatched = batchCalls((matches: LocationEventMatch[]) => findSubscribedWebhookIds(db.sql, matches), {
     maxBatchSize: 50,
     maxConcurrentBatches: 2,
   });
   const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
 
-  /** Tells of each message whether it is new. */
+  /** Returns for each message whether it is new. */
   async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const messages = items.map(({ webhookIds: _, ...message }) => message);
     const reservedDeliveries = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {
@@ -68,7 +68,7 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
     const now = clock();
     const leaseExpiresAt = new Date(now.getTime() + claimLeaseMs(config));
     try {
-      const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: leaseExpiresAt });
+      const inserted = await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt });
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
       const dueWebhookIds: string[] = [];
       for (const { reservation, delivery } of reservedDeliveries) {
@@ -81,8 +81,8 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
         }
       }
       if (dueWebhookIds.length > 0) scheduler.poll(dueWebhookIds);
-      const isNew = new Set(inserted.map(({ messageId }) => messageId));
-      return items.map(({ messageId }) => isNew.has(messageId));
+      const newMessageIds = new Set(inserted.map(({ messageId }) => messageId));
+      return items.map(({ messageId }) => newMessageIds.has(messageId));
     } catch (error) {
       for (const { reservation } of reservedDeliveries) reservation?.cancel();
       throw error;
@@ -94,13 +94,16 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
     enqueueMessage(webhookIds, message) {
       const { messageId, event, traceparent, data } = message;
       const subject = "id" in data ? data.id : messageId;
-      return insertBatched({ messageId, event, subject, traceparent, body: serializeMessage(message), webhookIds });
+      const body = serializeWebhookMessage(message);
+      return insertBatched({ messageId, event, subject, traceparent, body, webhookIds });
     },
   };
 }
 
-/** What is sent, as JSON text. */
-export function serializeMessage<Event extends WebhookEventName>(message: OutgoingWebhookMessage<Event>): string {
+/** Returns the body of a message: JSON text. */
+export function serializeWebhookMessage<Event extends WebhookEventName>(
+  message: OutgoingWebhookMessage<Event>,
+): string {
   const { messageId, event, time, sequence, data } = message;
   return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookBody);
 }

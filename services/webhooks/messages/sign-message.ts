@@ -8,19 +8,19 @@ interface SignableMessage {
 }
 
 interface SigningOptions {
-  /** Every secret that is current, the latest first; at least one. */
+  /** All active secrets, newest first; at least one. */
   secrets: readonly string[];
   signedAt: Date;
 }
 
 /**
- * The headers that say who sent a message. Two schemes, over the same bytes and under the same secrets, each taken as
- * its UTF-8 bytes:
- * - Standard Webhooks: a signature under every current secret, so that receivers may change theirs at any time of a
+ * Returns the headers that identify and sign a message. Two schemes sign the same body, with the UTF-8 bytes of each
+ * secret as key:
+ * - Standard Webhooks: one signature per active secret, so that receivers can switch secrets at any time during a
  *   rotation;
- * - `x-popina-*`, for receivers that know but one: under the oldest secret until a rotation ends.
+ * - `x-popina-*`, for receivers that expect a single signature: the oldest active secret signs until the rotation ends.
  */
-export function signMessage(
+export function signWebhookMessage(
   { id, event, body }: SignableMessage,
   { secrets, signedAt }: SigningOptions,
 ): Record<string, string> {
@@ -41,7 +41,7 @@ export function signMessage(
   };
 }
 
-/** A secret in the form that Standard Webhooks libraries take: the base64 of its bytes. */
+/** Returns a secret in the format of Standard Webhooks libraries: `whsec_` and the base64 of its bytes. */
 export function encodeSigningSecret(secret: string): string {
   return `whsec_${Buffer.from(secret, "utf8").toString("base64")}`;
 }

@@ -7,21 +7,21 @@ import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
-import { signMessage } from "./sign-message.ts";
+import { signWebhookMessage } from "./sign-message.ts";
 
 const snippetsFolder = join(findPackageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
 
-interface Message {
+interface SignedMessage {
   headers: Record<string, string>;
   body: string;
-  randomSecret: string;
+  secret: string;
 }
 
-type Verify = (message: Message) => Promise<void>;
+type Verify = (message: SignedMessage) => Promise<void>;
 
-/** Runs a program that is given the message as JSON, and fails with what it says. */
+/** Runs a program with the message as JSON on its standard input. Rejects with the program's standard error. */
 const verifyWithCommand =
   (command: string, ...args: string[]): Verify =>
   (message) =>
@@ -47,9 +47,9 @@ const languages: { name: string; command: string; verify: Verify }[] = [
   {
     name: "TypeScript",
     command: process.execPath,
-    async verify({ headers, body, randomSecret }) {
+    async verify({ headers, body, secret }) {
       const { verifyWebhook } = await import(pathToFileURL(join(snippetsFolder, "verify-webhook.ts")).href);
-      verifyWebhook(headers, Buffer.from(body), randomSecret);
+      verifyWebhook(headers, Buffer.from(body), secret);
     },
   },
   { name: "Python", command: "python3", verify: verifyWithCommand("python3", "-c", pythonProgram) },
@@ -58,61 +58,61 @@ const languages: { name: string; command: string; verify: Verify }[] = [
 
 const installedLanguages = languages.filter(({ command }) => spawnSync(command, ["--version"]).status === 0);
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
-/** As an endpoint got it, while the recipient's secret is rotated: signed with the next secret, and with this one. */
-let delivered: Message & { secretBefore: string };
+/** A message that an endpoint received during a rotation: signed with the current and the previous secret. */
+let delivered: SignedMessage & { previousSecret: string };
 
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startTestWebhooks(), startWebhookReceiver()]);
   const endpoint = receiver.addEndpoint();
-  const { principal, locationId, recipientId, secret: secretBefore } = await service.createSubscription(endpoint.url);
+  const { principal, locationId, recipientId, secret: previousSecret } = await service.createSubscription(endpoint.url);
   const { hmacSecret } = await service.sendRequest(
     { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: {} },
     { status: 200, schema: WebhookRecipientWithSecret },
   );
   await service.publishEvent("order.paid", createOrderEventData(locationId));
   const { headers, body } = await eventually("the message", () => endpoint.receivedWebhooks[0]);
-  delivered = { headers: headers as Record<string, string>, body, randomSecret: hmacSecret ?? "", secretBefore };
+  delivered = { headers: headers as Record<string, string>, body, secret: hmacSecret ?? "", previousSecret };
 });
 afterAll(async () => {
   await service?.remove();
   await receiver?.close();
 });
 
-const secret = () => randomBytes(32).toString("hex");
+const randomSecret = () => randomBytes(32).toString("hex");
 
-function signedMessage(secrets: string[], at = new Date()): Message {
+function createSignedMessage(secret: string, signedAt = new Date()): SignedMessage {
   const body = JSON.stringify({ meta: { event: "order.paid" }, data: { name: "Crème brûlée" } });
   const message = { id: "9b0d7a53-5f0e-4f44-9d2e-6a1b8f0c7d94", event: "order.paid" as const, body: Buffer.from(body) };
-  return { headers: signMessage(message, { secrets, signedAt: at }), body, randomSecret: secrets[0] ?? "" };
+  return { headers: signWebhookMessage(message, { secrets: [secret], signedAt }), body, secret };
 }
 
 describe.each(installedLanguages)("the snippet in $name", ({ verify }) => {
-  it("takes a message as it is delivered, with either secret during a rotation", async () => {
+  it("accepts a delivered message with either secret during a rotation", async () => {
     await verify(delivered);
-    await verify({ ...delivered, randomSecret: delivered.secretBefore });
+    await verify({ ...delivered, secret: delivered.previousSecret });
   });
 
-  it("takes one that is not ASCII", async () => {
-    await verify(signedMessage([secret()]));
+  it("accepts a message that is not ASCII", async () => {
+    await verify(createSignedMessage(randomSecret()));
   });
 
-  it("refuses one that was signed with another secret, changed, or not signed", async () => {
-    const message = signedMessage([secret()]);
-    const refused = "not signed with this secret";
-    await expect(verify({ ...message, randomSecret: secret() })).rejects.toThrow(refused);
-    await expect(verify({ ...message, body: `${message.body} ` })).rejects.toThrow(refused);
+  it("rejects a message that was signed with another secret, modified, or not signed", async () => {
+    const message = createSignedMessage(randomSecret());
+    const expectedError = "not signed with this secret";
+    await expect(verify({ ...message, secret: randomSecret() })).rejects.toThrow(expectedError);
+    await expect(verify({ ...message, body: `${message.body} ` })).rejects.toThrow(expectedError);
     const { "webhook-signature": signature = "", ...headers } = message.headers;
-    await expect(verify({ ...message, headers })).rejects.toThrow(refused);
-    const ofAnotherVersion = { ...headers, "webhook-signature": signature.replace("v1,", "v2,") };
-    await expect(verify({ ...message, headers: ofAnotherVersion })).rejects.toThrow(refused);
+    await expect(verify({ ...message, headers })).rejects.toThrow(expectedError);
+    const otherVersion = { ...headers, "webhook-signature": signature.replace("v1,", "v2,") };
+    await expect(verify({ ...message, headers: otherVersion })).rejects.toThrow(expectedError);
   });
 
-  it("refuses one that is old, or says no time", async () => {
-    const old = signedMessage([secret()], new Date(Date.now() - 600_000));
-    await expect(verify(old)).rejects.toThrow("too old");
-    const message = signedMessage([secret()]);
+  it("rejects a message that is old, or has no valid timestamp", async () => {
+    const oldMessage = createSignedMessage(randomSecret(), new Date(Date.now() - 600_000));
+    await expect(verify(oldMessage)).rejects.toThrow("too old");
+    const message = createSignedMessage(randomSecret());
     await expect(verify({ ...message, headers: { ...message.headers, "webhook-timestamp": "now" } })).rejects.toThrow(
       "too old",
     );

@@ -1,30 +1,31 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { claimLeaseMs } from "../config.ts";
 import type { WebhooksContext } from "../context.ts";
-import { releaseExpiredClaims } from "../queries/claims.ts";
+import { releaseExpiredDeliveryClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
 
-/** What is due for longer than this was claimed by no instance. */
+/** A delivery that has been due for longer than this was missed by all instances. */
 const overdueAfterMs = 2_000;
 
 /**
- * Finds what no instance works on, and wakes them all: deliveries whose lease has lapsed because their instance died,
- * and those that became due without anything that says so, such as a retry whose instance has ended since.
+ * Returns the task that finds deliveries on which no instance works, and makes all instances poll them. These are
+ * deliveries whose lease expired because their instance died, and deliveries that became due without a notification,
+ * such as a retry whose instance has stopped.
  */
-export const createDueDeliveriesTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
-  name: "sweep due deliveries",
+export const createRequeueDueDeliveriesTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
+  name: "requeue due deliveries",
   intervalSeconds: everySeconds,
   async run({ db: { sql }, log, clock, deliveryWorker, config }) {
     let expiredCount = 0;
     for (let releasedCount = batchSize; releasedCount === batchSize; expiredCount += releasedCount) {
-      releasedCount = await releaseExpiredClaims(sql, {
+      releasedCount = await releaseExpiredDeliveryClaims(sql, {
         now: clock(),
         leaseMs: claimLeaseMs(config),
         limit: batchSize,
       });
     }
-    if (expiredCount > 0) log.warn({ deliveries: expiredCount }, "attempts were interrupted; they are made again");
+    if (expiredCount > 0) log.warn({ deliveries: expiredCount }, "attempts interrupted by an expired lease; retrying");
     const overdueSince = new Date(clock().getTime() - (expiredCount > 0 ? 0 : overdueAfterMs));
     const overdueWebhooks = await sql<{ id: string }[]>`
       select id from webhooks w

@@ -1,33 +1,33 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-/** A delivery that this process has taken, to make the attempt that comes next. */
+/** A delivery whose next attempt this process has claimed. */
 export interface DeliveryClaim {
   deliveryId: string;
   generation: number;
   attempt: number;
   webhookId: string;
-  /** Of the webhook as it is now. */
+  /** The current revision of the webhook. */
   revision: number;
   messageId: string;
   event: WebhookEventName;
   /** How many attempts of this generation have failed. */
   failures: number;
-  /** What is sent: the same bytes for all deliveries of a message. */
+  /** The body of the message; all its deliveries share these bytes. */
   body: Uint8Array;
-  /** Of what the message tells of (W3C). */
+  /** The W3C trace context of the event. */
   traceparent: string | null;
-  /** When this process is presumed dead, and another makes the attempt. */
+  /** When this process is presumed dead, and another may claim the delivery. */
   leaseExpiresAt: Date;
 }
 
 interface ClaimLease {
   now: Date;
-  /** When whoever claims is presumed dead. */
+  /** When the claiming process is presumed dead. */
   expiresAt: Date;
 }
 
-/** Claims those of the deliveries that `due` selects, by `id` and `due_at`, whose webhook is in one of these states. */
+/** Claims the deliveries that `due` selects (`id` and `due_at`), if their webhook is in one of these states. */
 async function claimDeliveries(
   sql: SqlClient,
   { expiresAt }: ClaimLease,
@@ -45,7 +45,7 @@ async function claimDeliveries(
     )
     select
       delivery_id, generation, attempt, failures, event, message_id, webhook_id, revision, traceparent,
-      -- Once for all webhooks: to pass it on costs more than all else.
+      -- One row per message carries the body, whose transfer costs more than all other columns.
       case when row_number() over (partition by message_id) = 1 then body end as body
     from claimed join messages m on m.id = message_id
     order by due_since`;
@@ -54,38 +54,38 @@ async function claimDeliveries(
   return claimed.map((row) => ({ ...row, body: bodies.get(row.messageId) as Uint8Array, leaseExpiresAt: expiresAt }));
 }
 
-/** How many deliveries of a webhook are wanted at most. */
-export interface ClaimRequest {
+/** A request to claim up to `max` deliveries of a webhook. */
+export interface DeliveryClaimRequest {
   webhookId: string;
   max: number;
 }
 
-/** Claims what is due of these webhooks, each webhook's longest due first. */
+/** Claims due deliveries of these webhooks; for each webhook those that have been due longest. */
 export async function claimDueDeliveries(
   sql: SqlClient,
-  claimRequests: ClaimRequest[],
+  claimRequests: DeliveryClaimRequest[],
   lease: ClaimLease,
 ): Promise<DeliveryClaim[]> {
   const due = sql`
     select due.*
-    from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)}) as pull (webhook_id uuid, max int)
+    from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)}) as request (webhook_id uuid, max int)
     cross join lateral (
       select id, due_at from deliveries
-      where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
-      order by due_at limit pull.max
+      where webhook_id = request.webhook_id and state = 'pending' and due_at <= ${lease.now}
+      order by due_at limit request.max
       for update skip locked
     ) due`;
   return claimDeliveries(sql, lease, due, ["active"]);
 }
 
-/** Test messages of a location that are under way at once: those to its slow endpoints keep no other's waiting. */
+/** Test messages in flight per location: slow endpoints of one location must not delay the tests of others. */
 const maxTestsPerLocation = 5;
 
-/** Claims test messages that are due, of paused and disabled webhooks too: they wait for no other message. */
+/** Claims due test messages, also those of paused and disabled webhooks. They do not queue behind other messages. */
 export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: ClaimLease): Promise<DeliveryClaim[]> {
   const due = sql`
     with waiting as (
-      select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as place
+      select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
       from deliveries d join webhooks w on w.id = d.webhook_id
       where d.state = 'pending' and d.event = 'test' and d.due_at <= ${lease.now}
     ), sending as (
@@ -95,7 +95,7 @@ export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: 
     select id, due_at from deliveries
     where state = 'pending' and id in (
       select id from waiting left join sending using (location_id)
-      where place + coalesce(count, 0) <= ${maxTestsPerLocation}
+      where row_number + coalesce(count, 0) <= ${maxTestsPerLocation}
     )
     order by due_at limit ${limit}
     for update skip locked`;
@@ -103,19 +103,19 @@ export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: 
 }
 
 /**
- * A delivery whose claim ends without an outcome goes on after so many attempts: in another generation if it was
- * recovered meanwhile.
+ * Returns the assignments that requeue a delivery whose claim ended without a result. `attempts` is how many attempts
+ * to count. If the delivery was recovered in the meantime, a new generation begins.
  */
 const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) => sql`
   state = 'pending', again = false, generation = d.generation + d.again::int,
   attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
   failures = case when d.again then 0 else d.failures end`;
 
-/** A claim whose attempt was not made, and when it is due again. */
-export type ReleasedClaim = DeliveryClaim & { dueAt: Date };
+/** A claim without an attempt, and when its delivery is due again. */
+export type ReleasedDeliveryClaim = DeliveryClaim & { dueAt: Date };
 
-/** Gives claims back unused. */
-export async function releaseClaims(sql: SqlClient, released: ReleasedClaim[]): Promise<undefined> {
+/** Releases claims without an attempt. */
+export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDeliveryClaim[]): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,
     generation,
@@ -123,38 +123,38 @@ export async function releaseClaims(sql: SqlClient, released: ReleasedClaim[]): 
     dueAt,
   }));
   await sql`
-    update deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = given.due_at
+    update deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
     from jsonb_to_recordset(${toRecordsetParameter(sql, rows)})
-      as given (delivery_id uuid, generation int, attempt int, due_at timestamptz)
-    where d.id = given.delivery_id and d.generation = given.generation and d.attempt = given.attempt
+      as input (delivery_id uuid, generation int, attempt int, due_at timestamptz)
+    where d.id = input.delivery_id and d.generation = input.generation and d.attempt = input.attempt
       and d.state = 'sending'`;
 }
 
 /**
- * Takes deliveries back whose claim has lapsed, and logs the attempt that nobody knows the outcome of. It uses up none
- * of the delivery's attempts. `leaseMs` is how long a claim lasts.
+ * Requeues up to `limit` deliveries whose lease has expired, and logs their attempts with an unknown result. Such an
+ * attempt does not count as a failure. `leaseMs` is how long a claim lasts.
  *
- * @returns how many there were; the next portion is asked for separately.
+ * @returns how many deliveries were requeued.
  */
-export async function releaseExpiredClaims(
+export async function releaseExpiredDeliveryClaims(
   sql: SqlClient,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {
   const expired = await sql`
-    with lapsed as (
+    with expired as (
       select id, generation, attempt, due_at from deliveries
       where state = 'sending' and due_at <= ${now}
       limit ${limit} for update skip locked
     ), logged as (
       insert into attempts (delivery_id, generation, number, started_at, error, next_attempt_at)
       select id, generation, attempt, due_at - make_interval(secs => ${leaseMs / 1_000}), ${interruptedError}, ${now}
-      from lapsed
+      from expired
       on conflict do nothing
     )
     update deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
-    from lapsed where d.id = lapsed.id
+    from expired where d.id = expired.id
     returning d.id`;
   return expired.count;
 }
 
-const interruptedError = "The attempt was interrupted: whether the message arrived is not known.";
+const interruptedError = "The attempt was interrupted. The endpoint may have received the message.";

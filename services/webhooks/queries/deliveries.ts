@@ -1,15 +1,15 @@
 import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
+import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A delivery as replies show it, with dates. */
-export type DeliveryRow = WithDates<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
+/** A delivery with the fields of the API, whose times are `Date`s. */
+export type DeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
-/** The columns of a `DeliveryRow`, of deliveries `d`. */
+/** Returns the columns of a `DeliveryRow`, for deliveries `d`. */
 export const deliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
-/** The condition of being this delivery `d`, of a webhook `w` that is not deleted. */
+/** Returns the condition that joins a delivery `d` by its id with its webhook `w`, unless the webhook is deleted. */
 export const deliveryCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;

@@ -1,51 +1,53 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { WithDates } from "./row-types.ts";
+import type { WithDateFields } from "./row-types.ts";
 
-/** A recovery as replies show it, with dates. */
-export type RecoveryRow = WithDates<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
+/** A recovery with the fields of the API, whose times are `Date`s. */
+export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
-/** The columns of a `RecoveryRow`. */
-export const recoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
+/** Returns the columns of a `DeliveryRecoveryRow`. */
+export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
 
 /**
- * Deliveries that failed for good, or failed and wait for another attempt, or are in the midst of one. A test message was
- * for whoever tried the endpoint then.
+ * Returns the condition that selects deliveries to recover: failed ones, and those of which an attempt failed and
+ * another is pending or in flight. Test messages are excluded: they only mattered at the time of the test.
  */
 const failedCondition = (sql: SqlClient | SqlTransaction) =>
   sql`(event <> 'test' and (state = 'failed' or (state <> 'succeeded' and failures > 0)))`;
 
 /**
- * Begins a recovery of what has failed since a time. A webhook has one unfinished recovery, lest whoever asks for many
- * holds up those of others: one that is there begins again, since the earlier of both times.
+ * Starts the recovery of deliveries that failed since a time. A webhook has at most one unfinished recovery, so that
+ * repeated requests cannot delay the recoveries of other webhooks: an unfinished one restarts from the earlier of both
+ * times.
  */
-export async function startRecovery(
+export async function startDeliveryRecovery(
   tx: SqlTransaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
-): Promise<RecoveryRow> {
-  const [row] = await tx<[RecoveryRow]>`
-    with asked as (
+): Promise<DeliveryRecoveryRow> {
+  const [row] = await tx<[DeliveryRecoveryRow]>`
+    with requested as (
       select min(since) as since from (
         select since from recoveries where webhook_id = ${webhookId} and finished_at is null
         union all select ${since}::timestamptz
       ) as sinces
     )
-    insert into recoveries as known (id, webhook_id, since, created_at, total)
-    select ${randomUUID()}, ${webhookId}, asked.since, ${now}, (
+    insert into recoveries as existing (id, webhook_id, since, created_at, total)
+    select ${randomUUID()}, ${webhookId}, requested.since, ${now}, (
       select count(*) from deliveries
-      where webhook_id = ${webhookId} and created_at >= asked.since and created_at <= ${now} and ${failedCondition(tx)}
-    ) from asked
+      where webhook_id = ${webhookId} and created_at >= requested.since and created_at <= ${now}
+        and ${failedCondition(tx)}
+    ) from requested
     on conflict (webhook_id) where finished_at is null do update set
-      since = least(known.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
+      since = least(existing.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
       recovered = 0, reached_at = null, reached_id = null
-    returning ${recoveryColumns(tx)}`;
+    returning ${deliveryRecoveryColumns(tx)}`;
   return row;
 }
 
-/** How many deliveries of a recovery are made due in one transaction. */
+/** How many deliveries one transaction requeues. */
 const recoveryBatchSize = 500;
 
 interface UnfinishedRecovery {
@@ -58,15 +60,18 @@ interface UnfinishedRecovery {
 }
 
 /**
- * Does the next portion of the recovery that has come least far, of those that no one else works on: makes it due, from
- * the first attempt of another generation, and records the place reached, so that it goes on from there whatever
- * happens. What an attempt is under way of is made again if that fails.
+ * Requeues the next batch of deliveries of a recovery: of the one with the fewest recovered deliveries that no other
+ * instance has locked. Each delivery becomes due with the first attempt of a new generation. The cursor is stored in
+ * the same transaction, so that the recovery continues from there after a crash. A delivery with an attempt in flight
+ * is marked, and requeued if this attempt fails.
  *
- * @returns its webhook; undefined when no recovery is left to do.
+ * @returns the id of the webhook; undefined when there is no recovery to continue.
  */
-export async function recoverNextBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
+export async function recoverNextDeliveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
-    select id, webhook_id, since, created_at, reached_at, reached_id from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
+    select id, webhook_id, since, created_at, reached_at, reached_id
+    from recoveries where finished_at is null
+    order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;
   const { id, webhookId, since, createdAt, reachedAt, reachedId } = recovery;
   const remainingCondition = reachedAt ? tx`(created_at, id) > (${reachedAt}, ${reachedId})` : tx`true`;

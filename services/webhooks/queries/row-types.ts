@@ -1,16 +1,17 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
-/** What a reply shows, with dates in place of their text. */
-export type WithDates<Shown, Name extends keyof Shown> = Omit<Shown, Name> & {
-  [Each in Name]: null extends Shown[Each] ? Date | null : Date;
+/** A response type whose fields `Name` are `Date`s, as they come from the database, instead of strings. */
+export type WithDateFields<Response, Name extends keyof Response> = Omit<Response, Name> & {
+  [Field in Name]: null extends Response[Field] ? Date | null : Date;
 };
 
-/** A thing by its id, if it is of this location; of any when that is null. */
+/** An id together with the location that the row must belong to; null allows every location. */
 export interface LocationScopedId {
   id: string;
   locationId: string | null;
 }
 
+/** Returns the condition that a row belongs to the location. */
 export const locationCondition = (
   sql: SqlClient | SqlTransaction,
   { locationId }: Pick<LocationScopedId, "locationId">,

@@ -3,17 +3,17 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RecoveryRow, startRecovery } from "../queries/recoveries.ts";
+import { type DeliveryRecoveryRow, startDeliveryRecovery } from "../queries/recoveries.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksPrincipal,
   startTestWebhooks,
   type TestWebhookSubscription,
-  type TestWebhooks,
+  type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** Tells a webhook of so many orders; gives the messages' ids. */
+/** Publishes order events for a webhook. Returns the ids of the messages. */
 async function publishOrders(subscription: TestWebhookSubscription, count: number): Promise<string[]> {
   const { locationId } = subscription;
   return Promise.all(
@@ -44,58 +44,57 @@ const listDeliveriesPage = ({ webhook, principal }: TestWebhookSubscription, que
   service.getJson(`/v1/webhooks/${webhook.id}/deliveries${query}`, paginatedSchema(WebhookDelivery), principal);
 
 describe("the deliveries of a webhook", () => {
-  it("are listed newest first, page by page, and by event, state and time", async () => {
+  it("are listed newest first, in pages, and filtered by event, state and time", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url, { events: ["order.paid", "order.call"] });
-    const paid = await publishOrders(subscription, 5);
+    const paidMessageIds = await publishOrders(subscription, 5);
     await waitForCount(subscription, "succeeded", 5);
-    endpoint.setHandler(respondWith(500));
-    const call = await service.publishEvent("order.call", createOrderEventData(subscription.locationId));
-    await service.waitForDelivery(subscription, call, "failed");
+    endpoint.setHandler(respondWithStatus(500));
+    const callMessageId = await service.publishEvent("order.call", createOrderEventData(subscription.locationId));
+    await service.waitForDelivery(subscription, callMessageId, "failed");
 
     const { data, meta } = await listDeliveriesPage(subscription, "?size=100");
     expect(meta.totalCount).toBe(6);
-    expect(data[0]?.messageId).toBe(call);
-    expect(new Set(data.slice(1).map(({ messageId }) => messageId))).toEqual(new Set(paid));
+    expect(data[0]?.messageId).toBe(callMessageId);
+    expect(new Set(data.slice(1).map(({ messageId }) => messageId))).toEqual(new Set(paidMessageIds));
     expect(data.map(({ createdAt }) => createdAt)).toEqual(
       [...data.map(({ createdAt }) => createdAt)].sort().reverse(),
     );
 
-    const walked: string[] = [];
+    const idsOfPages: string[] = [];
     for (let query = "?size=2"; ; ) {
-      const { data: part, nextPageToken } = await listDeliveriesPage(subscription, query);
-      walked.push(...part.map(({ id }) => id));
+      const { data: page, nextPageToken } = await listDeliveriesPage(subscription, query);
+      idsOfPages.push(...page.map(({ id }) => id));
       if (nextPageToken === null) break;
       query = `?size=2&pageToken=${nextPageToken}`;
     }
-    expect(walked).toEqual(data.map(({ id }) => id));
+    expect(idsOfPages).toEqual(data.map(({ id }) => id));
     expect((await listDeliveriesPage(subscription, "?size=4&index=1")).data).toEqual(data.slice(4));
 
     expect(
       (await listDeliveriesPage(subscription, "?event=order.call")).data.map(({ messageId }) => messageId),
-    ).toEqual([call]);
+    ).toEqual([callMessageId]);
     expect((await listDeliveriesPage(subscription, "?state=succeeded")).meta.totalCount).toBe(5);
-    const at = data[0]?.createdAt ?? "";
-    expect((await listDeliveriesPage(subscription, `?since=${at}`)).data.map(({ messageId }) => messageId)).toEqual([
-      call,
-    ]);
-    expect((await listDeliveriesPage(subscription, `?until=${at}`)).meta.totalCount).toBe(6);
+    const lastCreatedAt = data[0]?.createdAt ?? "";
+    const sinceLast = await listDeliveriesPage(subscription, `?since=${lastCreatedAt}`);
+    expect(sinceLast.data.map(({ messageId }) => messageId)).toEqual([callMessageId]);
+    expect((await listDeliveriesPage(subscription, `?until=${lastCreatedAt}`)).meta.totalCount).toBe(6);
     const today = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Paris" }).format(new Date());
     expect((await listDeliveriesPage(subscription, `?since=${today}&until=${today}`)).meta.totalCount).toBe(6);
     expect((await listDeliveriesPage(subscription, "?until=2026-01-01")).meta.totalCount).toBe(0);
   });
 
-  it("are refused with filters that are none", async () => {
+  it("return 400 for invalid filters", async () => {
     const { webhook, principal } = await service.createSubscription("http://127.0.0.1:9999/");
     const path = `/v1/webhooks/${webhook.id}/deliveries?event=x&state=y&since=yesterday&until=1`;
     const problem = await service.requestProblem({ method: "GET", path, principal });
-    expect(problem.errors?.map((fault) => fault.path)).toEqual(["event", "state", "since", "until"]);
+    expect(problem.errors?.map((issue) => issue.path)).toEqual(["event", "state", "since", "until"]);
   });
 });
 
-describe("one delivery", () => {
-  it("tells every attempt and what is sent, and has an entity tag", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+describe("a single delivery", () => {
+  it("contains every attempt and the payload, and has an entity tag", async () => {
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const delivery = await service.waitForDelivery(subscription, messageId, "failed");
@@ -109,11 +108,11 @@ describe("one delivery", () => {
     const path = `/v1/webhooks/deliveries/${delivery.id}`;
     const { principal } = subscription;
     const etag = (await service.request("GET", path, { principal })).headers.get("etag") ?? "";
-    const again = await service.request("GET", path, { principal, headers: { "if-none-match": etag } });
-    expect(again.status).toBe(304);
+    const conditional = await service.request("GET", path, { principal, headers: { "if-none-match": etag } });
+    expect(conditional.status).toBe(304);
   });
 
-  it("is nobody else's", async () => {
+  it("cannot be accessed from another location", async () => {
     const subscription = await service.createSubscription(receiver.addEndpoint().url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");
@@ -127,21 +126,21 @@ describe("one delivery", () => {
   });
 });
 
-describe("a delivery that is made again", () => {
+describe("a replayed delivery", () => {
   const replay = ({ principal }: TestWebhookSubscription, id: string) =>
     service.sendRequest(
       { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal },
       { status: 202, schema: WebhookDelivery },
     );
 
-  it("sends the same message under the same id, and has all its attempts", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+  it("sends the same message with the same id, and lists the attempts of both generations", async () => {
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const { id } = await service.waitForDelivery(subscription, messageId, "failed");
     expect(await replay(subscription, id)).toMatchObject({ id, state: "pending" });
-    await eventually("the first attempt of the second round", () => endpoint.receivedWebhooks.length === 3);
-    endpoint.setHandler(respondWith(200));
+    await eventually("the first attempt of the second generation", () => endpoint.receivedWebhooks.length === 3);
+    endpoint.setHandler(respondWithStatus(200));
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
@@ -155,7 +154,7 @@ describe("a delivery that is made again", () => {
     );
   });
 
-  it("may have succeeded before", async () => {
+  it("can have succeeded before", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
@@ -165,10 +164,10 @@ describe("a delivery that is made again", () => {
     await service.waitForDelivery(subscription, messageId, "succeeded");
   });
 
-  it("waits until the attempt that is under way is over", async () => {
-    let answer = () => {};
+  it("returns 409 while an attempt is in progress", async () => {
+    let respond = () => {};
     const endpoint = receiver.addEndpoint((_, response) => {
-      answer = () => response.writeHead(200).end();
+      respond = () => response.writeHead(200).end();
     });
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
@@ -179,7 +178,7 @@ describe("a delivery that is made again", () => {
     const request = { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal };
     expect(await service.requestProblem(request)).toMatchObject({ status: 409, code: "delivery_under_way" });
     await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
-    answer();
+    respond();
     await service.waitForDelivery(subscription, messageId, "succeeded");
   });
 });
@@ -200,37 +199,37 @@ describe("a recovery", () => {
       return recovery.state === "done" && recovery;
     });
 
-  it("makes again all that failed since a time, and nothing else", async () => {
+  it("replays all deliveries that failed since a time, and no others", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
-    const good = await publishOrders(subscription, 3);
+    const succeededIds = await publishOrders(subscription, 3);
     await waitForCount(subscription, "succeeded", 3);
-    endpoint.setHandler(respondWith(500));
-    const early = await publishOrders(subscription, 2);
+    endpoint.setHandler(respondWithStatus(500));
+    const earlierIds = await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const since = new Date(Date.now() + 1).toISOString();
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const late = await publishOrders(subscription, 7);
+    const laterIds = await publishOrders(subscription, 7);
     await waitForCount(subscription, "failed", 9);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     endpoint.receivedWebhooks.length = 0;
 
-    const begun = await recover(subscription, since);
-    expect(begun).toMatchObject({ webhookId: subscription.webhook.id, total: 7 });
-    expect(await waitForRecovery(subscription, begun)).toMatchObject({
+    const recovery = await recover(subscription, since);
+    expect(recovery).toMatchObject({ webhookId: subscription.webhook.id, total: 7 });
+    expect(await waitForRecovery(subscription, recovery)).toMatchObject({
       total: 7,
       recovered: 7,
       finishedAt: expect.any(String),
     });
-    for (const id of late) await service.waitForDelivery(subscription, id, "succeeded");
-    const sent = new Set(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]));
-    expect(sent).toEqual(new Set(late));
-    for (const id of early) await service.waitForDelivery(subscription, id, "failed");
-    expect(good.some((id) => sent.has(id))).toBe(false);
+    for (const id of laterIds) await service.waitForDelivery(subscription, id, "succeeded");
+    const sentIds = new Set(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]));
+    expect(sentIds).toEqual(new Set(laterIds));
+    for (const id of earlierIds) await service.waitForDelivery(subscription, id, "failed");
+    expect(succeededIds.some((id) => sentIds.has(id))).toBe(false);
   });
 
-  it("leaves test messages out that failed", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+  it("excludes failed test messages", async () => {
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal } = subscription;
     const since = new Date(Date.now() - 1_000).toISOString();
@@ -240,7 +239,7 @@ describe("a recovery", () => {
     );
     const [messageId = ""] = await publishOrders(subscription, 1);
     await waitForCount(subscription, "failed", 2);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     endpoint.receivedWebhooks.length = 0;
 
     expect(await waitForRecovery(subscription, await recover(subscription, since))).toMatchObject({
@@ -252,20 +251,20 @@ describe("a recovery", () => {
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([messageId]);
   });
 
-  it("makes again what is under way for another time, too, should that fail", async () => {
-    const hung: (() => void)[] = [];
-    const endpoint = receiver.addEndpoint(respondWith(500));
+  it("replays a delivery whose attempt in progress fails", async () => {
+    const pendingResponses: (() => void)[] = [];
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length === 1);
-    endpoint.setHandler((_, response) => void hung.push(() => response.writeHead(503).end()));
-    await eventually("the second attempt", () => hung.length === 1);
+    endpoint.setHandler((_, response) => void pendingResponses.push(() => response.writeHead(503).end()));
+    await eventually("the second attempt", () => pendingResponses.length === 1);
 
-    const begun = await recover(subscription, "2026-01-01T00:00:00Z");
-    expect(await waitForRecovery(subscription, begun)).toMatchObject({ total: 1, recovered: 1 });
+    const recovery = await recover(subscription, "2026-01-01T00:00:00Z");
+    expect(await waitForRecovery(subscription, recovery)).toMatchObject({ total: 1, recovered: 1 });
     await service.waitForDelivery(subscription, messageId, "sending");
-    endpoint.setHandler(respondWith(200));
-    hung[0]?.();
+    endpoint.setHandler(respondWithStatus(200));
+    pendingResponses[0]?.();
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
@@ -274,91 +273,91 @@ describe("a recovery", () => {
     ]);
   });
 
-  it("goes on where it was, whoever was at it", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+  it("continues from its cursor after a crash", async () => {
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { sql } = service.db;
     const { webhook } = subscription;
     await service.request("POST", `/v1/webhooks/${webhook.id}/pause`, { principal: subscription.principal });
     const messageId = randomUUID();
     await sql`insert into messages (id, body, created_at) values (${messageId}, '{}', now())`;
-    // One message may be delivered to a webhook once only, so each of these has a message of its own.
+    // A webhook has one delivery per message, so each delivery has a message of its own.
     await sql`
-      with made as (
+      with message as (
         insert into messages (id, body, created_at)
         select gen_random_uuid(), '{}', now() from generate_series(1, 1200) returning id
       )
       insert into deliveries (id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
-      select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from made`;
-    // As a process leaves it that dies after its first portion.
+      select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from message`;
+    // The state that a process leaves when it crashes after its first batch.
     const id = randomUUID();
-    const reached = await sql<[{ createdAt: Date; id: string }]>`
+    const [cursor] = await sql<[{ createdAt: Date; id: string }]>`
       select created_at, id from deliveries where webhook_id = ${webhook.id}
       order by created_at, id offset 499 limit 1`;
     await sql`
       insert into recoveries (id, webhook_id, since, created_at, total, recovered, reached_at, reached_id)
-      values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${reached[0].createdAt}, ${reached[0].id})`;
+      values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${cursor.createdAt}, ${cursor.id})`;
     const recovery = await waitForRecovery(subscription, { id } as WebhookDeliveryRecovery);
     expect(recovery).toMatchObject({ total: 1200, recovered: 1200 });
     expect((await listDeliveriesPage(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);
   });
 
-  it("is one of a webhook at a time: asked for again, it begins again since the earlier time", async () => {
-    const subscription = await service.createSubscription(receiver.addEndpoint(respondWith(500)).url);
+  it("restarts from the earlier time when it is requested again before it has finished", async () => {
+    const subscription = await service.createSubscription(receiver.addEndpoint(respondWithStatus(500)).url);
     await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const request = { webhookId: subscription.webhook.id, now: new Date() };
-    const undo = new Error("Nothing of this is kept.");
-    const recoveries = await new Promise<RecoveryRow[]>((resolve, reject) => {
+    const rollback = new Error("Roll back the transaction.");
+    const recoveries = await new Promise<DeliveryRecoveryRow[]>((resolve, reject) => {
       service.db
         .transaction(async (tx) => {
-          const rows: RecoveryRow[] = [];
+          const rows: DeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await startRecovery(tx, { ...request, since }));
+            rows.push(await startDeliveryRecovery(tx, { ...request, since }));
           }
           resolve(rows);
-          throw undo;
+          throw rollback;
         })
-        .catch((error) => error !== undo && reject(error));
+        .catch((error) => error !== rollback && reject(error));
     });
     expect(new Set(recoveries.map(({ id }) => id)).size).toBe(1);
     expect(recoveries.map(({ since }) => since.getUTCMonth())).toEqual([1, 0, 0]);
     expect(recoveries.map(({ total }) => total)).toEqual([2, 2, 2]);
   });
 
-  it("is refused without a time, and is nobody else's", async () => {
+  it("returns 400 without a time, and 404 for an unknown id", async () => {
     const { webhook, principal } = await service.createSubscription("http://127.0.0.1:9999/");
     const path = `/v1/webhooks/${webhook.id}/recover`;
     expect(await service.requestProblem({ method: "POST", path, principal, body: {} })).toMatchObject({
       errors: [{ path: "since", code: "required" }],
     });
-    const unknown = `/v1/webhooks/${webhook.id}/recoveries/${randomUUID()}`;
-    expect(await service.requestProblem({ method: "GET", path: unknown, principal })).toMatchObject({
+    const unknownPath = `/v1/webhooks/${webhook.id}/recoveries/${randomUUID()}`;
+    expect(await service.requestProblem({ method: "GET", path: unknownPath, principal })).toMatchObject({
       code: "recovery_not_found",
     });
   });
 });
 
-it("sends a location's test at once while another's endpoint holds all of its own", async () => {
-  const held: (() => void)[] = [];
-  const slow = await service.createSubscription(
-    receiver.addEndpoint((_, response) => void held.push(() => response.writeHead(204).end())).url,
+it("sends a location's test without delay while the tests of another location wait for a slow endpoint", async () => {
+  const pendingResponses: (() => void)[] = [];
+  const slowSubscription = await service.createSubscription(
+    receiver.addEndpoint((_, response) => void pendingResponses.push(() => response.writeHead(204).end())).url,
   );
-  const test = ({ webhook, principal }: TestWebhookSubscription) =>
+  const sendTest = ({ webhook, principal }: TestWebhookSubscription) =>
     service.request("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
-  for (let count = 0; count < 30; count += 1) expect((await test(slow)).status).toBe(202);
-  await eventually("the first tests", () => held.length > 0);
+  for (let count = 0; count < 30; count += 1) expect((await sendTest(slowSubscription)).status).toBe(202);
+  await eventually("the first tests", () => pendingResponses.length > 0);
   const endpoint = receiver.addEndpoint();
-  await test(await service.createSubscription(endpoint.url));
-  await eventually("the other's test", () => endpoint.receivedWebhooks.length === 1);
-  expect(held.length).toBe(5);
+  await sendTest(await service.createSubscription(endpoint.url));
+  await eventually("the other location's test", () => endpoint.receivedWebhooks.length === 1);
+  expect(pendingResponses.length).toBe(5);
   for (let count = 0; count < 30; count += 1) {
-    await eventually("the next test", () => held.length > 0);
-    held.shift()?.();
+    await eventually("the next test", () => pendingResponses.length > 0);
+    pendingResponses.shift()?.();
   }
 });
 
-it("answers a delivery as it is documented", async () => {
+it("returns a delivery with exactly the documented fields", async () => {
   const subscription = await service.createSubscription(receiver.addEndpoint().url);
   const [messageId = ""] = await publishOrders(subscription, 1);
   const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");

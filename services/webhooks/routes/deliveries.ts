@@ -17,28 +17,30 @@ import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-js
 import { z } from "zod";
 import { claimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
-import { serializeMessage } from "../messages/message-batcher.ts";
+import { serializeWebhookMessage } from "../messages/message-batcher.ts";
 import { type DeliveryRow, deliveryColumns, deliveryCondition } from "../queries/deliveries.ts";
-import { insertMessages } from "../queries/insert-messages.ts";
-import type { WithDates } from "../queries/row-types.ts";
-import { deliveryParams, requireReadableWebhook, toReadableId, webhookParams } from "./params.ts";
+import { insertWebhookMessages } from "../queries/insert-messages.ts";
+import type { WithDateFields } from "../queries/row-types.ts";
+import { deliveryIdParams, requireReadableWebhook, toLocationScopedId, webhookIdParams } from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
-/** A day of the location's time zone, or an instant. */
+/** Returns the schema of a query parameter that is a day in the location's time zone, or an instant. */
 const dayOrInstantQuery = (description: string) =>
   z
     .union([dayQueryParameter.transform((day) => ({ day })), DateTime.transform((instant) => ({ instant }))], {
-      error: "must be a day, written YYYY-MM-DD, or a date-time with an offset or Z",
+      error: "must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
     })
     .optional()
     .meta({ description, type: "string", example: "2026-05-29" });
 
 const listDeliveriesQuery = z.object({
-  event: z.enum(webhookEventNames).optional().meta({ description: "Deliveries of messages of this event" }),
-  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Deliveries in this state" }),
-  since: dayOrInstantQuery("Deliveries of this day of the location's time zone, or this date-time, and later"),
-  until: dayOrInstantQuery("Deliveries of this day of the location's time zone, or this date-time, and earlier"),
+  event: z.enum(webhookEventNames).optional().meta({ description: "Only deliveries of this event" }),
+  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Only deliveries in this state" }),
+  since: dayOrInstantQuery("Only deliveries created since this day (in the location's time zone) or date-time"),
+  until: dayOrInstantQuery(
+    "Only deliveries created until this day (in the location's time zone) or date-time, inclusive",
+  ),
   ...paginationQueryShape,
 });
 
@@ -47,14 +49,14 @@ export const listDeliveriesRoute = defineWebhooksRoute({
   path: "/v1/webhooks/{id}/deliveries",
   operationId: "listDeliveries",
   summary: "List a webhook's deliveries",
-  description: "The deliveries of a webhook, newest first. They are kept for 30 days.",
-  request: { params: webhookParams, query: listDeliveriesQuery },
+  description: "Returns the deliveries of a webhook, newest first. Deliveries are kept for 30 days.",
+  request: { params: webhookIdParams, query: listDeliveriesQuery },
   responses: { 200: { description: "A page of deliveries", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { event, state, since, until } = query;
-    const hasDays = [since, until].some((end) => end && "day" in end);
+    const hasDays = [since, until].some((bound) => bound && "day" in bound);
     const { location } = principal;
     const timeZone = !hasDays
       ? "UTC"
@@ -62,16 +64,16 @@ export const listDeliveriesRoute = defineWebhooksRoute({
         ? location.timeZone
         : (await services.locations.getById(webhook.locationId, context)).timeZone;
     const { sql } = services.db;
-    const boundaryOf = (bound: DayOrInstant, daysLater = 0) =>
+    const boundInstant = (bound: DayOrInstant, addedDays = 0) =>
       "day" in bound
-        ? sql`((${bound.day}::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
+        ? sql`((${bound.day}::date + ${addedDays}::int)::timestamp at time zone ${timeZone})`
         : sql`${bound.instant}::timestamptz`;
     const where = sql`
       webhook_id = ${webhook.id}
       ${event === undefined ? sql`` : sql`and event = ${event}`}
       ${state === undefined ? sql`` : sql`and state = ${state}`}
-      ${since === undefined ? sql`` : sql`and created_at >= ${boundaryOf(since)}`}
-      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundaryOf(until, 1)}`}`;
+      ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
+      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
     return newestRowsPageResponse<DeliveryRow>({ query, url, origin }, sql, {
       columns: deliveryColumns(sql),
       table: sql`deliveries d`,
@@ -85,22 +87,22 @@ export const getDeliveryRoute = defineWebhooksRoute({
   path: "/v1/webhooks/deliveries/{id}",
   operationId: "getDelivery",
   summary: "Get a delivery",
-  description: "A delivery, with every attempt, what was answered to it, and what is sent.",
-  request: { params: deliveryParams },
+  description: "Returns a delivery with its attempts, the responses of the endpoint, and the body of the message.",
+  request: { params: deliveryIdParams },
   responses: {
     200: { description: "The delivery", schema: WebhookDeliveryDetails },
-    304: { description: "The client has it already" },
+    304: { description: "The delivery has not changed since the version that the client has" },
   },
   errors: ["delivery_not_found"],
   async handle({ params, principal, services: { db, config }, header }) {
     const { sql } = db;
-    const [found] = await sql<(DeliveryRow & { body: string })[]>`
+    const [row] = await sql<(DeliveryRow & { body: string })[]>`
       select ${deliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${deliveryCondition(sql, toReadableId(params, principal))} and m.id = d.message_id`;
-    if (!found) throw new ApiError("delivery_not_found");
-    const { body, ...delivery } = found;
-    // The last thousand, and the one under way, which began when its delivery was claimed.
-    const attempts = await sql<WithDates<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
+      where ${deliveryCondition(sql, toLocationScopedId(params, principal))} and m.id = d.message_id`;
+    if (!row) throw new ApiError("delivery_not_found");
+    const { body, ...delivery } = row;
+    // The latest thousand, including the attempt in progress, which started when its delivery was claimed.
+    const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
           generation, number, started_at, milliseconds, status, error, response, next_attempt_at
@@ -111,7 +113,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
         from deliveries where id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
-    // The text that is sent, as it is.
+    // The payload is inserted as text, so that it equals the body that is sent.
     const responseText = mergeJsonObjects(JSON.stringify({ ...delivery, attempts }), wrapInJsonObject("payload", body));
     return conditionalJsonResponseByContent(responseText, { ifNoneMatch: header("if-none-match") });
   },
@@ -121,20 +123,20 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/deliveries/{id}/replay",
   operationId: "replayDelivery",
-  summary: "Make a delivery again",
+  summary: "Replay a delivery",
   description:
-    "Sends the message again now, whatever became of it, and tries as often as for a new one. The message has the same id as before, by which a receiver tells that it has it already.",
-  request: { params: deliveryParams },
+    "Sends the message again now, whatever the state of the delivery, with the same number of attempts as a new delivery. The message keeps its id, so that the receiver can recognize a duplicate.",
+  request: { params: deliveryIdParams },
   responses: {
     202: {
-      description: "The delivery, which is on its way",
+      description: "The delivery, which is pending",
       schema: WebhookDelivery,
       example: { ...webhookDeliveryExample, state: "pending", nextAttemptAt: "2026-05-30T08:00:00.000Z" },
     },
   },
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
-    const target = toReadableId(params, principal);
+    const target = toLocationScopedId(params, principal);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<DeliveryRow[]>`
         update deliveries d set
@@ -150,7 +152,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
       }
       const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryCondition(tx, target)}`;
       throw sending
-        ? new ApiError("delivery_under_way", { detail: "Ask again once the attempt that is under way is over." })
+        ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");
     });
     return jsonResponse(202, delivery);
@@ -163,11 +165,11 @@ export const testWebhookRoute = defineWebhooksRoute({
   operationId: "testWebhook",
   summary: "Send a test message",
   description:
-    "Sends a message of the event test to the webhook's endpoint, once, also when the webhook is paused or disabled. Get the delivery to see what was answered.",
-  request: { params: webhookParams },
+    "Sends a message of the event test to the webhook's endpoint, even if the webhook is paused or disabled. A test message is not retried. Get the delivery to see the response of the endpoint.",
+  request: { params: webhookIdParams },
   responses: {
     202: {
-      description: "The delivery of the message, which is on its way",
+      description: "The delivery of the test message, which is pending",
       schema: WebhookDelivery,
       example: {
         ...webhookDeliveryExample,
@@ -185,10 +187,11 @@ export const testWebhookRoute = defineWebhooksRoute({
     const { traceparent } = context;
     const [id, messageId, event, now] = [randomUUID(), randomUUID(), "test" as const, clock()];
     const data = { locationId, webhookId, message: "It works." };
-    const body = serializeMessage({ messageId, event, time: now.toISOString(), sequence: null, data, traceparent });
+    const message = { messageId, event, time: now.toISOString(), sequence: null, data, traceparent };
+    const body = serializeWebhookMessage(message);
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
-    await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
+    await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });

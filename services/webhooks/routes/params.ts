@@ -6,29 +6,29 @@ import type { WebhooksContext } from "../context.ts";
 import type { LocationScopedId } from "../queries/row-types.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
 
-export const recipientParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
+export const recipientIdParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
 
-export const webhookParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
+export const webhookIdParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
 
-export const deliveryParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
+export const deliveryIdParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
 
-/** Of lists: whose things. */
-export const locationIdQuery = {
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+/** The query parameter of lists that selects the location. */
+export const locationIdQueryShape = {
+  locationId: z.guid().optional().meta({ description: "Id of the location; by default the location of the API key" }),
 };
 
 /**
- * What a request names, if the key may see it.
+ * Returns the id of a path together with the location that the API key may read.
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
-export const toReadableId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
+export const toLocationScopedId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
   locationId: getReadableLocationId(principal),
 });
 
 /**
- * The webhook of this id, if the key may see it.
+ * Returns the webhook with this id, if the API key may read it.
  *
  * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
  */
@@ -37,7 +37,7 @@ export async function requireReadableWebhook(
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const target = toReadableId(params, principal);
+  const target = toLocationScopedId(params, principal);
   const [webhook] = await sql<
     WebhookRow[]
   >`select ${webhookColumns(sql)} from webhooks where ${webhookCondition(sql, target)}`;
@@ -45,10 +45,10 @@ export async function requireReadableWebhook(
   return webhook;
 }
 
-/** The refusal of one more than a location may have of what the documentation's table of limits calls `name`. */
+/** Returns the error for exceeding a limit of a location. `name` is the name in the documentation's table of limits. */
 export function createLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
-    detail: `A location may have ${maximum} ${name}. Delete one that is not needed any more, then create this one.`,
+    detail: `A location can have up to ${maximum} ${name}. Delete one that you no longer need, then try again.`,
     limit: { name, maximum, unit: `${name} of a location` },
   });
 }

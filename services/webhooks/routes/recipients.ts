@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
+  RotateRecipientSecret,
   UpsertWebhookRecipient,
   WebhookRecipient,
   WebhookRecipientWithSecret,
@@ -17,38 +18,39 @@ import {
   lockLocationWebhooks,
   lockRecipient,
   type RecipientRow,
+  readRecipientWithSecret,
   recipientColumns,
 } from "../queries/recipients.ts";
-import { readRecipientWithSecret, setRecipientSecret } from "../set-recipient-secret.ts";
-import { createLocationLimitError, locationIdQuery, recipientParams, toReadableId } from "./params.ts";
+import { setRecipientSecret } from "../set-recipient-secret.ts";
+import { createLocationLimitError, locationIdQueryShape, recipientIdParams, toLocationScopedId } from "./params.ts";
 
 export const upsertRecipientRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/recipients/",
   operationId: "upsertRecipient",
-  summary: "Make or change a recipient",
+  summary: "Create or update a recipient",
   description:
-    "Makes a recipient of webhooks, or changes the one of this id in the same location. A new one that is given no hmacSecret gets one that is made for it: it is shown in this reply, and never again. Another hmacSecret for a recipient that has one takes its place as a rotation does.",
+    "Creates a recipient of webhooks, or updates the recipient with this id in the same location. For a new recipient without an hmacSecret, the API generates one and returns it in this response only. A different hmacSecret for an existing recipient replaces its secret, as a rotation does.",
   request: { body: jsonBodyParser(UpsertWebhookRecipient) },
   responses: {
-    200: { description: "The recipient as it was changed", schema: WebhookRecipientWithSecret },
-    201: { description: "The recipient as it was made", schema: WebhookRecipientWithSecret },
+    200: { description: "The updated recipient", schema: WebhookRecipientWithSecret },
+    201: { description: "The created recipient", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
     const { id: locationId } = await resolveLocationRef(principal, body.locationId, services.locations, context);
-    const { isNew, reply } = await upsertRecipient(services, { locationId, recipient: body });
-    return jsonResponse(isNew ? 201 : 200, reply, { "cache-control": "no-store" });
+    const { isNew, recipient } = await upsertRecipient(services, { locationId, input: body });
+    return jsonResponse(isNew ? 201 : 200, recipient, { "cache-control": "no-store" });
   },
 });
 
-/** Creates a recipient, or changes the one of this id. A new one that is given no secret gets one that is created here. */
+/** Creates a recipient, or updates the one with this id. Generates the secret of a new recipient when none is given. */
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksContext,
-  { locationId, recipient }: { locationId: string; recipient: UpsertWebhookRecipient },
+  { locationId, input }: { locationId: string; input: UpsertWebhookRecipient },
 ) {
-  const { name, hmacSecret, apiKey } = recipient;
-  const id = recipient.id?.toLowerCase() ?? randomUUID();
+  const { name, hmacSecret, apiKey } = input;
+  const id = input.id?.toLowerCase() ?? randomUUID();
   const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : encryption.encrypt(apiKey);
   return db.transaction(async (tx) => {
     await lockLocationWebhooks(tx, db, locationId);
@@ -64,7 +66,7 @@ async function upsertRecipient(
       if (count > max) throw createLocationLimitError("recipients", max);
     } else {
       if (!(await lockRecipient(tx, { id, locationId }))) {
-        throw new ApiError("recipient_conflict", { detail: "Choose another id, or leave it out to be given one." });
+        throw new ApiError("recipient_conflict", { detail: "Use another id, or omit it to have one generated." });
       }
       await tx`update recipients set ${tx(content)} where id = ${id}`;
       await incrementWebhookRevisions(tx, id);
@@ -73,7 +75,7 @@ async function upsertRecipient(
       isNew || hmacSecret !== undefined
         ? await setRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
         : null;
-    return { isNew, reply: await readRecipientWithSecret(tx, { id, createdSecret, now }) };
+    return { isNew, recipient: await readRecipientWithSecret(tx, { id, createdSecret, now }) };
   });
 }
 
@@ -82,8 +84,8 @@ export const listRecipientsRoute = defineWebhooksRoute({
   path: "/v1/recipients/",
   operationId: "listRecipients",
   summary: "List recipients",
-  description: "The recipients of webhooks of the location, newest first.",
-  request: { query: z.object({ ...locationIdQuery, ...paginationQueryShape }) },
+  description: "Returns the recipients of a location, newest first.",
+  request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
   responses: { 200: { description: "A page of recipients", schema: paginatedSchema(WebhookRecipient) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
@@ -99,24 +101,47 @@ export const listRecipientsRoute = defineWebhooksRoute({
   },
 });
 
+export const rotateRecipientSecretRoute = defineWebhooksRoute({
+  method: "post",
+  path: "/v1/recipients/{id}/rotate",
+  operationId: "rotateRecipientSecret",
+  summary: "Rotate a recipient's secret",
+  description:
+    "Replaces the recipient's secret with the one in the request body or, if there is none, with a generated one, which is returned in this response only. For 24 hours messages are signed with both secrets: webhook-signature contains a signature for each, and x-popina-hmac-signature still uses the previous secret. Set isLeaked to expire all previous secrets immediately.",
+  request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecret) },
+  responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
+  errors: ["recipient_not_found", "too_many_secrets"],
+  async handle({ params, body, principal, services }) {
+    const target = toLocationScopedId(params, principal);
+    const now = services.clock();
+    const recipient = await services.db.transaction(async (tx) => {
+      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
+      const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
+      await incrementWebhookRevisions(tx, target.id);
+      return readRecipientWithSecret(tx, { id: target.id, createdSecret, now });
+    });
+    return jsonResponse(200, recipient, { "cache-control": "no-store" });
+  },
+});
+
 export const deleteRecipientRoute = defineWebhooksRoute({
   method: "delete",
   path: "/v1/recipients/{id}",
   operationId: "deleteRecipient",
   summary: "Delete a recipient",
-  description: "Deletes a recipient that has no webhooks, with its secrets.",
-  request: { params: recipientParams },
-  responses: { 204: { description: "The recipient is deleted" } },
+  description: "Deletes a recipient and its secrets. A recipient that has webhooks cannot be deleted.",
+  request: { params: recipientIdParams },
+  responses: { 204: { description: "The recipient has been deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
-    const target = toReadableId(params, principal);
+    const target = toLocationScopedId(params, principal);
     await db.transaction(async (tx) => {
       if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const deleted = await tx`
         delete from recipients r where id = ${target.id} and not exists (select from webhooks where recipient_id = r.id)`;
       if (deleted.count === 1) return;
       throw new ApiError("recipient_in_use", {
-        detail: "Delete its webhooks first. Those with a long log take a while to be gone after they are deleted.",
+        detail: "Delete the recipient's webhooks first. A webhook with many deliveries takes a while to be removed.",
       });
     });
     return { status: 204, body: null, headers: {} };

@@ -9,39 +9,39 @@ import {
   createWebhooksPrincipal,
   startTestWebhooks,
   type TestWebhookSubscription,
-  type TestWebhooks,
+  type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 const path = "/v1/webhooks/";
-/** What names stand for here. */
-const names: Record<string, string> = {
+/** The address of each host. */
+const hostAddresses: Record<string, string> = {
   ...{ "inside.example": "10.1.2.3", "both.example": "93.184.216.34", "public.example": "93.184.216.34" },
   "metadata.google.internal": "169.254.169.254",
 };
 
 beforeAll(async () => {
-  const resolve = async (host: string) => {
-    const address = names[host];
-    if (host === "unanswered.example") throw Object.assign(new Error("no answer"), { code: "ETIMEOUT" });
+  const resolveHost = async (host: string) => {
+    const address = hostAddresses[host];
+    if (host === "timeout.example") throw Object.assign(new Error("timed out"), { code: "ETIMEOUT" });
     if (!address) throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
-    const inside = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
-    return [{ address, family: 4 }, ...inside];
+    const forbidden = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
+    return [{ address, family: 4 }, ...forbidden];
   };
-  [service, receiver] = await Promise.all([startTestWebhooks({ resolveHost: resolve }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooks({ resolveHost }), startWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
   await receiver?.close();
 });
 
-const get = ({ webhook, principal }: TestWebhookSubscription) =>
+const getDetails = ({ webhook, principal }: TestWebhookSubscription) =>
   service.getJson(`${path}${webhook.id}`, WebhookDetails, principal);
 
 describe("a new webhook", () => {
-  it("is active, and is told of what it listens to", async () => {
+  it("is active, and subscribes to its events once each", async () => {
     const { webhook, recipientId, locationId } = await service.createSubscription("http://127.0.0.1:9999/hook", {
       events: ["order.paid", "order.paid", "report.finalized"],
     });
@@ -58,12 +58,12 @@ describe("a new webhook", () => {
   });
 
   test.each([
-    ["no URL", "hook", "invalid_url"],
-    ["another scheme", "ftp://example.com/", "invalid_url"],
-    ["a user and password", "https://user:pass@example.com/", "userinfo"],
-    ["a fragment", "https://example.com/#there", "fragment"],
-    ["the port of mail", "https://example.com:25/", "forbidden_port"],
-  ])("is refused when its endpoint is %s", async (_, endpointUrl, code) => {
+    ["that is not a URL", "hook", "invalid_url"],
+    ["with another scheme", "ftp://example.com/", "invalid_url"],
+    ["with a user and password", "https://user:pass@example.com/", "userinfo"],
+    ["with a fragment", "https://example.com/#there", "fragment"],
+    ["on the port of SMTP", "https://example.com:25/", "forbidden_port"],
+  ])("returns 400 for an endpoint %s", async (_, endpointUrl, code) => {
     const subscription = await service.createSubscription("http://127.0.0.1:9999/");
     const { principal, recipientId } = subscription;
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
@@ -71,7 +71,7 @@ describe("a new webhook", () => {
     expect(problem).toMatchObject({
       status: 400,
       code: "invalid_request",
-      errors: [{ in: "body", path: "endpointUrl", code, message: expect.stringMatching(/must|cannot be used/) }],
+      errors: [{ in: "body", path: "endpointUrl", code, message: expect.stringContaining("must") }],
     });
   });
 
@@ -87,18 +87,18 @@ describe("a new webhook", () => {
     ["AWS's metadata address in IPv6", "http://[fd00:ec2::254]/"],
     ["AWS's address for the credentials of containers", "http://169.254.170.2/"],
     ["Azure's platform address", "http://168.63.129.16/"],
-    ["the same with a dot behind it", "http://168.63.129.16./"],
-    ["the same as a number of another kind", "http://2822734096/"],
+    ["the same with a trailing dot", "http://168.63.129.16./"],
+    ["the same platform address as a number", "http://2822734096/"],
     ["the same in hexadecimal parts", "http://0xa8.0x3f.0x81.0x10/"],
     ["the same behind NAT64", "http://[64:ff9b::168.63.129.16]/"],
     ["Google's metadata host", "http://metadata.google.internal/"],
     ["Alibaba's metadata address", "http://100.100.100.200/"],
     ["Oracle's metadata address", "http://192.0.0.192/"],
     ["a link-local IPv6 address", "http://[fe80::1]/"],
-    ["a name that stands for a private address", "https://inside.example/"],
-    ["a name that stands for one of each", "https://both.example/"],
-    ["a name that stands for nothing", "https://nowhere.example/"],
-  ])("is refused in the same words when its endpoint is %s", async (_, endpointUrl) => {
+    ["a host with a private address", "https://inside.example/"],
+    ["a host with a public and a private address", "https://both.example/"],
+    ["a host without an address", "https://nowhere.example/"],
+  ])("returns the same issue when its endpoint is %s", async (_, endpointUrl) => {
     const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
     const { status, errors } = await service.requestProblem({ method: "POST", path, principal, body });
@@ -109,42 +109,42 @@ describe("a new webhook", () => {
           in: "body",
           path: "endpointUrl",
           code: "forbidden_address",
-          message: "must be at a public address. This host is not, or has no address.",
+          message: "must have a public address. This host has no address, or one that is not public.",
         },
       ],
     });
   });
 
   test.each([
-    ["an event that there is not", { events: ["order.eaten"] }, "events[0]"],
+    ["an unknown event", { events: ["order.eaten"] }, "events[0]"],
     ["no events", { events: [] }, "events"],
     ["no recipient", { recipientId: undefined }, "recipientId"],
-    ["a recipient that there is not", { recipientId: randomUUID() }, "recipientId"],
-  ])("is refused with %s", async (_, wrong, at) => {
+    ["an unknown recipient", { recipientId: randomUUID() }, "recipientId"],
+  ])("returns 400 for %s", async (_, invalidFields, issuePath) => {
     const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
-    const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"], ...wrong };
+    const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"], ...invalidFields };
     const problem = await service.requestProblem({ method: "POST", path, principal, body });
-    expect(problem).toMatchObject({ status: 400, errors: [{ path: at }] });
+    expect(problem).toMatchObject({ status: 400, errors: [{ path: issuePath }] });
   });
 
-  it("is refused with a recipient of another location", async () => {
+  it("returns 400 for a recipient of another location", async () => {
     const { recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
     const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
     const problem = await service.requestProblem({ method: "POST", path, principal: createWebhooksPrincipal(), body });
     expect(problem).toMatchObject({ errors: [{ path: "recipientId", code: "unknown_recipient" }] });
   });
 
-  it("may have a name that cannot be looked up at the moment", async () => {
-    const { webhook } = await service.createSubscription("https://unanswered.example/hook");
-    expect(webhook.endpointUrl).toBe("https://unanswered.example/hook");
+  it("is accepted when name servers do not respond", async () => {
+    const { webhook } = await service.createSubscription("https://timeout.example/hook");
+    expect(webhook.endpointUrl).toBe("https://timeout.example/hook");
   });
 
-  it("is not told what its host stands for later, nor whether it stands for anything", async () => {
+  it("does not reveal to which address its host resolves later, or whether it resolves", async () => {
     const attemptAt = async (address: string | undefined) => {
-      names["later.example"] = "93.184.216.34";
+      hostAddresses["later.example"] = "93.184.216.34";
       const subscription = await service.createSubscription("http://later.example/");
-      if (address) names["later.example"] = address;
-      else delete names["later.example"];
+      if (address) hostAddresses["later.example"] = address;
+      else delete hostAddresses["later.example"];
       const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
       const { attempts } = await eventually("the attempt", async () => {
         const delivery = await service.waitForDelivery(subscription, id, "pending");
@@ -153,41 +153,41 @@ describe("a new webhook", () => {
       const { status, error, response } = attempts[0] ?? {};
       return { status, error, response };
     };
-    const refused = {
+    const failedAttempt = {
       status: null,
-      error: "The endpoint cannot be sent to: its host has no public address, or cannot be looked up.",
+      error: "The endpoint's host has no public address, or could not be resolved.",
       response: null,
     };
     for (const address of ["10.1.2.3", "168.63.129.16", "fd00:ec2::254", undefined]) {
-      expect(await attemptAt(address)).toEqual(refused);
+      expect(await attemptAt(address)).toEqual(failedAttempt);
     }
   });
 });
 
-describe("a location with as many webhooks as it may have", () => {
-  let limited: TestWebhooks;
+describe("a location at its limit of webhooks", () => {
+  let limited: TestWebhooksService;
   beforeAll(async () => {
     limited = await startTestWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
   });
   afterAll(() => limited?.remove());
   const endpointUrl = "http://127.0.0.1:9999/";
 
-  it("gets no more, also of many requests at once, and changes those that it has", async () => {
+  it("rejects more, even from concurrent requests, and accepts updates", async () => {
     const first = await limited.createSubscription(endpointUrl);
     const { principal, recipientId } = first;
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
-    const replies = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => limited.request("POST", path, { principal, body })),
     );
-    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, ...Array(10).fill(409)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, ...Array(10).fill(409)]);
     const problem = await limited.requestProblem({ method: "POST", path, principal, body });
     expect(problem).toMatchObject({
       code: "limit_reached",
       limit: { name: "webhooks", maximum: 3, unit: "webhooks of a location" },
-      detail: "A location may have 3 webhooks. Delete one that is not needed any more, then create this one.",
+      detail: "A location can have up to 3 webhooks. Delete one that you no longer need, then try again.",
     });
-    const change = { ...body, id: first.webhook.id, events: ["order.call"] };
-    await limited.sendRequest({ method: "POST", path, principal, body: change }, { status: 200, schema: Webhook });
+    const update = { ...body, id: first.webhook.id, events: ["order.call"] };
+    await limited.sendRequest({ method: "POST", path, principal, body: update }, { status: 200, schema: Webhook });
     expect((await limited.getJson(path, paginatedSchema(Webhook), principal)).meta.totalCount).toBe(3);
     await limited.createSubscription(endpointUrl);
 
@@ -198,24 +198,24 @@ describe("a location with as many webhooks as it may have", () => {
 });
 
 describe("in production", () => {
-  let production: TestWebhooks;
+  let production: TestWebhooksService;
   beforeAll(async () => {
     production = await startTestWebhooks({ variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" } });
   });
   afterAll(() => production?.remove());
 
-  it("endpoints are https only, none is on this machine, and the operator's list counts", async () => {
+  it("endpoints must use https and must not be local, unless the operator's allowlist contains them", async () => {
     await expect(production.createSubscription("http://10.9.0.1/")).rejects.toThrow("must be an https URL");
-    await expect(production.createSubscription("https://127.0.0.1/")).rejects.toThrow("must be at a public address");
+    await expect(production.createSubscription("https://127.0.0.1/")).rejects.toThrow("must have a public address");
     await expect(production.createSubscription("https://localhost:8443/")).rejects.toThrow(
-      "must be at a public address",
+      "must have a public address",
     );
     expect((await production.createSubscription("https://10.9.0.1/")).webhook.state).toBe("active");
   });
 });
 
-describe("a webhook of this id", () => {
-  it("is changed, and stays paused", async () => {
+describe("an existing webhook", () => {
+  it("is updated, and stays paused", async () => {
     const { webhook, principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/one");
     await service.request("POST", `${path}${webhook.id}/pause`, { principal });
     const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/two", events: ["order.call"] };
@@ -228,15 +228,15 @@ describe("a webhook of this id", () => {
     expect(data).toEqual([changed]);
   });
 
-  it("is nobody else's: not to be taken, seen, changed or used", async () => {
+  it("cannot be read, updated or used from another location", async () => {
     const { webhook } = await service.createSubscription("http://127.0.0.1:9999/");
-    const stranger = await service.createSubscription("http://127.0.0.1:9999/");
-    const { principal, recipientId } = stranger;
+    const otherSubscription = await service.createSubscription("http://127.0.0.1:9999/");
+    const { principal, recipientId } = otherSubscription;
     const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
     expect(await service.requestProblem({ method: "POST", path, principal, body })).toMatchObject({
       code: "webhook_conflict",
     });
-    const things = [
+    const operations = [
       ["GET", ""],
       ["DELETE", ""],
       ["POST", "/pause"],
@@ -244,22 +244,22 @@ describe("a webhook of this id", () => {
       ["POST", "/test"],
       ["GET", "/deliveries"],
     ] as const;
-    for (const [method, rest] of things) {
-      const problem = await service.requestProblem({ method, path: `${path}${webhook.id}${rest}`, principal });
-      expect(problem, rest).toMatchObject({ status: 404, code: "webhook_not_found" });
+    for (const [method, subpath] of operations) {
+      const problem = await service.requestProblem({ method, path: `${path}${webhook.id}${subpath}`, principal });
+      expect(problem, subpath).toMatchObject({ status: 404, code: "webhook_not_found" });
     }
     const since = { since: "2026-01-01T00:00:00Z" };
     const recovery = { method: "POST", path: `${path}${webhook.id}/recover`, principal, body: since };
     expect(await service.requestProblem(recovery)).toMatchObject({ code: "webhook_not_found" });
   });
 
-  it("is sent to its new endpoint at once, and a failing one begins anew", async () => {
-    const [old, other] = [receiver.addEndpoint(respondWith(500)), receiver.addEndpoint()];
-    const subscription = await service.createSubscription(old.url);
+  it("sends to its new endpoint without delay, and forgets the failures of the previous one", async () => {
+    const [previousEndpoint, newEndpoint] = [receiver.addEndpoint(respondWithStatus(500)), receiver.addEndpoint()];
+    const subscription = await service.createSubscription(previousEndpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
     await service.publishEvent("order.paid", createOrderEventData(locationId));
-    await eventually("it to be failing", async () => (await get(subscription)).failingSince !== null);
-    const body = { id: webhook.id, recipientId, endpointUrl: other.url, events: ["order.paid"] };
+    await eventually("a failure", async () => (await getDetails(subscription)).failingSince !== null);
+    const body = { id: webhook.id, recipientId, endpointUrl: newEndpoint.url, events: ["order.paid"] };
     const changed = await service.sendRequest(
       { method: "POST", path, principal, body },
       { status: 200, schema: Webhook },
@@ -267,12 +267,12 @@ describe("a webhook of this id", () => {
     expect(changed).toMatchObject({ failingSince: null, lastError: null });
     const id = await service.publishEvent("order.paid", createOrderEventData(locationId));
     await service.waitForDelivery(subscription, id, "succeeded");
-    expect(other.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toContain(id);
+    expect(newEndpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toContain(id);
   });
 });
 
 describe("a paused webhook", () => {
-  it("is sent nothing, but a test, and what came to pass in the meantime once it is resumed", async () => {
+  it("sends nothing but tests, and the messages of the meantime once it is resumed", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
@@ -291,7 +291,7 @@ describe("a paused webhook", () => {
     );
     await service.waitForDelivery(subscription, test.messageId, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["x-popina-webhook-event"])).toEqual(["test"]);
-    expect((await get(subscription)).statistics.pending).toBe(2);
+    expect((await getDetails(subscription)).statistics.pending).toBe(2);
     await service.sendRequest(
       { method: "POST", path: `${path}${webhook.id}/resume`, principal },
       { status: 200, schema: Webhook },
@@ -300,9 +300,9 @@ describe("a paused webhook", () => {
   });
 });
 
-describe("a test", () => {
-  it("is sent once, and tells what was answered; it makes no endpoint a failing one", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500, { body: "no such thing" }));
+describe("a test message", () => {
+  it("is sent once and shows the response, and its failure does not count for the endpoint", async () => {
+    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: "no such thing" }));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
     const sent = await service.sendRequest(
@@ -313,7 +313,7 @@ describe("a test", () => {
     const { attempts, payload } = await service.waitForDelivery(subscription, sent.messageId, "failed");
     expect(attempts).toMatchObject([{ status: 500, response: "no such thing", nextAttemptAt: null }]);
     expect(payload).toMatchObject({ meta: { event: "test" }, data: { locationId, webhookId: webhook.id } });
-    expect(await get(subscription)).toMatchObject({ failingSince: null });
+    expect(await getDetails(subscription)).toMatchObject({ failingSince: null });
   });
 
   it("is sent once for each Idempotency-Key", async () => {
@@ -321,16 +321,16 @@ describe("a test", () => {
     const { webhook, principal } = await service.createSubscription(endpoint.url);
     const headers = { "idempotency-key": randomUUID() };
     const request = { method: "POST", path: `${path}${webhook.id}/test`, principal, headers };
-    const one = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
-    const again = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
-    expect(again).toEqual(one);
+    const first = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
+    const second = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
+    expect(second).toEqual(first);
     await eventually("the test", () => endpoint.receivedWebhooks.length > 0);
     expect(endpoint.receivedWebhooks).toHaveLength(1);
   });
 });
 
 describe("a deleted webhook", () => {
-  it("is gone with its log, is sent nothing, and its id may be used again", async () => {
+  it("is removed with its log, sends nothing, and its id can be reused", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
@@ -349,7 +349,7 @@ describe("a deleted webhook", () => {
   });
 });
 
-it("webhooks are all deleted when many are at once, each with a long log", async () => {
+it("deletes many webhooks with long logs concurrently", async () => {
   const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/hook");
   const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/hook", events: ["order.paid"] };
   const subscribe = () =>
@@ -368,29 +368,29 @@ it("webhooks are all deleted when many are at once, each with a long log", async
       from message, unnest(${ids}::uuid[]) as webhook_id order by random()`;
     const removals = ids.map((id) => service.request("DELETE", `${path}${id}`, { principal }));
     expect((await Promise.all(removals)).map(({ status }) => status)).toEqual(ids.map(() => 204));
-    const left = () => service.db.sql`select 1 from deliveries where webhook_id = any(${ids}::uuid[])`;
-    expect((await left()).length).toBe(0);
+    const remaining = await service.db.sql`select 1 from deliveries where webhook_id = any(${ids}::uuid[])`;
+    expect(remaining.length).toBe(0);
   }
 }, 60_000);
 
-it("says how the deliveries of a webhook go", async () => {
+it("returns the statistics of a webhook's deliveries", async () => {
   const endpoint = receiver.addEndpoint();
   const subscription = await service.createSubscription(endpoint.url);
-  expect((await get(subscription)).statistics).toEqual({
+  expect((await getDetails(subscription)).statistics).toEqual({
     pending: 0,
     lastDay: { succeeded: 0, failed: 0, averageMilliseconds: null },
     lastSucceededAt: null,
     lastFailedAt: null,
   });
   for (const status of [204, 200, 500]) {
-    endpoint.setHandler(respondWith(status, { delayMs: 20 }));
+    endpoint.setHandler(respondWithStatus(status, { delayMs: 20 }));
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("an attempt", async () => {
       const [delivery] = await service.listDeliveries(subscription);
       return delivery?.messageId === id && (await service.listAttempts(delivery.id)).length === 1;
     });
   }
-  const { statistics } = await get(subscription);
+  const { statistics } = await getDetails(subscription);
   expect(statistics).toMatchObject({ pending: 1, lastDay: { succeeded: 2, failed: 1 } });
   expect(statistics.lastDay.averageMilliseconds).toBeGreaterThanOrEqual(19);
   expect(Date.parse(statistics.lastFailedAt ?? "")).toBeGreaterThan(Date.parse(statistics.lastSucceededAt ?? ""));

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { UpsertWebhook, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
-import { RotateRecipientSecret, WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { jsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
@@ -11,30 +10,28 @@ import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/
 import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
-import { checkEndpoint } from "../endpoints/check-endpoint.ts";
-import { removeDeletedWebhooks } from "../periodic/remove-old-messages.ts";
-import { incrementWebhookRevisions, lockLocationWebhooks, lockRecipient } from "../queries/recipients.ts";
+import { checkWebhookEndpoint } from "../endpoints/check-endpoint.ts";
+import { lockLocationWebhooks } from "../queries/recipients.ts";
+import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
-import { readRecipientWithSecret, setRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createLocationLimitError,
-  locationIdQuery,
-  recipientParams,
+  locationIdQueryShape,
   requireReadableWebhook,
-  toReadableId,
-  webhookParams,
+  toLocationScopedId,
+  webhookIdParams,
 } from "./params.ts";
 
 const upsertWebhookJson = jsonBodyParser(UpsertWebhook);
 
-/** The body of a webhook whose endpoint is one that may be sent to. */
+/** Parses the body of a webhook, and checks that its endpoint is allowed. */
 const upsertWebhookBody: RequestBodyParser<UpsertWebhook, WebhooksContext> = {
   ...upsertWebhookJson,
   async parse(bytes, services, sender) {
-    const read = await upsertWebhookJson.parse(bytes, services, sender);
-    if ("issues" in read) return read;
-    const issue = await checkEndpoint(read.value.endpointUrl, services.endpointRules);
-    return issue ? { issues: [{ in: "body", path: "endpointUrl", ...issue }], count: 1 } : read;
+    const parsed = await upsertWebhookJson.parse(bytes, services, sender);
+    if ("issues" in parsed) return parsed;
+    const issue = await checkWebhookEndpoint(parsed.value.endpointUrl, services.endpointRules);
+    return issue ? { issues: [{ in: "body", path: "endpointUrl", ...issue }], count: 1 } : parsed;
   },
 };
 
@@ -42,32 +39,32 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/",
   operationId: "upsertWebhook",
-  summary: "Make or change a webhook",
+  summary: "Create or update a webhook",
   description:
-    "Has events of a location posted to an endpoint, signed with the recipient's secret; or changes the webhook of this id in the same location, which stays active, paused or disabled as it is. The endpoint has to be an https address (http where the operator allows it) whose host has public addresses only, on port 80, 443, or 1024 and above, without user and password. It is answered for with a 2xx within 15 seconds; redirects are not followed. What fails is tried ten times over about three days. An endpoint that answers 410 is disabled at once, and one that has nothing but failures for five days, too.",
+    "Creates a webhook, which posts events of a location to an endpoint, signed with the recipient's secret. If the location already has a webhook with this id, updates it; its state (active, paused or disabled) stays the same. The endpoint must be an https URL (or http, where the operator allows it) without user and password, on port 80, 443, or 1024 and above. All addresses of its host must be public. The endpoint must respond with a 2xx status within 15 seconds; redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled immediately when its endpoint responds with status 410, and after five days in which all attempts failed.",
   request: { body: upsertWebhookBody },
   responses: {
-    200: { description: "The webhook as it was changed", schema: Webhook },
-    201: { description: "The webhook as it was made", schema: Webhook },
+    200: { description: "The updated webhook", schema: Webhook },
+    201: { description: "The created webhook", schema: Webhook },
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
     const { id: locationId } = await resolveLocationRef(principal, body.locationId, services.locations, context);
-    const { webhook, isNew } = await upsertWebhook(services, { locationId, webhook: body });
+    const { webhook, isNew } = await upsertWebhook(services, { locationId, input: body });
     return jsonResponse(isNew ? 201 : 200, webhook);
   },
 });
 
-/** Creates a webhook, or changes the one of this id; whether that is active, paused or disabled stays as it is. */
+/** Creates a webhook, or updates the one with this id and keeps its state (active, paused or disabled). */
 async function upsertWebhook(
   { db, clock, config }: WebhooksContext,
-  { locationId, webhook }: { locationId: string; webhook: UpsertWebhook },
+  { locationId, input }: { locationId: string; input: UpsertWebhook },
 ) {
-  const { recipientId, endpointUrl, events } = webhook;
-  const id = webhook.id?.toLowerCase() ?? randomUUID();
+  const { recipientId, endpointUrl, events } = input;
+  const id = input.id?.toLowerCase() ?? randomUUID();
   return db.transaction(async (tx) => {
     await lockLocationWebhooks(tx, db, locationId);
-    // It stays until the transaction ends.
+    // The lock keeps the recipient from being deleted until the transaction ends.
     const [recipient] = await tx`
       select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
     if (!recipient) {
@@ -76,9 +73,9 @@ async function upsertWebhook(
     }
     const now = clock();
     const content = { recipientId, endpointUrl, events: [...events], updatedAt: now };
-    const immutableFields = { id, locationId, state: "active", revision: 1, createdAt: now };
+    const initialFields = { id, locationId, state: "active", revision: 1, createdAt: now };
     const [inserted] = await tx<WebhookRow[]>`
-      insert into webhooks ${tx({ ...content, ...immutableFields })} on conflict (id) do nothing
+      insert into webhooks ${tx({ ...content, ...initialFields })} on conflict (id) do nothing
       returning ${webhookColumns(tx)}`;
     if (inserted) {
       const max = config.WEBHOOKS_PER_LOCATION;
@@ -87,7 +84,7 @@ async function upsertWebhook(
       if (count > max) throw createLocationLimitError("webhooks", max);
       return { webhook: inserted, isNew: true };
     }
-    // Of another endpoint it is not known whether it fails.
+    // The recorded failures only concern the previous endpoint.
     const [updated] = await tx<WebhookRow[]>`
       update webhooks set
         ${tx(content)}, revision = revision + 1,
@@ -97,8 +94,8 @@ async function upsertWebhook(
       where ${webhookCondition(tx, { id, locationId })}
       returning ${webhookColumns(tx)}`;
     if (updated) return { webhook: updated, isNew: false };
-    // The id is of another location's webhook, or of one that is being removed.
-    throw new ApiError("webhook_conflict", { detail: "Choose another id, or leave it out to be given one." });
+    // The id belongs to a webhook of another location, or to one that is being removed.
+    throw new ApiError("webhook_conflict", { detail: "Use another id, or omit it to have one generated." });
   });
 }
 
@@ -107,8 +104,8 @@ export const listWebhooksRoute = defineWebhooksRoute({
   path: "/v1/webhooks/",
   operationId: "listWebhooks",
   summary: "List webhooks",
-  description: "The webhooks of the location, newest first.",
-  request: { query: z.object({ ...locationIdQuery, ...paginationQueryShape }) },
+  description: "Returns the webhooks of a location, newest first.",
+  request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
   responses: { 200: { description: "A page of webhooks", schema: paginatedSchema(Webhook) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
@@ -123,7 +120,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
   },
 });
 
-/** No more pending deliveries than this are counted. */
+/** Pending deliveries are counted up to this number, to bound the cost of the query. */
 const maxCountedPending = 10_000;
 
 export const getWebhookRoute = defineWebhooksRoute({
@@ -131,11 +128,11 @@ export const getWebhookRoute = defineWebhooksRoute({
   path: "/v1/webhooks/{id}",
   operationId: "getWebhook",
   summary: "Get a webhook",
-  description: "A webhook, with how its deliveries go.",
-  request: { params: webhookParams },
+  description: "Returns a webhook with the statistics of its deliveries.",
+  request: { params: webhookIdParams },
   responses: {
     200: { description: "The webhook", schema: WebhookDetails },
-    304: { description: "The client has it already" },
+    304: { description: "The webhook has not changed since the version that the client has" },
   },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services, header }) {
@@ -169,15 +166,15 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   operationId: "pauseWebhook",
   summary: "Pause a webhook",
   description:
-    "Sends nothing more to its endpoint, but for what is under way. What comes to pass in the meantime is kept, and sent once the webhook is resumed.",
-  request: { params: webhookParams },
-  responses: { 200: { description: "The webhook", schema: Webhook } },
+    "Stops sending messages to the webhook's endpoint, except for attempts in progress. Messages of new events are stored, and sent once the webhook is resumed.",
+  request: { params: webhookIdParams },
+  responses: { 200: { description: "The paused webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, toReadableId(params, principal))}
+        where ${webhookCondition(tx, toLocationScopedId(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
@@ -191,9 +188,9 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   operationId: "resumeWebhook",
   summary: "Resume a webhook",
   description:
-    "Sends to the endpoint of a webhook that was paused or disabled again, beginning with what was due in the meantime. Deliveries that had failed for good are made again with recover.",
-  request: { params: webhookParams },
-  responses: { 200: { description: "The webhook", schema: Webhook } },
+    "Activates a paused or disabled webhook and sends the messages that became due in the meantime. To retry deliveries that failed before, start a recovery.",
+  request: { params: webhookIdParams },
+  responses: { 200: { description: "The active webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
     const webhook = await db.transaction(async (tx) => {
@@ -201,7 +198,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, toReadableId(params, principal))}
+        where ${webhookCondition(tx, toLocationScopedId(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
@@ -211,30 +208,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   },
 });
 
-export const rotateRecipientSecretRoute = defineWebhooksRoute({
-  method: "post",
-  path: "/v1/recipients/{id}/rotate",
-  operationId: "rotateRecipientSecret",
-  summary: "Rotate a recipient's secret",
-  description:
-    "Gives the recipient another secret: the one in the body, or one that is made and shown in this reply, and never again. For 24 hours messages are signed with both: webhook-signature carries a signature for each, and x-popina-hmac-signature stays under the secret of before. Say isLeaked to end the secrets of before at once.",
-  request: { params: recipientParams, body: jsonBodyParser(RotateRecipientSecret) },
-  responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
-  errors: ["recipient_not_found", "too_many_secrets"],
-  async handle({ params, body, principal, services }) {
-    const target = toReadableId(params, principal);
-    const now = services.clock();
-    const recipient = await services.db.transaction(async (tx) => {
-      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
-      const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
-      await incrementWebhookRevisions(tx, target.id);
-      return readRecipientWithSecret(tx, { id: target.id, createdSecret, now });
-    });
-    return jsonResponse(200, recipient, { "cache-control": "no-store" });
-  },
-});
-
-/** Deliveries that are removed at once; more than these are left to the next turn of the periodic task. */
+/** Deliveries that the request itself removes. The periodic task removes the others. */
 const maxDeletedInRequest = 5_000;
 
 export const deleteWebhookRoute = defineWebhooksRoute({
@@ -243,19 +217,19 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   operationId: "deleteWebhook",
   summary: "Delete a webhook",
   description:
-    "Deletes a webhook with the log of its deliveries. Nothing is sent any more, not even what was due. Pause it instead to have that sent later.",
-  request: { params: webhookParams },
-  responses: { 204: { description: "The webhook is deleted" } },
+    "Deletes a webhook and the log of its deliveries. Pending messages are not sent. To send them later, pause the webhook instead.",
+  request: { params: webhookIdParams },
+  responses: { 204: { description: "The webhook has been deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
-    const target = toReadableId(params, principal);
-    // Out of sight; what is left of it is removed in portions.
-    const marked = await db.transaction(
+    const target = toLocationScopedId(params, principal);
+    // The webhook is hidden first; its rows are then removed in batches.
+    const hidden = await db.transaction(
       (tx) => tx`
         update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
         where ${webhookCondition(tx, target)}`,
     );
-    if (marked.count === 0) throw new ApiError("webhook_not_found");
+    if (hidden.count === 0) throw new ApiError("webhook_not_found");
     await removeDeletedWebhooks(db.sql, { max: maxDeletedInRequest });
     return { status: 204, body: null, headers: {} };
   },

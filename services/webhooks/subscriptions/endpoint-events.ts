@@ -1,12 +1,12 @@
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
-/** What becomes of an endpoint that fails is sent to the recipient's other endpoints, whatever they have subscribed to. */
+/** Notify the recipient's other endpoints of a failing or disabled endpoint, whatever their webhooks subscribe to. */
 export const endpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   onEvent<WebhooksContext, typeof event>(
     event,
     async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
-      // Once each, as far as they are sent to.
+      // One message per endpoint, of active webhooks only.
       const otherWebhooks = await db.sql<{ id: string }[]>`
         select distinct on (other.endpoint_url) other.id
         from webhooks w join webhooks other on other.recipient_id = w.recipient_id

@@ -5,19 +5,19 @@ import type { WebhooksContext } from "../context.ts";
 
 type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
 
-/** What happens at a location is told to its webhooks that listen to it. */
+/** Returns the subscription that sends an event of a location to the webhooks that subscribe to it. */
 function createLocationEventSubscription<Event extends OrderEvent | "report.finalized">(
   event: Event,
-  toContent: (data: EventData<Event>) => { sequence: number; data: WebhookData<Event> },
+  toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookData<Event> },
   { concurrency }: { concurrency: number },
 ): EventSubscription<WebhooksContext> {
   return onEvent<WebhooksContext, Event>(
     event,
     async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
-      // Most locations have none: there is nothing to write down, not even that it was handled.
+      // Most locations have no webhooks. Without one nothing needs to be stored, not even that the event was handled.
       if (webhookIds.length === 0) return false;
-      const message = { messageId, event, time, traceparent, ...toContent(data) };
+      const message = { messageId, event, time, traceparent, ...toMessageContent(data) };
       return messageBatcher.enqueueMessage(webhookIds, message);
     },
     { isBatched: true, concurrency },
@@ -26,7 +26,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
 
 export const locationEventSubscriptions = [
   ...(["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
-    // What comes together is written together.
+    // Events that arrive together are inserted in one batch.
     createLocationEventSubscription(event, ({ sequence, order }) => ({ sequence, data: toWebhookOrder(order) }), {
       concurrency: 32,
     }),

@@ -6,14 +6,14 @@ import type { WebhooksContext } from "../context.ts";
 const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse(body)));
 
 /**
- * The personal data of orders is to be erased: from what was sent or waits to be, from what receivers answered, which
- * may repeat it, and from events that could not be handled and wait for an operator.
+ * Erases the personal data of orders: from messages, sent or pending, from the stored responses of endpoints, which may
+ * repeat it, and from dead letters.
  */
 export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
   "orders.erased",
   async ({ data, services, once }) => {
     const { locationId, orderIds } = data;
-    await fillSubjects(services.db.sql);
+    await fillMissingSubjects(services.db.sql);
     await once(async (tx) => {
       const messages = await tx<{ id: string; body: string }[]>`
       select id, body from messages
@@ -34,12 +34,12 @@ export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
   },
 );
 
-const portion = 1_000;
+const fillBatchSize = 1_000;
 
-/** Fills in the subjects of messages that versions wrote which had none. Once no such version runs, it is not needed. */
-async function fillSubjects(sql: SqlClient): Promise<void> {
-  const fill = () => sql`
+/** Sets the subject of messages that were written by earlier versions, which did not store it. */
+async function fillMissingSubjects(sql: SqlClient): Promise<void> {
+  const fillBatch = () => sql`
     update messages set subject = coalesce((body::json #>> '{data,id}')::uuid, id)
-    where id in (select id from messages where subject is null limit ${portion} for update)`;
-  while ((await fill()).count === portion);
+    where id in (select id from messages where subject is null limit ${fillBatchSize} for update)`;
+  while ((await fillBatch()).count === fillBatchSize);
 }

@@ -1,4 +1,4 @@
-/** Every address that this process has asked the system to connect to, and what became of it. */
+/** Records every address to which this process has tried to connect. */
 export interface ConnectionRecorder {
   addresses: string[];
   stop(): void;
@@ -10,28 +10,28 @@ interface TcpPrototype {
 }
 type ConnectFunction = (request: unknown, address: string, port: number) => number;
 
-/** Connection refused, as the system says it. */
+/** ECONNREFUSED as libuv returns it. */
 const connectionRefused = -111;
 
 /**
- * Notes each address at the last step before the system, below everything that resolves, checks or retries. Only
- * addresses that `isLet` are connected to; to others the connection is refused, so that nothing leaves this machine.
+ * Records addresses at the last step before the system call, below all code that resolves, checks or retries.
+ * Connections to addresses for which `isAllowed` returns false are refused, so that no traffic leaves this machine.
  */
-export function recordConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
+export function recordOutgoingConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
   const { binding } = process as unknown as { binding(name: string): { TCP: { prototype: TcpPrototype } } };
   const { prototype } = binding("tcp_wrap").TCP;
   const { connect, connect6 } = prototype;
-  const watch: ConnectionRecorder = {
+  const recorder: ConnectionRecorder = {
     addresses: [],
     stop() {
       Object.assign(prototype, { connect, connect6 });
     },
   };
-  const recorded = (original: ConnectFunction): ConnectFunction =>
+  const withRecording = (original: ConnectFunction): ConnectFunction =>
     function (this: unknown, request, address, port) {
-      watch.addresses.push(address);
+      recorder.addresses.push(address);
       return isAllowed(address) ? original.call(this, request, address, port) : connectionRefused;
     };
-  Object.assign(prototype, { connect: recorded(connect), connect6: recorded(connect6) });
-  return watch;
+  Object.assign(prototype, { connect: withRecording(connect), connect6: withRecording(connect6) });
+  return recorder;
 }

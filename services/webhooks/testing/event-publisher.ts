@@ -7,10 +7,10 @@ import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 
-/** Says what other services would have said. */
+/** Publishes events in place of other services. */
 export interface TestEventPublisher {
-  /** Resolves once the stream has it; gives the event's id. */
-  publish<Type extends EventType>(type: Type, exampleData: EventData<Type>, id?: string): Promise<string>;
+  /** Resolves with the event's id once the stream has stored the event. */
+  publish<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -32,16 +32,16 @@ export function createTestEventPublisher({ variables }: Pick<TestEnvironment, "v
   };
 }
 
-const { data, ...exampleHead } = OrderLiveInput.parse(orderLiveInputExample);
+const { data: exampleData, ...exampleHead } = OrderLiveInput.parse(orderLiveInputExample);
 
-/** An order's event at a location. */
+/** Returns the data of an order event of a location. */
 export function createOrderEventData(
   locationId: string,
   { id = randomUUID() as string, sequence = 1, isPaid = true } = {},
 ): EventData<"order.paid"> {
   const order = {
     ...exampleHead,
-    ...data,
+    ...exampleData,
     id,
     isPaid,
     locationId,

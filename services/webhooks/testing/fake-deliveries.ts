@@ -1,33 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { createHostTokenBuckets } from "../deliveries/endpoint-queue.ts";
+import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
 import type { DeliveryClaim } from "../queries/claims.ts";
 
-/** How an endpoint does: how long it takes, in milliseconds, and whether it then fails. */
+/** The behavior of an endpoint: how long an attempt takes, and whether it fails. */
 export interface FakeEndpoint {
   durationMs: number;
   shouldFail?: boolean;
-  /** Its own unless given. */
+  /** Defaults to a host of its own. */
   host?: string;
 }
 
-/** Deliveries that are kept in memory, and a scheduler that has them made. */
+/** Deliveries in memory, and a scheduler that sends them to fake endpoints. */
 export interface FakeDeliveries {
   scheduler: DeliveryScheduler;
-  /** Makes a delivery due, and wakes the scheduler. */
+  /** Adds a due delivery, and makes the scheduler poll. */
   addDue(webhookId: string): void;
-  /** The same without waking it. */
+  /** Adds a due delivery without notifying the scheduler. */
   addDueWithoutPoll(webhookId: string): void;
-  /** How many were made, of a webhook. */
+  /** Returns the number of completed deliveries of a webhook. */
   countCompleted(webhookId: string): number;
-  /** The most that were under way at once, to a webhook. */
+  /** Returns the highest number of deliveries of a webhook that were in flight at the same time. */
   maxActive(webhookId: string): number;
-  /** How often was claimed. */
+  /** How often the scheduler has claimed deliveries. */
   claimCount: number;
-  /** Whether claiming fails, as it does while the database is away. */
+  /** Whether claiming fails, as it does while the database is unavailable. */
   isDatabaseDown: boolean;
-  /** Milliseconds, of the scheduler's clock. */
+  /** The scheduler's clock, in milliseconds. */
   nowMs: number;
 }
 
@@ -36,14 +36,14 @@ export function createFakeDeliveries(
   {
     concurrency = 100,
     hostRate = { perSecond: 100_000, burst: 100_000 },
-    places: maxActiveMessages = 1_000,
+    maxActiveMessages = 1_000,
   }: {
     concurrency?: number;
-    places?: number;
+    maxActiveMessages?: number;
     hostRate?: { perSecond: number; burst: number };
   } = {},
 ): FakeDeliveries {
-  const waiting = new Map<string, string[]>();
+  const dueDeliveryIds = new Map<string, string[]>();
   const completedCounts = new Map<string, number>();
   const activeCounts = new Map<string, number>();
   const maxActiveCounts = new Map<string, number>();
@@ -62,9 +62,9 @@ export function createFakeDeliveries(
     traceparent: null,
     leaseExpiresAt: new Date(Date.now() + 30_000),
   });
-  const add = (webhookId: string): void => {
+  const addDueWithoutPoll = (webhookId: string): void => {
     count += 1;
-    waiting.set(webhookId, [...(waiting.get(webhookId) ?? []), `${webhookId} ${count}`]);
+    dueDeliveryIds.set(webhookId, [...(dueDeliveryIds.get(webhookId) ?? []), `${webhookId} ${count}`]);
   };
 
   const deliveries: FakeDeliveries = {
@@ -73,24 +73,24 @@ export function createFakeDeliveries(
         maxConcurrency: concurrency,
         circuitBreaker: { failureThreshold: 5, initialOpenMs: 1_000, maxOpenMs: 8_000 },
       },
-      maxActiveMessages: maxActiveMessages,
+      maxActiveMessages,
       hostTokenBuckets: createHostTokenBuckets(hostRate),
       log: createLogger({ name: "test", level: "silent" }),
       pollMs: 60_000,
       nowMs: () => deliveries.nowMs,
       findUrl: async (webhookId) =>
         new URL(`https://${(endpoints[webhookId]?.host ?? webhookId).replaceAll(" ", "-")}/`),
-      async claimDue(pulls) {
+      async claimDue(claimRequests) {
         deliveries.claimCount += 1;
-        if (deliveries.isDatabaseDown) throw new Error("away");
-        return pulls.flatMap(({ webhookId, max }) =>
-          (waiting.get(webhookId) ?? []).splice(0, max).map((id) => createClaim(webhookId, id)),
+        if (deliveries.isDatabaseDown) throw new Error("The database is unavailable.");
+        return claimRequests.flatMap(({ webhookId, max }) =>
+          (dueDeliveryIds.get(webhookId) ?? []).splice(0, max).map((id) => createClaim(webhookId, id)),
         );
       },
       async attemptDelivery({ webhookId }) {
-        const now = (activeCounts.get(webhookId) ?? 0) + 1;
-        activeCounts.set(webhookId, now);
-        maxActiveCounts.set(webhookId, Math.max(now, maxActiveCounts.get(webhookId) ?? 0));
+        const activeCount = (activeCounts.get(webhookId) ?? 0) + 1;
+        activeCounts.set(webhookId, activeCount);
+        maxActiveCounts.set(webhookId, Math.max(activeCount, maxActiveCounts.get(webhookId) ?? 0));
         const { durationMs = 0, shouldFail = false } = endpoints[webhookId] ?? {};
         await sleep(durationMs);
         activeCounts.set(webhookId, (activeCounts.get(webhookId) ?? 0) - 1);
@@ -99,10 +99,10 @@ export function createFakeDeliveries(
       },
     }),
     addDue(webhookId) {
-      add(webhookId);
+      addDueWithoutPoll(webhookId);
       deliveries.scheduler.poll([webhookId]);
     },
-    addDueWithoutPoll: add,
+    addDueWithoutPoll,
     countCompleted: (webhookId) => completedCounts.get(webhookId) ?? 0,
     maxActive: (webhookId) => maxActiveCounts.get(webhookId) ?? 0,
     claimCount: 0,

@@ -16,33 +16,33 @@ import type { z } from "zod";
 import { defineWebhooksService } from "../service.ts";
 import { createTestEventPublisher } from "./event-publisher.ts";
 
-/** The webhooks service for one test file, beside accounts that know the locations they are told of. */
-export interface TestWebhooks extends TestService {
+/** The webhooks service of one test file, with a fake accounts service. */
+export interface TestWebhooksService extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
-  /** Asks, expects this status, and gives the reply, which has to be what the schema describes. */
+  /** Sends a request, expects this status, and returns the response body parsed by the schema. */
   sendRequest<Schema extends z.ZodType>(
     request: TestWebhooksRequest,
     expected: ExpectedResponse<Schema>,
   ): Promise<z.output<Schema>>;
   getJson<Schema extends z.ZodType>(path: string, schema: Schema, principal: Principal): Promise<z.output<Schema>>;
-  /** Asks, and gives the problem that is answered. */
+  /** Sends a request, and returns the problem of the error response. */
   requestProblem(request: TestWebhooksRequest): Promise<Problem>;
-  /** A location with a key, a recipient and a webhook. */
+  /** Creates a webhook with a location, an API key and a recipient, unless the options contain them. */
   createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookSubscription>;
-  /** Says what another service would have said; gives the event's id. */
+  /** Publishes an event in place of another service, and returns its id. */
   publishEvent<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
-  /** The deliveries of a webhook, newest first. */
+  /** Returns the deliveries of a webhook, newest first. */
   listDeliveries(subscription: TestWebhookSubscription, query?: string): Promise<WebhookDelivery[]>;
-  /** The delivery of a message, once it is in this state. */
+  /** Returns the delivery of a message once it is in this state. */
   waitForDelivery(
     subscription: TestWebhookSubscription,
     messageId: string,
     state: WebhookDelivery["state"],
   ): Promise<WebhookDeliveryDetails>;
-  /** The attempts that are logged of a delivery. */
+  /** Returns the logged attempts of a delivery. */
   listAttempts(deliveryId: string): Promise<readonly unknown[]>;
-  /** Another instance of the service, on the same servers. */
+  /** Starts another instance of the service on the same database and event stream. */
   startAnotherInstance(): Promise<TestService>;
   remove(): Promise<void>;
 }
@@ -72,11 +72,11 @@ export interface TestWebhookSubscription {
   locationId: string;
   webhook: Webhook;
   recipientId: string;
-  /** Made for the recipient; empty when it was there before. */
+  /** The generated secret of the recipient; empty when the recipient already existed. */
   secret: string;
 }
 
-/** A key that may manage the webhooks of a location of its own. */
+/** Returns a principal that may manage the webhooks of a new location. */
 export function createWebhooksPrincipal(overrides: Partial<Principal> = {}): Principal {
   return createTestPrincipal({ scopes: ["webhooks:write"], ...overrides });
 }
@@ -84,7 +84,9 @@ export function createWebhooksPrincipal(overrides: Partial<Principal> = {}): Pri
 export async function startTestWebhooks({
   variables = {},
   ...serviceOptions
-}: Parameters<typeof defineWebhooksService>[0] & { variables?: Record<string, string> } = {}): Promise<TestWebhooks> {
+}: Parameters<typeof defineWebhooksService>[0] & {
+  variables?: Record<string, string>;
+} = {}): Promise<TestWebhooksService> {
   const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();
@@ -96,15 +98,15 @@ export async function startTestWebhooks({
 
   const requestService = ({ method, path, body, principal, headers = {} }: TestWebhooksRequest) =>
     service.request(method, path, { principal, headers, ...(body !== undefined && { body }) });
-  const sendRequest: TestWebhooks["sendRequest"] = async (request, { status, schema }) => {
+  const sendRequest: TestWebhooksService["sendRequest"] = async (request, { status, schema }) => {
     const response = await requestService(request);
     const text = await response.text();
     expect(response.status, text).toBe(status);
     return schema.parse(JSON.parse(text)) as z.output<typeof schema>;
   };
-  const getJson: TestWebhooks["getJson"] = (path, schema, principal) =>
+  const getJson: TestWebhooksService["getJson"] = (path, schema, principal) =>
     sendRequest({ method: "GET", path, principal }, { status: 200, schema });
-  const listDeliveries: TestWebhooks["listDeliveries"] = async ({ webhook, principal }, query = "?size=100") =>
+  const listDeliveries: TestWebhooksService["listDeliveries"] = async ({ webhook, principal }, query = "?size=100") =>
     (await getJson(`/v1/webhooks/${webhook.id}/deliveries${query}`, paginatedSchema(WebhookDelivery), principal)).data;
 
   return {
@@ -120,9 +122,9 @@ export async function startTestWebhooks({
       expect(response.headers.get("content-type"), text).toBe("application/problem+json");
       return problemSchema.parse(JSON.parse(text));
     },
-    async createSubscription(endpointUrl, { events: names = ["order.paid"], apiKey, ...given } = {}) {
-      const principal = given.principal ?? createWebhooksPrincipal();
-      let { recipientId } = given;
+    async createSubscription(endpointUrl, { events = ["order.paid"], apiKey, ...options } = {}) {
+      const principal = options.principal ?? createWebhooksPrincipal();
+      let { recipientId } = options;
       let secret = "";
       if (recipientId === undefined) {
         const body = { name: "Stock keeper", ...(apiKey && { apiKey }) };
@@ -133,7 +135,7 @@ export async function startTestWebhooks({
         recipientId = recipient.id;
         secret = recipient.hmacSecret ?? "";
       }
-      const body = { recipientId, endpointUrl, events: names };
+      const body = { recipientId, endpointUrl, events };
       const webhook = await sendRequest(
         { method: "POST", path: "/v1/webhooks/", principal, body },
         { status: 201, schema: Webhook },
@@ -143,18 +145,18 @@ export async function startTestWebhooks({
     publishEvent: (type, data, id = randomUUID()) => eventPublisher.publish(type, data, id),
     waitForDelivery: (subscription, messageId, state) =>
       eventually(`the delivery to be ${state}`, async () => {
-        const found = (await listDeliveries(subscription)).find((delivery) => delivery.messageId === messageId);
-        if (found?.state !== state) return undefined;
-        return getJson(`/v1/webhooks/deliveries/${found.id}`, WebhookDeliveryDetails, subscription.principal);
+        const delivery = (await listDeliveries(subscription)).find((each) => each.messageId === messageId);
+        if (delivery?.state !== state) return undefined;
+        return getJson(`/v1/webhooks/deliveries/${delivery.id}`, WebhookDeliveryDetails, subscription.principal);
       }),
     listAttempts: (deliveryId) => service.db.sql`select * from attempts where delivery_id = ${deliveryId}`,
     async startAnotherInstance() {
-      const other = await startTestService(definition, environment, registry);
-      otherInstances.push(other);
-      return other;
+      const instance = await startTestService(definition, environment, registry);
+      otherInstances.push(instance);
+      return instance;
     },
     async remove() {
-      for (const each of [...otherInstances, service]) await each.stop();
+      for (const instance of [...otherInstances, service]) await instance.stop();
       await eventPublisher.close();
       await environment.remove();
     },

@@ -3,54 +3,53 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A message as it came in. */
+/** A received message. */
 export interface ReceivedWebhook {
   path: string;
   method: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** When its last byte had come, in milliseconds. */
+  /** When the last byte arrived, in milliseconds of `performance.now()`. */
   receivedAtMs: number;
 }
 
-/** What an endpoint does with a message. */
+/** Handles a message that an endpoint receives. */
 export type ReceiverHandler = (message: ReceivedWebhook, response: ServerResponse) => void | Promise<void>;
 
 /** An endpoint of a receiver. */
 export interface ReceiverEndpoint {
   url: string;
-  /** What came in, also what it did not answer. */
+  /** All received messages, whether or not a response was sent. */
   receivedWebhooks: ReceivedWebhook[];
-  /** What it does from now on. */
-  setHandler(behaviour: ReceiverHandler): void;
+  /** Replaces the handler. */
+  setHandler(handler: ReceiverHandler): void;
 }
 
-/** Whoever gets webhooks, on this machine. */
+/** A local HTTP server that receives webhooks. */
 export interface WebhookReceiver {
   origin: string;
-  /** Another endpoint, which answers 204 unless told otherwise. */
-  addEndpoint(behaviour?: ReceiverHandler): ReceiverEndpoint;
-  /** How many connections were made to it. */
+  /** Adds an endpoint, which responds with 204 unless a handler is given. */
+  addEndpoint(handler?: ReceiverHandler): ReceiverEndpoint;
+  /** How many connections the server has accepted. */
   connectionCount: number;
   close(): Promise<void>;
 }
 
-/** Answers with a status, after a while. */
-export const respondWith =
+/** Returns a handler that responds with a status, after `delayMs`. */
+export const respondWithStatus =
   (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): ReceiverHandler =>
   (_, response) => {
     setTimeout(() => response.writeHead(status, headers).end(body), delayMs);
   };
 
 interface RespondOptions {
-  /** Milliseconds. */
   delayMs?: number;
   body?: string | Buffer;
   headers?: Record<string, string>;
 }
 
 export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise<WebhookReceiver> {
-  const endpoints = new Map<string, { received: ReceivedWebhook[]; behaviour: ReceiverHandler }>();
+  const endpoints = new Map<string, { received: ReceivedWebhook[]; handler: ReceiverHandler }>();
   const server: Server = createServer(async (request, response) => {
     const path = request.url ?? "";
     const body = await text(request).catch(() => undefined);
@@ -59,7 +58,7 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
     const message = { path, method, headers, body, receivedAtMs: performance.now() };
     const endpoint = endpoints.get(path);
     endpoint?.received.push(message);
-    await (endpoint?.behaviour ?? respondWith(404))(message, response);
+    await (endpoint?.handler ?? respondWithStatus(404))(message, response);
   });
   server.on("connection", () => {
     receiver.connectionCount += 1;
@@ -69,15 +68,15 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
   const receiver: WebhookReceiver = {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     connectionCount: 0,
-    addEndpoint(behaviour = respondWith(204)) {
+    addEndpoint(handler = respondWithStatus(204)) {
       const path = `/${randomUUID()}`;
-      const endpoint = { received: [] as ReceivedWebhook[], behaviour };
+      const endpoint = { received: [] as ReceivedWebhook[], handler };
       endpoints.set(path, endpoint);
       return {
         url: `${receiver.origin}${path}`,
         receivedWebhooks: endpoint.received,
-        setHandler(next) {
-          endpoint.behaviour = next;
+        setHandler(nextHandler) {
+          endpoint.handler = nextHandler;
         },
       };
     },

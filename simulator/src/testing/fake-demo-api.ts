@@ -8,27 +8,27 @@ interface FakeReport {
   startedAt: string;
 }
 
-/** As much of the public API as the demo calls, in memory. Reports are computed one by one, when asked to. */
+/** An in-memory fake of the API operations that the demo uses. It computes reports only in `computeOneReport`. */
 export class FakeDemoApi {
   adminKey = "admin";
   locations: { id: string; legacyId: number; name: string | null }[] = [];
   tills = new Map<string, TillV2>();
   reports: FakeReport[] = [];
   catalog: Catalog | null = null;
-  /** Every call that was not a GET. */
+  /** All calls except GET requests. */
   readonly writes: string[] = [];
-  /** What goes wrong with the next calls. */
-  faults: (ErrorCode | "unreachable")[] = [];
-  /** Whether each till pushed is said to be there with other content. */
-  refuseTills = false;
-  /** How many reports it computes at most. */
+  /** The errors of the next calls, in sequence. */
+  nextErrors: (ErrorCode | "unreachable")[] = [];
+  /** Whether every push fails with till_conflict. */
+  shouldRejectTills = false;
+  /** The maximum number of computed reports. */
   maxReports = Number.POSITIVE_INFINITY;
 
-  #random = new Random("pretend api");
+  #random = new Random("fake api");
   #consumers: { id: string; name: string; scopes: string[] }[] = [];
   #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
 
-  /** Another one with the same content, which calls to it change for it only. */
+  /** Returns an independent copy. */
   copy(): FakeDemoApi {
     const copy = new FakeDemoApi();
     copy.locations = structuredClone(this.locations);
@@ -45,17 +45,17 @@ export class FakeDemoApi {
     this.#keys = [];
   }
 
-  /** What the consumers may do. */
+  /** The scopes of all consumers. */
   get scopes(): string[] {
     return this.#consumers.flatMap(({ scopes }) => scopes);
   }
 
-  /** Changes what the demo's consumer may do, behind its back. */
+  /** Sets the scopes of all consumers. */
   setScopes(scopes: string[]): void {
     for (const consumer of this.#consumers) consumer.scopes = scopes;
   }
 
-  /** Computes the report of one till that has none. */
+  /** Computes the report of one till without a report. */
   computeOneReport(): void {
     if (this.reports.length >= this.maxReports) return;
     const till = [...this.tills.values()].find(
@@ -65,23 +65,23 @@ export class FakeDemoApi {
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
-    const fault = this.faults.shift();
-    if (fault === "unreachable") throw new TypeError("fetch failed");
-    if (fault !== undefined) return errorResponse(fault);
+    const error = this.nextErrors.shift();
+    if (error === "unreachable") throw new TypeError("fetch failed");
+    if (error !== undefined) return errorResponse(error);
     const { pathname, searchParams } = new URL(request.url);
     const call = `${request.method} ${pathname}`;
     if (request.method !== "GET") this.writes.push(call);
     const apiKey = request.headers.get("authorization")?.replace("Bearer ", "");
-    const key = this.#keys.find((known) => known.apiKey === apiKey);
+    const key = this.#keys.find((candidate) => candidate.apiKey === apiKey);
     if (!key && apiKey !== this.adminKey) return errorResponse("key_invalid");
     const scopes = key ? this.#consumers.find(({ name }) => name === key.consumerName)?.scopes : ["admin"];
     const body: ReceivedBody = JSON.parse((await request.text()) || "{}");
-    return this.#answer({ call, body, scopes: scopes ?? [], locationId: key?.locationId, searchParams });
+    return this.#handleRequest({ call, body, scopes: scopes ?? [], locationId: key?.locationId, searchParams });
   };
 
-  #answer({ call, body, scopes, locationId, searchParams }: ReceivedRequest): Response {
-    const needed = requiredScope(call);
-    if (!scopes.includes("admin") && !scopes.includes(needed)) return errorResponse("scope_missing");
+  #handleRequest({ call, body, scopes, locationId, searchParams }: ReceivedRequest): Response {
+    const neededScope = requiredScope(call);
+    if (!scopes.includes("admin") && !scopes.includes(neededScope)) return errorResponse("scope_missing");
     switch (call) {
       case "POST /v1/locations/import":
         return this.#importLocation(body);
@@ -94,7 +94,7 @@ export class FakeDemoApi {
       case "GET /v1/locations/own":
         return jsonResponse(200, { id: locationId });
       case "GET /v2/reports":
-        return pageResponse(this.#reportsOf(searchParams));
+        return pageResponse(this.#findReports(searchParams));
       case "POST /v2/tills":
         return this.#pushTill(body);
       case "GET /v1/catalog":
@@ -111,15 +111,15 @@ export class FakeDemoApi {
   }
 
   #importLocation({ legacyId }: ReceivedBody): Response {
-    const known = this.locations.find((location) => location.legacyId === legacyId);
-    if (known) return jsonResponse(200, { id: known.id });
+    const existing = this.locations.find((location) => location.legacyId === legacyId);
+    if (existing) return jsonResponse(200, { id: existing.id });
     const location = { id: this.#random.uuid(), legacyId, name: null };
     this.locations.push(location);
     return jsonResponse(201, { id: location.id });
   }
 
   #nameLocation(id: string, { locationSettings }: ReceivedBody): Response {
-    const location = this.locations.find((known) => known.id === id);
+    const location = this.locations.find((candidate) => candidate.id === id);
     if (!location) return errorResponse("location_not_found");
     location.name = locationSettings.locationName;
     return jsonResponse(200, location);
@@ -135,7 +135,7 @@ export class FakeDemoApi {
   }
 
   #setScopes(id: string, { scopes }: ReceivedBody): Response {
-    const consumer = this.#consumers.find((known) => known.id === id);
+    const consumer = this.#consumers.find((candidate) => candidate.id === id);
     if (!consumer) return errorResponse("consumer_not_found");
     consumer.scopes = scopes;
     return jsonResponse(200, consumer);
@@ -147,7 +147,7 @@ export class FakeDemoApi {
     return jsonResponse(201, { apiKey });
   }
 
-  #reportsOf(searchParams: URLSearchParams): FakeReport[] {
+  #findReports(searchParams: URLSearchParams): FakeReport[] {
     const since = searchParams.get("since") ?? "";
     const until = `${searchParams.get("until") ?? "9999"}~`;
     return this.reports.filter(({ startedAt }) => startedAt >= since && startedAt < until);
@@ -171,13 +171,13 @@ export class FakeDemoApi {
   }
 
   #pushTill(till: TillV2): Response {
-    if (this.refuseTills) return errorResponse("till_conflict");
+    if (this.shouldRejectTills) return errorResponse("till_conflict");
     this.tills.set(till.id, till);
     return jsonResponse(201, { id: till.id, tillId: till.id });
   }
 }
 
-/** What the demo sends, whatever the call. */
+/** The fields of all request bodies that the demo sends. */
 interface ReceivedBody extends TillV2, Catalog {
   legacyId: number;
   locationSettings: { locationName: string };

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import styles from "./styles.module.css";
 
-/** Before the fields of a list's items. */
+/** The bracket before the fields of an array's items. */
 export function OpeningArrayBracket(): ReactNode {
   return <div className={styles.bracket}>Array [</div>;
 }
 
-/** After them. */
+/** The bracket after the fields of an array's items. */
 export function ClosingArrayBracket(): ReactNode {
   return <div className={styles.bracket}>]</div>;
 }

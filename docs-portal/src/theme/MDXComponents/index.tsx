@@ -3,9 +3,9 @@ import Tabs from "@theme/Tabs";
 import MDXComponents from "@theme-original/MDXComponents";
 import { Diagram } from "../../diagrams/Diagram.tsx";
 import { Message } from "../../examples/Message.tsx";
-import { Reply } from "../../examples/Reply.tsx";
 import { Request } from "../../examples/Request.tsx";
+import { Response } from "../../examples/Response.tsx";
 import { Amount } from "../../money/Amount.tsx";
 
-/** What pages use without importing it. */
-export default { ...MDXComponents, Amount, Diagram, Message, Reply, Request, TabItem, Tabs };
+/** The components that pages can use without an import. */
+export default { ...MDXComponents, Amount, Diagram, Message, Request, Response, TabItem, Tabs };

@@ -1,22 +1,24 @@
-import { replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
 
-/** The request for a shell. */
-export function curlSample({ request, replies }: SampleOf): string {
+/** Returns the request as a curl command. */
+export function curlSample({ request, responseKind }: SampleInput): string {
   const { method, url, headers } = request;
   const body = sampleBodyOf(request);
-  const isUsual = method === (body === undefined ? "GET" : "POST");
-  const options = [replies === "stream" ? "-N" : undefined, isUsual ? undefined : `-X ${method}`, quoted(url)].filter(
-    (option) => option !== undefined,
-  );
+  const isDefaultMethod = method === (body === undefined ? "GET" : "POST");
+  const options = [
+    responseKind === "stream" ? "-N" : undefined,
+    isDefaultMethod ? undefined : `-X ${method}`,
+    quote(url),
+  ].filter((option) => option !== undefined);
   const lines = [
     `curl ${options.join(" ")}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
   ];
-  if (replies === "file") lines.push(`-o ${replyFile}`);
-  if (body !== undefined) lines.push(`--data-binary ${"file" in body ? `@${body.file}` : quoted(request.body ?? "")}`);
+  if (responseKind === "file") lines.push(`-o ${responseFile}`);
+  if (body !== undefined) lines.push(`--data-binary ${"file" in body ? `@${body.file}` : quote(request.body ?? "")}`);
   return lines.join(" \\\n  ");
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,16 +1,14 @@
-import { indented, replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { indent, responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
 
-/** The request with what PHP has built in. */
-export function phpSample({ request, replies }: SampleOf): string {
+/** Returns the request as PHP code without dependencies. */
+export function phpSample({ request, responseKind }: SampleInput): string {
   const { method, url, headers } = request;
   const body = sampleBodyOf(request);
   const options = [
-    `'method' => ${quoted(method)},`,
-    ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indented(headerList(headers), 4)},`]),
-    ...(body === undefined ? [] : [`'content' => ${indented(bodyOf(body), 4)},`]),
-    ...(replies === "stream"
-      ? ["'protocol_version' => '1.0', // in 1.1 PHP holds back what comes in small parts"]
-      : []),
+    `'method' => ${quote(method)},`,
+    ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indent(renderHeaders(headers), 4)},`]),
+    ...(body === undefined ? [] : [`'content' => ${indent(renderBody(body), 4)},`]),
+    ...(responseKind === "stream" ? ["'protocol_version' => '1.0', // with 1.1, PHP buffers small chunks"] : []),
   ];
   return [
     "<?php",
@@ -18,46 +16,50 @@ export function phpSample({ request, replies }: SampleOf): string {
     "$context = stream_context_create(['http' => [",
     ...options.map((option) => `    ${option}`),
     "]]);",
-    ...(replies === "stream"
+    ...(responseKind === "stream"
       ? [
-          `$reply = fopen(${quoted(url)}, 'r', false, $context);`,
-          failing,
-          "while (($line = fgets($reply)) !== false) echo $line;",
+          `$response = fopen(${quote(url)}, 'r', false, $context);`,
+          throwOnFailure,
+          "while (($line = fgets($response)) !== false) echo $line;",
         ]
-      : [`$reply = file_get_contents(${quoted(url)}, false, $context);`, failing, ...reading[replies]]),
+      : [
+          `$response = file_get_contents(${quote(url)}, false, $context);`,
+          throwOnFailure,
+          ...readResponse[responseKind],
+        ]),
   ].join("\n");
 }
 
-const failing = "if ($reply === false) throw new RuntimeException(error_get_last()['message']);";
+const throwOnFailure = "if ($response === false) throw new RuntimeException(error_get_last()['message']);";
 
-const reading = {
-  json: ["print_r(json_decode($reply, true));"],
-  file: [`file_put_contents('${replyFile}', $reply);`],
-  nothing: [],
+const readResponse = {
+  json: ["print_r(json_decode($response, true));"],
+  file: [`file_put_contents('${responseFile}', $response);`],
+  empty: [],
 };
 
-function bodyOf(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
-  if ("file" in body) return `file_get_contents(${quoted(body.file)})`;
-  return "text" in body ? quoted(body.text) : `json_encode(${phpLiteral(body.value)})`;
+function renderBody(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
+  if ("file" in body) return `file_get_contents(${quote(body.file)})`;
+  return "text" in body ? quote(body.text) : `json_encode(${phpLiteral(body.value)})`;
 }
 
-function headerList(headers: Record<string, string>): string {
-  const lines = Object.entries(headers).map(([name, value]) => `    ${quoted(`${name}: ${value}`)},`);
+function renderHeaders(headers: Record<string, string>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `    ${quote(`${name}: ${value}`)},`);
   return `[\n${lines.join("\n")}\n]`;
 }
 
-/** A JSON value as PHP writes it, over several lines where it has parts. */
+/** Returns a JSON value as a PHP literal, on several lines if it is an array or an object. */
 function phpLiteral(value: unknown): string {
-  if (typeof value === "string") return quoted(value);
+  if (typeof value === "string") return quote(value);
   if (value === null || typeof value !== "object") return String(value);
   const parts = Array.isArray(value)
     ? value.map((part) => phpLiteral(part))
-    : Object.entries(value).map(([name, part]) => `${quoted(name)} => ${phpLiteral(part)}`);
-  // An empty array would be written as a list.
+    : Object.entries(value).map(([name, part]) => `${quote(name)} => ${phpLiteral(part)}`);
+  // An empty PHP array would be encoded as a list.
   if (parts.length === 0) return Array.isArray(value) ? "[]" : "new stdClass()";
-  return `[\n${parts.map((part) => `    ${indented(part, 4)},`).join("\n")}\n]`;
+  return `[\n${parts.map((part) => `    ${indent(part, 4)},`).join("\n")}\n]`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

@@ -1,32 +1,32 @@
-import { indented, replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { indent, responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
 
-/** The request with what Python has built in. */
-export function pythonSample({ request, replies }: SampleOf): string {
+/** Returns the request as Python code without dependencies. */
+export function pythonSample({ request, responseKind }: SampleInput): string {
   const { method, url, headers } = request;
   const body = sampleBodyOf(request);
   const options = [
     ...(method === "GET" ? [] : [`method=${JSON.stringify(method)},`]),
-    ...(Object.keys(headers).length === 0 ? [] : [`headers=${indented(pythonLiteral(headers), 4)},`]),
-    ...(body === undefined ? [] : [`data=${indented(bodyOf(body), 4)},`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers=${indent(pythonLiteral(headers), 4)},`]),
+    ...(body === undefined ? [] : [`data=${indent(renderBody(body), 4)},`]),
   ];
-  const needsJson = replies === "json" || (body !== undefined && "value" in body);
+  const needsJson = responseKind === "json" || (body !== undefined && "value" in body);
   return [
     ...(needsJson ? ["import json"] : []),
     "import urllib.request\n",
     "request = urllib.request.Request(",
     ...[`${JSON.stringify(url)},`, ...options].map((line) => `    ${line}`),
     ")",
-    ...reading[replies],
+    ...readResponse[responseKind],
   ].join("\n");
 }
 
-const reading = {
+const readResponse = {
   json: ["with urllib.request.urlopen(request, timeout=30) as response:", "    print(json.load(response))"],
   file: [
-    `with urllib.request.urlopen(request, timeout=30) as response, open("${replyFile}", "wb") as file:`,
+    `with urllib.request.urlopen(request, timeout=30) as response, open("${responseFile}", "wb") as file:`,
     "    file.write(response.read())",
   ],
-  nothing: ["urllib.request.urlopen(request, timeout=30).close()"],
+  empty: ["urllib.request.urlopen(request, timeout=30).close()"],
   stream: [
     "with urllib.request.urlopen(request, timeout=30) as response:",
     "    for line in response:",
@@ -34,12 +34,12 @@ const reading = {
   ],
 };
 
-function bodyOf(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
   if ("file" in body) return `open(${JSON.stringify(body.file)}, "rb").read()`;
   return "text" in body ? `${JSON.stringify(body.text)}.encode()` : `json.dumps(${pythonLiteral(body.value)}).encode()`;
 }
 
-/** A JSON value as Python writes it, over several lines where it has parts. */
+/** Returns a JSON value as a Python literal, on several lines if it is a list or a dict. */
 function pythonLiteral(value: unknown): string {
   if (value === null) return "None";
   if (value === true) return "True";
@@ -51,5 +51,5 @@ function pythonLiteral(value: unknown): string {
     : Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}: ${pythonLiteral(part)}`);
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return `${open}${close}`;
-  return `${open}\n${parts.map((part) => `    ${indented(part, 4)},`).join("\n")}\n${close}`;
+  return `${open}\n${parts.map((part) => `    ${indent(part, 4)},`).join("\n")}\n${close}`;
 }

@@ -1,24 +1,24 @@
 import type { ApiRequest } from "../compose-request.ts";
-import type { ReplyKind } from "../operation.ts";
+import type { ResponseKind } from "../operation.ts";
 
-/** What a sample is made from. */
-export interface SampleOf {
+/** The input of a code sample. */
+export interface SampleInput {
   request: ApiRequest;
-  replies: ReplyKind;
+  responseKind: ResponseKind;
 }
 
-/** The body for a sample: a value, or text where it is no JSON, or nothing but the name of a file where it is long. */
+/** The request body in a sample: a value, a text if it is not JSON, or a file name if it is long. */
 export type SampleBody = { value: unknown } | { text: string } | { file: string };
 
-/** What a sample saves a reply as that is no JSON. */
-export const replyFile = "reply.txt";
+/** The file in which a sample saves a response that is not JSON. */
+export const responseFile = "response.txt";
 
-/** Characters of JSON above which a sample reads the body from a file. */
-const longest = 1_500;
+/** A sample reads a longer body from a file. */
+const maxInlineCharacters = 1_500;
 
 export function sampleBodyOf({ body }: ApiRequest): SampleBody | undefined {
   if (body === undefined) return undefined;
-  if (body.length > longest) return { file: "body.json" };
+  if (body.length > maxInlineCharacters) return { file: "body.json" };
   try {
     return { value: JSON.parse(body) };
   } catch {
@@ -26,7 +26,7 @@ export function sampleBodyOf({ body }: ApiRequest): SampleBody | undefined {
   }
 }
 
-/** Puts spaces before each line but the first. */
-export function indented(text: string, spaces: number): string {
+/** Returns the text with each line except the first indented. */
+export function indent(text: string, spaces: number): string {
   return text.replaceAll("\n", `\n${" ".repeat(spaces)}`);
 }

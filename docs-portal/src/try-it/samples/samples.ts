@@ -1,10 +1,10 @@
 import { curlSample } from "./curl.ts";
 import { phpSample } from "./php.ts";
 import { pythonSample } from "./python.ts";
-import type { SampleOf } from "./sample.ts";
+import type { SampleInput } from "./sample.ts";
 import { typescriptSample } from "./typescript.ts";
 
-/** The languages that requests are shown in, in the order of their tabs. */
+/** The sample languages in the order of their tabs. */
 export const sampleLanguages: readonly SampleLanguage[] = [
   { id: "curl", label: "curl", highlight: "bash", write: curlSample },
   { id: "typescript", label: "TypeScript", highlight: "typescript", write: typescriptSample },
@@ -15,7 +15,7 @@ export const sampleLanguages: readonly SampleLanguage[] = [
 interface SampleLanguage {
   id: string;
   label: string;
-  /** As the highlighter names it. */
+  /** The language name for the syntax highlighter. */
   highlight: string;
-  write(sample: SampleOf): string;
+  write(sample: SampleInput): string;
 }

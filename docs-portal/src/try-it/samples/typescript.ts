@@ -1,44 +1,44 @@
-import { indented, replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { indent, responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
 
-/** The request with what browsers and Node.js have built in. */
-export function typescriptSample({ request, replies }: SampleOf): string {
+/** Returns the request as TypeScript code for browsers and Node.js, without dependencies. */
+export function typescriptSample({ request, responseKind }: SampleInput): string {
   const { method, url, headers } = request;
   const body = sampleBodyOf(request);
   const init = [
     ...(method === "GET" ? [] : [`method: ${JSON.stringify(method)},`]),
-    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${indented(objectOf(headers), 2)},`]),
-    ...(body === undefined ? [] : [`body: ${indented(bodyOf(body), 2)},`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${indent(renderHeaders(headers), 2)},`]),
+    ...(body === undefined ? [] : [`body: ${indent(renderBody(body), 2)},`]),
   ];
   const call = init.length === 0 ? JSON.stringify(url) : `${JSON.stringify(url)}, {\n  ${init.join("\n  ")}\n}`;
   const imported = [
     ...(body !== undefined && "file" in body ? ["readFile"] : []),
-    ...(replies === "file" ? ["writeFile"] : []),
+    ...(responseKind === "file" ? ["writeFile"] : []),
   ].join(", ");
   return [
     ...(imported === "" ? [] : [`import { ${imported} } from "node:fs/promises";\n`]),
     `const response = await fetch(${call});`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code of the sample
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder is part of the sample's code
     "if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);",
-    ...reading[replies],
+    ...readResponse[responseKind],
   ].join("\n");
 }
 
-const reading = {
+const readResponse = {
   json: ["console.log(await response.json());"],
-  file: [`await writeFile("${replyFile}", Buffer.from(await response.arrayBuffer()));`],
-  nothing: [],
+  file: [`await writeFile("${responseFile}", Buffer.from(await response.arrayBuffer()));`],
+  empty: [],
   stream: [
     "const text = response.body!.pipeThrough(new TextDecoderStream());",
     "for await (const part of text) console.log(part);",
   ],
 };
 
-function bodyOf(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
   if ("file" in body) return `await readFile(${JSON.stringify(body.file)})`;
   return "text" in body ? JSON.stringify(body.text) : `JSON.stringify(${JSON.stringify(body.value, null, 2)})`;
 }
 
-function objectOf(headers: Record<string, string>): string {
+function renderHeaders(headers: Record<string, string>): string {
   const lines = Object.entries(headers).map(
     ([name, value]) => `  ${/^[a-z]+$/.test(name) ? name : JSON.stringify(name)}: ${JSON.stringify(value)},`,
   );

@@ -3,16 +3,16 @@ import iconv from "iconv-lite";
 
 type Charset = "ISO-8859-15" | "US-ASCII";
 
-/** How a provider's file is written. What of it is standard and what was chosen: see README.md beside this folder. */
+/** The file format of a provider. `../README.md` states which parts are standard and which were chosen. */
 export interface FecFileFormat {
-  /** Between the fields of a line: the tabulator and | are the two that the rules for a FEC name. */
+  /** The field separator: the rules for a FEC allow tab and |. */
   separator: "\t" | "|";
   charset: Charset;
-  /** Of a line's text (EcritureLib) and an account's name, in characters. */
+  /** Limit for text columns such as EcritureLib, in characters. */
   maxTextLength: number;
 }
 
-/** INEXWEB and FULLL are one software under its former and its present name: it takes a FEC as the law describes it. */
+/** The format that the law describes. INEXWEB and FULLL, two names of one product, import it. */
 const legalFecFormat: FecFileFormat = { separator: "\t", charset: "ISO-8859-15", maxTextLength: 200 };
 
 export const fecFileFormats: Record<AccountingProvider, FecFileFormat> = {
@@ -22,28 +22,28 @@ export const fecFileFormats: Record<AccountingProvider, FecFileFormat> = {
 };
 
 /**
- * A text in the character set of a file. A character that the set lacks becomes what is closest to it in the set, such
- * as the letter without its accent, or else a question mark.
+ * Encodes a text in the character set of a file. A character that the set lacks is replaced with a similar one, such as
+ * the letter without its accent, or with a question mark.
  */
 export function encodeFecText(text: string, charset: Charset): Buffer {
   const replacements = new Map<string, string>();
-  const written = text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
-    const closest = replacements.get(letter) ?? closestInCharset(charset, letter);
-    replacements.set(letter, closest);
-    return closest;
+  const encodable = text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
+    const replacement = replacements.get(letter) ?? closestInCharset(charset, letter);
+    replacements.set(letter, replacement);
+    return replacement;
   });
-  return iconv.encode(written, charset);
+  return iconv.encode(encodable, charset);
 }
 
 function closestInCharset(charset: Charset, letter: string): string {
   const isInCharset = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
   if (isInCharset(letter)) return letter;
-  const plain = (lookalikes[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  const plain = (asciiReplacements[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");
   return plain !== "" && isInCharset(plain) ? plain : "?";
 }
 
-/** What French texts have that is no letter with an accent. */
-const lookalikes: Record<string, string> = {
+/** Replacements for characters of French texts that are not accented letters. */
+const asciiReplacements: Record<string, string> = {
   "’": "'",
   "‘": "'",
   "“": '"',

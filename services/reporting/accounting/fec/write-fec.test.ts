@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeFecText, fecFileFormats } from "./file-formats.ts";
-import { encodeFecHeader, encodeFecRows, type FecRow, fecFileName, toFecRows } from "./write-fec.ts";
+import { buildFecFileName, encodeFecHeader, encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
 
 const line = {
   account: "70610",
@@ -12,7 +12,7 @@ const line = {
 };
 const journal = { journalCode: "CA", journalLabel: "Caisse" };
 
-function rowsOf(fields: Partial<typeof line> = {}): FecRow[] {
+function createRows(fields: Partial<typeof line> = {}): FecRow[] {
   const entry = {
     day: "2026-05-29",
     validatedOn: "2026-05-30",
@@ -22,9 +22,9 @@ function rowsOf(fields: Partial<typeof line> = {}): FecRow[] {
   return toFecRows([entry, entry], journal);
 }
 
-describe("a line", () => {
-  it("has days without hyphens, amounts with a decimal comma, and the number of its entry", () => {
-    const [first, second] = rowsOf();
+describe("FEC rows", () => {
+  it("have dates without hyphens, amounts with a decimal comma, and entry numbers", () => {
+    const [first, second] = createRows();
     expect(first).toMatchObject({
       EcritureNum: "1",
       EcritureDate: "20260529",
@@ -34,48 +34,48 @@ describe("a line", () => {
       Credit: "1234,56",
     });
     expect(second).toMatchObject({ EcritureNum: "2" });
-    expect(rowsOf({ credit: 5 })[0]?.Credit).toBe("0,05");
+    expect(createRows({ credit: 5 })[0]?.Credit).toBe("0,05");
   });
 
-  it("is not broken by what names contain", () => {
-    const bytes = encodeFecRows(rowsOf({ text: "Bon\td'achat | café\r\n-10 %" }), fecFileFormats.FULLL);
+  it("replace separators and line breaks in names", () => {
+    const bytes = encodeFecRows(createRows({ text: "Bon\td'achat | café\r\n-10 %" }), fecFileFormats.FULLL);
     const lines = bytes.toString("latin1").split("\r\n");
     expect(lines).toHaveLength(3);
     expect(lines[0]?.split("\t")).toHaveLength(18);
     expect(lines[0]).toContain("Bon d'achat café -10 %");
   });
 
-  it("is shortened and without accents for ISACOMPTA", () => {
+  it("have short texts without accents for ISACOMPTA", () => {
     const text = "Caisse Z24 Commandes annulées déjà payées";
-    const bytes = encodeFecRows(rowsOf({ text }), fecFileFormats.ISACOMPTA);
+    const bytes = encodeFecRows(createRows({ text }), fecFileFormats.ISACOMPTA);
     expect(bytes.toString("ascii").split("\r\n")[0]?.split("|")[10]).toBe("Caisse Z24 Commandes annulees");
   });
 });
 
-it("names as many columns as a line has, in the first line", () => {
+it("writes 18 column names in the first line", () => {
   expect(encodeFecHeader(fecFileFormats.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
 });
 
-describe("a text", () => {
+describe("encodeFecText", () => {
   it.each([
     ["Œuf à 5 €", "ISO-8859-15", "\xbcuf \xe0 5 \xa4"],
     ["Œuf à 5 €", "US-ASCII", "OEuf a 5 EUR"],
     ["l’été – Čapek", "ISO-8859-15", "l'\xe9t\xe9 - Capek"],
     ["e\u0301", "ISO-8859-15", "\xe9"],
     ["寿司 🍣", "ISO-8859-15", "?? ?"],
-  ] as const)("%s is written in %s", (text, charset, expected) => {
+  ] as const)("encodes %s in %s", (text, charset, expected) => {
     expect(encodeFecText(text, charset).toString("latin1")).toBe(expected);
   });
 });
 
-describe("the name of a file", () => {
+describe("the name of a FEC file", () => {
   it.each([
     ["123 456 789 00012", "123456789FEC20260529.txt"],
     ["123456789", "123456789FEC20260529.txt"],
     ["", "FEC20260529.txt"],
     ["12345", "FEC20260529.txt"],
     ["123456789/../x", "FEC20260529.txt"],
-  ])("begins with the SIREN of %j", (siret, name) => {
-    expect(fecFileName({ siret, lastDay: "2026-05-29" })).toBe(name);
+  ])("begins with the SIREN of the SIRET %j if it is valid", (siret, name) => {
+    expect(buildFecFileName({ siret, lastDay: "2026-05-29" })).toBe(name);
   });
 });

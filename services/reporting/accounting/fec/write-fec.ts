@@ -3,8 +3,8 @@ import type { JournalEntry } from "../journal.ts";
 import { encodeFecText, type FecFileFormat } from "./file-formats.ts";
 
 /**
- * The columns of a FEC (fichier des écritures comptables) of a company that is taxed on industrial and commercial
- * profits, in their order: article A47 A-1, VII-1° of the French Livre des procédures fiscales.
+ * The columns of a FEC (fichier des écritures comptables) of a company taxed on industrial and commercial profits, in
+ * order. Source: article A47 A-1, VII-1° of the French Livre des procédures fiscales.
  */
 export const fecColumns = [
   "JournalCode",
@@ -31,8 +31,8 @@ export const fecColumns = [
 export type FecRow = Record<(typeof fecColumns)[number], string>;
 
 /**
- * Journal entries as the lines of a FEC, in the order given, numbered without gaps after those before them. Nothing is
- * lettered yet, and all amounts are in the currency that the books are kept in.
+ * Returns the FEC rows of journal entries in their order. Entries are numbered without gaps from `entriesBefore` + 1.
+ * Lettering is empty, and all amounts are in the currency of the books.
  */
 export function toFecRows(
   entries: JournalEntry[],
@@ -63,43 +63,43 @@ export function toFecRows(
   );
 }
 
-/** YYYY-MM-DD as YYYYMMDD. */
+/** Formats YYYY-MM-DD as YYYYMMDD. */
 function formatDate(day: string): string {
   return day.replaceAll("-", "");
 }
 
-/** Minor units with a decimal comma, and no separator of thousands: 123456 is 1234,56. */
+/** Formats minor units with a decimal comma and without a thousands separator: 123456 is 1234,56. */
 function formatAmount(amount: number): string {
   const digits = String(amount).padStart(3, "0");
   return `${digits.slice(0, -2)},${digits.slice(-2)}`;
 }
 
-/** The columns whose content is a text of somebody's: all others are digits and codes. */
+/** The columns with free text, which may contain separators. All others contain digits and codes. */
 const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
 
-/** The first line of a file: the names of the columns. */
+/** Returns the first line of a file: the column names. */
 export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
   return encodeFecText(`${fecColumns.join(separator)}\r\n`, charset);
 }
 
-/** The bytes of rows, each a line ended by CR and LF. */
+/** Returns the bytes of rows, each a line that ends with CR and LF. */
 export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLength }: FecFileFormat): Buffer {
-  // The same few texts stand in every till's lines.
+  // Cached, because all tills repeat the same few texts.
   const cleanTexts = new Map<string, string>();
   const cleanText = (text: string) => {
-    const known = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(text));
-    cleanTexts.set(text, known);
-    return known;
+    const clean = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(text));
+    cleanTexts.set(text, clean);
+    return clean;
   };
   const lines = rows.map((row) => {
-    const safe = { ...row };
-    for (const column of textColumns) safe[column] = cleanText(row[column]);
-    return fecColumns.map((column) => safe[column]).join(separator);
+    const cleanRow = { ...row };
+    for (const column of textColumns) cleanRow[column] = cleanText(row[column]);
+    return fecColumns.map((column) => cleanRow[column]).join(separator);
   });
   return encodeFecText([...lines, ""].join("\r\n"), charset);
 }
 
-/** A text without what would end its field or its line, in any of the formats. */
+/** Replaces the field separators of all formats, line breaks and control characters with spaces. */
 function removeSeparators(text: string): string {
   return text.replaceAll(/[\p{Cc}\s|]+/gu, " ").trim();
 }
@@ -110,10 +110,10 @@ function truncateText(length: number, text: string): string {
 }
 
 /**
- * The name of a FEC: the company's SIREN, FEC, and the last day that it holds. The SIREN is the first nine digits of the
- * SIRET; without one the name begins with FEC.
+ * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day in the
+ * file. Without a valid SIRET the name begins with FEC.
  */
-export function fecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
+export function buildFecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
   const [siren = ""] = /^\d{9}(?=\d{5}$|$)/.exec(siret.replaceAll(/\s/g, "")) ?? [];
   return `${siren}FEC${lastDay.replaceAll("-", "")}.txt`;
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The link to the OpenAPI document: the theme's own needs a mouse. */
+/** A link to the OpenAPI document. The theme's own link works only with a mouse. */
 export default function Export({ url }: { url: string }): ReactNode {
   return (
     <p>

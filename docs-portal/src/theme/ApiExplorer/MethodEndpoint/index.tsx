@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import styles from "./styles.module.css";
 
 interface Props {
-  /** In lower case; `event` for a message that the API sends. */
+  /** The method in lower case; `event` for a webhook message. */
   method: string;
   path: string;
 }
 
-/** The line under an operation's title that says how it is called. */
+/** The line with the method and the path under the title of an operation. */
 export default function MethodEndpoint({ method, path }: Props): ReactNode {
   const isEvent = method === "event";
   return (

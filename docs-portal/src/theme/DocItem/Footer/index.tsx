@@ -4,13 +4,13 @@ import type FooterType from "@theme/DocItem/Footer";
 import Footer from "@theme-original/DocItem/Footer";
 import type { ReactNode } from "react";
 
-/** The end of a page, with a link to its copy for people's AI tools. */
+/** The footer of a page, with a link to its Markdown copy for AI tools. */
 export default function FooterWithMarkdown(props: WrapperProps<typeof FooterType>): ReactNode {
   const { permalink } = useDoc().metadata;
   return (
     <>
       <p className="margin-top--lg">
-        <a href={permalink.endsWith("/") ? `${permalink}index.md` : `${permalink}.md`}>This page as Markdown</a>
+        <a href={permalink.endsWith("/") ? `${permalink}index.md` : `${permalink}.md`}>View this page as Markdown</a>
       </p>
       <Footer {...props} />
     </>

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { requireFreePort } from "./free-port.ts";
+import { runCommandOrFail } from "./run-command.mjs";
+import { isUrlOk, launchServer } from "./run-server.ts";
+import { repositoryFolder } from "./setup.mjs";
+import { localStateFolder } from "./state-folder.ts";
+import { describeError, printLine, withProgress } from "./terminal.mjs";
+
+const portalFolder = join(repositoryFolder, "docs-portal");
+
+/**
+ * Builds the documentation site, unless it is up to date.
+ *
+ * @throws `UserFacingError` with the end of the build output.
+ */
+export async function buildPortal(): Promise<void> {
+  const args = [join(portalFolder, "build.mjs"), "--if-stale"];
+  await withProgress("Building the documentation", () =>
+    runCommandOrFail(process.execPath, args, {}, "The documentation cannot be built"),
+  );
+}
+
+/**
+ * Builds the documentation site if necessary and serves it. Returns a message for the user, which states the error if
+ * there is one. It never throws, because the API works without the documentation.
+ */
+export async function startPortal(port: number): Promise<string> {
+  try {
+    await requireFreePort("PORTAL_PORT", port);
+    await buildPortal();
+    await launchServer({
+      name: "The documentation",
+      logFile: join(localStateFolder, "logs", "portal.log"),
+      port,
+      log: printLine,
+      stopTimeoutMs: 5_000,
+      command: process.execPath,
+      args: [join(portalFolder, "serve.mjs"), String(port)],
+      isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),
+    });
+    return `Documentation, with a try-it console for every operation: http://localhost:${port}`;
+  } catch (error) {
+    return `The API works, but the documentation could not be started. ${describeError(error)}`;
+  }
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { repositoryFolder } from "./setup.mjs";
+import { readOrCreateFile } from "./state-folder.ts";
+import { UserFacingError } from "./terminal.mjs";
+
+/**
+ * Returns the secrets of a local installation: the encryption keys for stored data (`name:secret`) and the first admin
+ * key. They are created once, in a file that only its owner can read.
+ *
+ * @throws `UserFacingError` when the file is broken. It is not replaced, because the stored data depends on its keys.
+ */
+export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
+  const file = join(folder, "secrets.json");
+  // A dynamic import, because the runtime itself is compiled with types of this folder.
+  const { createApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
+  const text = readOrCreateFile(file, () => {
+    const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: createApiKey().key };
+    return `${JSON.stringify(secrets, undefined, 2)}\n`;
+  });
+  try {
+    const { dataKeys, adminKey } = JSON.parse(text) ?? {};
+    if ([dataKeys, adminKey].every((secret) => typeof secret === "string")) return { dataKeys, adminKey };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new UserFacingError(`${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`);
+}

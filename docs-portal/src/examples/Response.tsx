@@ -1,0 +1,41 @@
+import CodeBlock from "@theme/CodeBlock";
+import type { ReactNode } from "react";
+import { excerpt } from "./excerpt.ts";
+import type { Exchange } from "./exchange.ts";
+
+interface Props {
+  of: Exchange;
+  /** The paths of the fields to show. All fields by default. */
+  only?: string[];
+  /** The maximum number of items to show of each list. */
+  maxItems?: number;
+  /** The names of the headers to show. */
+  headers?: string[];
+}
+
+const reasonPhrases: Record<number, string> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  304: "Not Modified",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+};
+
+/** The response of an example, or an excerpt of it. */
+export function Response({ of: { reply: response }, only, maxItems, headers = [] }: Props): ReactNode {
+  const lines = headers.map((name) => `${name}: ${response.headers[name]}`);
+  const parts = [lines.join("\n"), response.body === null ? "" : excerpt(response.body, { only, maxItems })];
+  const text = parts.filter((part) => part !== "").join("\n\n");
+  return (
+    <CodeBlock language="json" title={`${response.status} ${reasonPhrases[response.status] ?? ""}`}>
+      {text === "" ? "(no body)" : text}
+    </CodeBlock>
+  );
+}

@@ -1,0 +1,29 @@
+import CodeBlock from "@theme/CodeBlock";
+import type { ReactNode } from "react";
+import type { ReceivedResponse } from "./send-request.ts";
+import styles from "./styles.module.css";
+
+/** Longer bodies are shown without syntax highlighting, which would be slow. */
+const maxHighlightedCharacters = 30_000;
+
+/** A response: the status, the time to the first byte, the headers and the body. */
+export function ResponseView({ response }: { response: ReceivedResponse }): ReactNode {
+  const { status, statusText, durationMs, headers, body, isComplete } = response;
+  return (
+    <section className={styles.response} aria-label="Response">
+      <p>
+        <strong className={status < 400 ? styles.good : styles.bad}>
+          {status} {statusText}
+        </strong>{" "}
+        <small>
+          in {durationMs} ms{!isComplete && ", still receiving"}
+        </small>
+      </p>
+      <details>
+        <summary>Headers</summary>
+        <CodeBlock language="http">{headers.map((header) => header.join(": ")).join("\n")}</CodeBlock>
+      </details>
+      {body !== "" && <CodeBlock language={body.length < maxHighlightedCharacters ? "json" : "text"}>{body}</CodeBlock>}
+    </section>
+  );
+}

@@ -1,0 +1,147 @@
+import { LRUCache } from "lru-cache";
+import type { CachedApiKey } from "../server/gateway-request.ts";
+
+/** Caches keys by their hash, so that each is looked up at accounts once a minute and not for every request. */
+export type ApiKeyCache = ReturnType<typeof createApiKeyCache>;
+
+/** Looks a key up at its source; null when it does not exist. */
+export type ApiKeyLookup = (hash: string) => Promise<CachedApiKey | null>;
+
+/** While accounts is unreachable, keys stay valid for this many lifetimes. */
+const maxLifetimesDuringOutage = 5;
+/** A key in use is refreshed after this fraction of its lifetime, so that no request waits for the lookup. */
+const refreshAfterFraction = 3 / 4;
+const unknownKeyTtlMs = 5_000;
+/** While accounts is unreachable, one lookup is tried per interval; all others fail at once. */
+const outageRetryMs = 1_000;
+const maxCachedKeys = 20_000;
+
+interface CacheEntry {
+  key: CachedApiKey;
+  lookedUpAt: number;
+}
+
+/** A lookup in progress. When the key changes before the result arrives, the result is stale and is not cached. */
+interface PendingLookup {
+  result: Promise<CachedApiKey | null>;
+  isStale: boolean;
+  /** Locations that changed since the lookup began: the result is stale when the key belongs to one of them. */
+  changedLocations: Set<string>;
+}
+
+interface KeyCacheOptions {
+  /** How long a key is cached, from the beginning of its lookup. */
+  lifetimeMs?: number;
+  now?: () => number;
+}
+
+export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, now = Date.now }: KeyCacheOptions = {}) {
+  const entries = new LRUCache<string, CacheEntry>({ max: maxCachedKeys });
+  const unknownUntil = new LRUCache<string, number>({ max: maxCachedKeys });
+  const pendingLookups = new Map<string, PendingLookup>();
+  let outage: { error: unknown; until: number } | undefined;
+
+  function startOrJoinLookup(hash: string): PendingLookup {
+    const pending = pendingLookups.get(hash);
+    if (pending) return pending;
+    if (outage) outage.until = now() + outageRetryMs;
+    const startedAt = now();
+    const lookup: PendingLookup = {
+      isStale: false,
+      changedLocations: new Set(),
+      result: lookUp(hash).then(handleResult, handleFailure),
+    };
+    lookup.result.catch(() => {});
+    pendingLookups.set(hash, lookup);
+    return lookup;
+
+    function removePending(): void {
+      if (pendingLookups.get(hash) === lookup) pendingLookups.delete(hash);
+    }
+    function handleResult(key: CachedApiKey | null): CachedApiKey | null {
+      removePending();
+      outage = undefined;
+      if (key?.principal.location && lookup.changedLocations.has(key.principal.location.id)) lookup.isStale = true;
+      if (lookup.isStale) return key;
+      entries.delete(hash);
+      unknownUntil.delete(hash);
+      if (key) entries.set(hash, { key, lookedUpAt: startedAt });
+      else unknownUntil.set(hash, now() + unknownKeyTtlMs);
+      return key;
+    }
+    function handleFailure(error: unknown): never {
+      removePending();
+      outage = { error, until: now() + outageRetryMs };
+      throw error;
+    }
+  }
+
+  function invalidatePending(hash: string): void {
+    const lookup = pendingLookups.get(hash);
+    if (lookup) lookup.isStale = true;
+    pendingLookups.delete(hash);
+  }
+
+  /** Returns the key, null when it is known not to exist, or undefined when it is not cached. */
+  function get(hash: string): CachedApiKey | null | undefined {
+    const entry = entries.get(hash);
+    if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
+    const age = now() - entry.lookedUpAt;
+    if (age < lifetimeMs * refreshAfterFraction) return entry.key;
+    if (age < lifetimeMs || (outage && age < lifetimeMs * maxLifetimesDuringOutage)) {
+      if (!outage || now() >= outage.until) startOrJoinLookup(hash);
+      return entry.key;
+    }
+    return undefined;
+  }
+
+  return {
+    get,
+    /**
+     * Returns the key from the cache or from accounts; null when it does not exist. Concurrent calls for one key share
+     * one lookup.
+     *
+     * @throws the error of the lookup, when accounts is unreachable and the key was not cached recently.
+     */
+    async find(hash: string): Promise<CachedApiKey | null> {
+      for (;;) {
+        const cached = get(hash);
+        if (cached !== undefined) return cached;
+        if (outage && now() < outage.until && !pendingLookups.has(hash)) throw outage.error;
+        const lookup = startOrJoinLookup(hash);
+        try {
+          const key = await lookup.result;
+          if (!lookup.isStale) return key;
+        } catch (error) {
+          const staleKey = get(hash);
+          if (staleKey) return staleKey;
+          throw error;
+        }
+      }
+    },
+    /** Removes a key that was created or changed. A revoked key stays cached as revoked. */
+    invalidateKey(hash: string, isRevoked: boolean): void {
+      invalidatePending(hash);
+      unknownUntil.delete(hash);
+      const entry = entries.get(hash);
+      entries.delete(hash);
+      if (entry && isRevoked) entries.set(hash, { key: { ...entry.key, isRevoked }, lookedUpAt: now() });
+    },
+    /** Removes the keys of a changed location, because their principals contain its old data. */
+    invalidateLocation(locationId: string): void {
+      for (const lookup of pendingLookups.values()) lookup.changedLocations.add(locationId);
+      for (const [hash, { key }] of entries.entries()) {
+        if (key.principal.location?.id === locationId) entries.delete(hash);
+      }
+    },
+    /** Empties the cache, when changes may have been missed. */
+    clear(): void {
+      for (const hash of [...pendingLookups.keys()]) invalidatePending(hash);
+      entries.clear();
+      unknownUntil.clear();
+    },
+    get size(): number {
+      return entries.size;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { ResolvedKey } from "@pragma/contracts/principal";
+import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
+import type { ApiKeyLookup } from "./api-key-cache.ts";
+
+const lookupTimeoutMs = 2_000;
+
+/** Returns a function that looks keys up at accounts. It rejects with service_unavailable on failure or timeout. */
+export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
+  return async (hash) => {
+    try {
+      const response = await registry.request("accounts", {
+        from: "gateway",
+        path: `/internal/keys/${hash}`,
+        timeoutMs: lookupTimeoutMs,
+      });
+      if (response.status === 404) return null;
+      if (response.status !== 200) throw new Error(`accounts responded ${response.status}: ${await response.text()}`);
+      const { revokedAt, rateLimit, ...principal } = ResolvedKey.parse(await response.json());
+      return { principal, rateLimit, isRevoked: revokedAt !== null };
+    } catch (cause) {
+      throw new ApiError("service_unavailable", {
+        detail: "API keys cannot be checked at the moment. The request was not processed. Try again in a moment.",
+        cause,
+      });
+    }
+  };
+}

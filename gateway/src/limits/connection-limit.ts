@@ -1,0 +1,26 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { KeyedCounter } from "@pragma/runtime/limits/keyed-counter";
+import { clientNetworkOf } from "../server/client-address.ts";
+
+interface ConnectionLimits {
+  maxConnections: number;
+  /** Undefined behind a proxy, because all clients then have its address. */
+  maxConnectionsPerAddress: number | undefined;
+}
+
+/** Limits the connections of a server, in total and per client network. Connections over a limit are closed at once. */
+export function limitServerConnections(
+  server: Server,
+  { maxConnections, maxConnectionsPerAddress }: ConnectionLimits,
+): void {
+  server.maxConnections = maxConnections;
+  if (maxConnectionsPerAddress === undefined) return;
+  const openConnections = new KeyedCounter();
+  server.on("connection", (socket: Socket) => {
+    const network = clientNetworkOf(socket.remoteAddress ?? "unknown");
+    if (openConnections.get(network) >= maxConnectionsPerAddress) return void socket.destroy();
+    openConnections.add(1, network);
+    socket.once("close", () => openConnections.add(-1, network));
+  });
+}

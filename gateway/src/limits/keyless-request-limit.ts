@@ -1,0 +1,30 @@
+import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import { readApiKeyHeader } from "../auth/api-key-header.ts";
+import { routeTable } from "../forwarding/route-table.ts";
+import type { GatewayMiddleware } from "../server/gateway-request.ts";
+import { AddressTokenBuckets } from "./address-token-buckets.ts";
+
+const routePrefixes = Object.keys(routeTable);
+
+/** Whether requests to this path are authenticated, and therefore limited by their key. */
+function requiresKey(path: string): boolean {
+  const isAt = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+  return isAt("/openapi.full.json") || routePrefixes.some(isAt);
+}
+
+/** Limits requests that are not authenticated, by client address. All others are limited by their key. */
+export function keylessRequestLimitMiddleware(rate: TokenBucketRate): GatewayMiddleware {
+  const buckets = new AddressTokenBuckets(rate);
+  const errorDetails = {
+    detail: `Requests without an API key are limited to ${rate.perSecond} per second (burst ${rate.burst}) per address.`,
+    limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
+  };
+  return async (context, next) => {
+    const request = context.get("request");
+    const { method, headers } = request.incoming;
+    const hasKey = readApiKeyHeader(headers.authorization) !== undefined && method !== "OPTIONS" && method !== "TRACE";
+    if (hasKey && requiresKey(request.path)) return next();
+    buckets.takeOrThrow(request.clientAddress, errorDetails);
+    return next();
+  };
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import type { Scope } from "@pragma/contracts/scopes";
+import { lockUntilCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { publishKeyChanged } from "./api-keys.ts";
+import type { AccountsContext } from "./context.ts";
+import {
+  findApiKeyByHash,
+  hasEverHadKey,
+  insertApiKey,
+  type NewApiKey,
+  revokeEnvironmentKeys,
+} from "./queries/api-keys.ts";
+import { findOperatorConsumer, insertConsumer } from "./queries/consumers.ts";
+
+/** The name of the operator's own consumer. */
+export const adminConsumerName = "admin";
+
+/**
+ * Ensures that the operator has an admin key: the configured key, or one created at the first start. A newly configured
+ * key replaces the previous one, and a revoked key stays revoked. Instances that start concurrently create one key.
+ * Returns the created key, which the caller must show because only its hash is stored; undefined if none was created.
+ */
+export async function ensureAdminKey(
+  { db, log }: Pick<AccountsContext, "db" | "log">,
+  configuredKey: string | undefined,
+): Promise<string | undefined> {
+  return db.transaction(async (tx) => {
+    await lockUntilCommit(tx, db, "admin key");
+    const consumerId = await ensureAdminConsumer(tx);
+    if (configuredKey !== undefined) {
+      const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
+      if (configuredKeyState === "revoked") log.error("PRAGMA_ADMIN_KEY is revoked: configure another key");
+      return undefined;
+    }
+    if (await hasEverHadKey(tx, consumerId)) return undefined;
+    const { key, prefix, hash } = createApiKey();
+    await insertOperatorKey(tx, { hash, prefix, consumerId, madeFrom: "first start" });
+    return key;
+  });
+}
+
+async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
+  const admin = { id: randomUUID(), name: adminConsumerName, scopes: ["admin"] as Scope[], rateLimit: null };
+  const created = await insertConsumer(tx, { ...admin, locationId: null });
+  const consumer = created ?? (await findOperatorConsumer(tx, adminConsumerName));
+  if (!consumer) throw new Error("The admin consumer could neither be found nor created.");
+  return consumer.id;
+}
+
+async function registerConfiguredKey(
+  tx: SqlTransaction,
+  key: string,
+  consumerId: string,
+): Promise<"created" | "existing" | "revoked"> {
+  const hash = hashApiKey(key);
+  const existing = await findApiKeyByHash(tx, hash);
+  if (existing && existing.consumerId !== consumerId)
+    throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
+  if (existing) return existing.isRevoked ? "revoked" : "existing";
+  for (const replaced of await revokeEnvironmentKeys(tx)) await publishKeyChanged(tx, replaced, { revoked: true });
+  await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, madeFrom: "environment" });
+  return "created";
+}
+
+/** Returns the first characters of a key, which identify it in lists: fewer for a custom key, which may be short. */
+function displayedKeyPrefix(key: string): string {
+  return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
+}
+
+async function insertOperatorKey(tx: SqlTransaction, key: Omit<NewApiKey, "id" | "locationId">): Promise<void> {
+  const id = randomUUID();
+  await insertApiKey(tx, { ...key, id, locationId: null });
+  await publishKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import { hasScope } from "@pragma/contracts/scopes";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import { createApiKey } from "@pragma/runtime/security/api-key";
+import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { AccountsContext } from "./context.ts";
+import { locationNotFoundError } from "./locations.ts";
+import { requireAllScopes, requireGrantableRateLimits } from "./permissions.ts";
+import { type ApiKeyRef, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
+import { findLocationConsumer, findOperatorConsumer } from "./queries/consumers.ts";
+import { findLocationRef } from "./queries/locations.ts";
+
+/** Publishes `key.changed`, so that gateways drop the key from their caches. */
+export async function publishKeyChanged(
+  tx: SqlTransaction,
+  key: ApiKeyRef,
+  { revoked, traceparent }: { revoked: boolean; traceparent?: string | undefined },
+): Promise<void> {
+  await publishEvent(tx, "key.changed", {
+    subject: key.id,
+    data: { locationId: key.locationId, keyId: key.id, keyHash: key.hash, revoked },
+    traceparent,
+  });
+}
+
+interface NewConsumerKey {
+  locationId: string;
+  consumerName: string;
+  principal: Principal;
+  context: RequestContext;
+}
+
+/**
+ * Creates an API key at a location for the consumer with this name, and returns the key, of which only the hash is
+ * stored. The consumer is one that the location created; for a principal with `locations:any`, operators' consumers are
+ * searched first. The principal must have every scope of the consumer and at least its rate limit, and must be allowed
+ * to act for the location, which this function does not check.
+ *
+ * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
+ */
+export async function createConsumerKey(
+  { db, defaultRateLimit }: AccountsContext,
+  { locationId, consumerName, principal, context }: NewConsumerKey,
+): Promise<string> {
+  const { key, prefix, hash } = createApiKey();
+  await db.transaction(async (tx) => {
+    if (!(await findLocationRef(tx, locationId))) throw locationNotFoundError(locationId);
+    const operatorConsumer =
+      hasScope(principal.scopes, "locations:any") && (await findOperatorConsumer(tx, consumerName));
+    const consumer = operatorConsumer || (await findLocationConsumer(tx, { name: consumerName, locationId }));
+    if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
+    requireAllScopes(principal, consumer.scopes);
+    await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
+    const id = randomUUID();
+    await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, madeFrom: "request" });
+    await publishKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
+  });
+  return key;
+}
+
+/**
+ * Revokes an API key permanently and publishes `key.changed`. A revoked key stays unchanged. A principal without
+ * `locations:any` finds only keys of its own location, and only an admin revokes keys with the scope admin.
+ *
+ * @throws `ApiError` key_not_found, scope_missing.
+ */
+export async function revokeApiKey(
+  { db }: Pick<AccountsContext, "db">,
+  { id, principal, context }: { id: string; principal: Principal; context: RequestContext },
+): Promise<void> {
+  const visibleLocationId = getReadableLocationId(principal);
+  await db.transaction(async (tx) => {
+    const key = await lockApiKey(tx, id);
+    if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {
+      throw new ApiError("key_not_found", { detail: `There is no API key ${id}.` });
+    }
+    if (hasScope(key.scopes, "admin")) requireAllScopes(principal, ["admin"]);
+    if (key.revokedAt) return;
+    await markApiKeyRevoked(tx, id);
+    await publishKeyChanged(tx, key, { revoked: true, traceparent: context.traceparent });
+  });
+}

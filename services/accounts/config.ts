@@ -1,0 +1,18 @@
+import { defaultRateLimitConfig } from "@pragma/runtime/config/runtime-config";
+import { apiKeyPrefix, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { z } from "zod";
+
+export const accountsConfig = z.object({
+  ...defaultRateLimitConfig.shape,
+  /**
+   * The operator's API key, which has the scope admin. If it is not set, the first start creates one. A changed value
+   * replaces the previous key.
+   */
+  PRAGMA_ADMIN_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,255}$/, "must be 16 to 255 printable ASCII characters without spaces")
+    .refine((key) => !key.startsWith(apiKeyPrefix) || isWellFormedApiKey(key), {
+      error: `must not begin with ${apiKeyPrefix}, unless it is a complete API key of this product`,
+    })
+    .optional(),
+});

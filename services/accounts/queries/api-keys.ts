@@ -1,0 +1,120 @@
+import type { RateLimit } from "@pragma/contracts/api-consumer";
+import type { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
+import type { Scope } from "@pragma/contracts/scopes";
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { EntityRow } from "../context.ts";
+
+export interface NewApiKey {
+  id: string;
+  hash: string;
+  prefix: string;
+  consumerId: string;
+  locationId: string | null;
+  madeFrom: "request" | "first start" | "environment";
+}
+
+export async function insertApiKey(tx: SqlTransaction, key: NewApiKey): Promise<void> {
+  await tx`insert into api_keys ${tx(key)}`;
+}
+
+/** The fields of an API key that a `key.changed` event states. */
+export interface ApiKeyRef {
+  id: string;
+  hash: string;
+  locationId: string | null;
+}
+
+interface RevocableApiKey extends ApiKeyRef {
+  revokedAt: Date | null;
+  scopes: Scope[];
+}
+
+/** Returns the key with its consumer's scopes, locked until the transaction ends. */
+export async function lockApiKey(tx: SqlTransaction, id: string): Promise<RevocableApiKey | undefined> {
+  const [row] = await tx<RevocableApiKey[]>`
+    select k.id, k.hash, k.location_id, k.revoked_at, c.scopes
+    from api_keys k join consumers c on c.id = k.consumer_id
+    where k.id = ${id} for update of k`;
+  return row;
+}
+
+export async function markApiKeyRevoked(tx: SqlTransaction, id: string): Promise<void> {
+  await tx`update api_keys set revoked_at = now() where id = ${id}`;
+}
+
+/** Returns the active keys of a consumer, which cannot be revoked until the transaction ends. */
+export async function listActiveApiKeys(tx: SqlTransaction, consumerId: string): Promise<ApiKeyRef[]> {
+  return tx<ApiKeyRef[]>`
+    select id, hash, location_id from api_keys
+    where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
+}
+
+/** Returns the query of the keys of a location, or of all keys if `locationId` is null. */
+export const apiKeyListQuery = (sql: SqlClient, locationId: string | null) => ({
+  columns: sql`
+    id, prefix, (select coalesce(given_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
+    created_at, last_used_at, revoked_at`,
+  table: sql`api_keys`,
+  where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
+});
+
+interface ResolvedKeyRow extends EntityRow<ResolvedKey> {
+  lastUsedAt: Date | null;
+}
+
+/** Returns the consumer, scopes, rate limit and location of the key with this hash, even if the key is revoked. */
+export async function resolveApiKey({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
+  const [row] = await sql<(Omit<ResolvedKeyRow, "location"> & NullableLocationRef)[]>`
+    select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.revoked_at, k.last_used_at,
+      l.id as location_id, l.application, l.legacy_id, l.time_zone
+    from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
+    where k.hash = ${hash}`;
+  if (!row) return undefined;
+  const { locationId: id, application, legacyId, timeZone, ...key } = row;
+  return { ...key, location: id === null ? null : { id, application, legacyId, timeZone } };
+}
+
+/** The columns of the key's location, which are all null if the key has none. */
+type NullableLocationRef = Omit<LocationRef, "id"> & { locationId: string | null };
+
+/** Records that a key was used, unless that was recorded within the last minute or the key is locked. */
+export async function recordApiKeyUse({ sql }: Database, id: string): Promise<void> {
+  await sql`
+    update api_keys set last_used_at = now() where id = (
+      select id from api_keys
+      where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      for no key update skip locked
+    )`;
+}
+
+/** Returns the rate limit of a key's consumer; null if the consumer has none, or the key does not exist. */
+export async function findRateLimitOfKey(tx: SqlTransaction, id: string): Promise<RateLimit | null> {
+  const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
+    select c.rate_limit from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
+  return row?.rateLimit ?? null;
+}
+
+interface ApiKeyOwner extends ApiKeyRef {
+  consumerId: string;
+  isRevoked: boolean;
+}
+
+export async function findApiKeyByHash(tx: SqlTransaction, hash: string): Promise<ApiKeyOwner | undefined> {
+  const [row] = await tx<ApiKeyOwner[]>`
+    select id, hash, location_id, consumer_id, revoked_at is not null as is_revoked
+    from api_keys where hash = ${hash}`;
+  return row;
+}
+
+/** Returns whether this consumer ever had a key, active or revoked. */
+export async function hasEverHadKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
+  const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
+  return rows.length > 0;
+}
+
+/** Revokes all active keys that came from `PRAGMA_ADMIN_KEY`, and returns them. */
+export async function revokeEnvironmentKeys(tx: SqlTransaction): Promise<ApiKeyRef[]> {
+  return tx<ApiKeyRef[]>`
+    update api_keys set revoked_at = now() where made_from = 'environment' and revoked_at is null
+    returning id, hash, location_id`;
+}

@@ -1,0 +1,89 @@
+import { ApiKey, CreateApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
+import {
+  getReadableLocationId,
+  locationIdQueryParam,
+  resolveLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { createConsumerKey, revokeApiKey } from "../api-keys.ts";
+import { defineRoute } from "../context.ts";
+import { apiKeyListQuery } from "../queries/api-keys.ts";
+
+const listApiKeysQuery = z.object({
+  ...paginationQueryShape,
+  locationId: locationIdQueryParam("Returns only the keys of this location"),
+});
+
+const keyRouteDefaults = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;
+
+export const listApiKeysRoute = defineRoute({
+  method: "get",
+  path: "/v1/auth/keys/",
+  operationId: "listApiKeys",
+  ...keyRouteDefaults,
+  summary: "List API keys",
+  description:
+    "Returns all keys including revoked ones, newest first. Each entry has the first characters of the key, its consumer and the time of its last use, but never the key itself. A key without locations:any sees only the keys of its own location.",
+  request: { query: listApiKeysQuery },
+  responses: { 200: { description: "A page of keys", schema: paginatedSchema(ApiKey) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services, url, origin }) {
+    const locationId =
+      query.locationId === undefined
+        ? getReadableLocationId(principal)
+        : resolveLocationId(principal, query.locationId);
+    return newestRowsPageResponse(
+      { query, url, origin },
+      services.db.sql,
+      apiKeyListQuery(services.db.sql, locationId),
+    );
+  },
+});
+
+export const createApiKeyRoute = defineRoute({
+  method: "post",
+  path: "/v1/auth/keys/",
+  operationId: "createApiKey",
+  ...keyRouteDefaults,
+  summary: "Create an API key",
+  description:
+    "Creates a key for a consumer at a location. The key is shown only once, because only its hash is stored. A key can create keys only for consumers whose scopes and rate limit do not exceed its own. Without locations:any it can create keys only at its own location, for consumers that this location created. With locations:any, consumerName is first looked up among the consumers of the operators, then among those of the location.",
+  request: {
+    body: jsonBodyParser(CreateApiKey, {
+      example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
+    }),
+  },
+  responses: { 201: { description: "The key", schema: CreatedApiKey } },
+  errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
+  async handle({ body, principal, services, context }) {
+    const locationId = resolveLocationId(principal, body.locationId);
+    const apiKey = await createConsumerKey(services, {
+      locationId,
+      consumerName: body.consumerName,
+      principal,
+      context,
+    });
+    return jsonResponse(201, { apiKey }, { "cache-control": "no-store" });
+  },
+});
+
+export const revokeApiKeyRoute = defineRoute({
+  method: "delete",
+  path: "/v1/auth/keys/{id}",
+  operationId: "revokeApiKey",
+  ...keyRouteDefaults,
+  summary: "Revoke an API key",
+  description:
+    "Revokes a key permanently. Requests with the key fail within a second. The revoked key stays in the list, and revoking it again changes nothing. A key without locations:any can revoke only keys of its own location. Only an admin can revoke the keys of an admin.",
+  request: { params: z.object({ id: z.guid().meta({ description: "Id of the key, from the list of keys" }) }) },
+  responses: { 204: { description: "The key was revoked" } },
+  errors: ["key_not_found"],
+  async handle({ params, principal, services, context }) {
+    await revokeApiKey(services, { id: params.id, principal, context });
+    return { status: 204, body: null, headers: {} };
+  },
+});

@@ -1,0 +1,57 @@
+import type { ReplacedCatalog } from "@pragma/contracts/catalog";
+import { ApiError } from "@pragma/contracts/errors";
+import { parseEntityTags } from "@pragma/runtime/http/route-response";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { CatalogContext } from "./context.ts";
+import { lockCatalog, upsertCatalog } from "./queries/catalogs.ts";
+import type { SerializedCatalog } from "./serialize-catalog.ts";
+
+interface CatalogReplacement {
+  locationId: string;
+  catalog: SerializedCatalog;
+  /** The If-Match header of the request: the entity tag of the catalog to replace. */
+  ifMatch: string | undefined;
+  context: RequestContext;
+}
+
+/**
+ * Replaces a location's catalog and publishes `catalog.updated` in one transaction. Returns the resulting version. The
+ * same catalog changes nothing. Concurrent requests replace the whole catalog one after the other.
+ *
+ * @throws `ApiError` precondition_failed if `ifMatch` does not match the current catalog; quota_exceeded.
+ */
+export async function replaceCatalog(
+  { db, quota }: Pick<CatalogContext, "db" | "quota">,
+  { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
+): Promise<ReplacedCatalog> {
+  return db.transaction(async (tx) => {
+    const current = await lockCatalog(tx, locationId);
+    const { etag, counts } = catalog;
+    const changed = current.etag !== etag;
+    // The same catalog needs no match: the request may be a retry whose first response was lost.
+    if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
+    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: catalogByteLength(catalog) });
+    const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;
+    if (changed) {
+      const data = { locationId, etag, counts };
+      await publishEvent(tx, "catalog.updated", { subject: locationId, data, traceparent });
+    }
+    return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
+  });
+}
+
+function catalogByteLength({ lists }: SerializedCatalog): number {
+  return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+}
+
+/** Throws precondition_failed unless one of the tags matches. `*` always does, because every location has a catalog. */
+function requireMatchingEtag(tags: string[], etag: string): void {
+  if (tags.includes(etag) || tags.includes("*")) return;
+  throw new ApiError("precondition_failed", {
+    detail:
+      "The catalog has changed since the version in If-Match. Read it again, and repeat the request with the new entity tag.",
+    headers: { etag: `"${etag}"` },
+  });
+}

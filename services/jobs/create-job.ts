@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
+import type { JobOptions, NewJob } from "@pragma/contracts/job";
+import type { Principal } from "@pragma/contracts/principal";
+import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { JobsConfig } from "./config.ts";
+import type { JobsContext } from "./context.ts";
+import {
+  countUnfinishedJobs,
+  findExistingJob,
+  insertJob,
+  type JobRow,
+  lockJob,
+  lockJobCreation,
+  updateJob,
+} from "./queries/jobs.ts";
+import { insertNextRun } from "./repeat-job.ts";
+import { maxDueMs, validateRepeatOptions } from "./repeat-schedule.ts";
+
+/** Returns the name by which clients know the queue of a location. */
+export const locationQueueName = (locationId: string) => `jobs-${locationId}`;
+
+interface CreateJobOptions {
+  locationId: string;
+  principal: Principal;
+  job: NewJob;
+  context: RequestContext;
+}
+
+/**
+ * Inserts a job and wakes the queue after the commit. If the location has a job with the same jobId, or one that the
+ * new job duplicates, returns that job and inserts nothing.
+ *
+ * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
+ */
+export async function createJob(
+  { db, config, jobQueue }: Pick<JobsContext, "db" | "config" | "jobQueue">,
+  { locationId, principal, job, context }: CreateJobOptions,
+): Promise<{ job: JobRow; isNew: boolean }> {
+  throwIfInvalid(validateJob(job, config, Date.now()));
+  const { message, duration, jobOptions: options } = job;
+  const { jobId = null, deduplication, timestamp = Date.now(), delay = 0 } = options;
+  const deduplicationId = deduplication?.id ?? null;
+  const { keyId, consumer } = principal;
+  return db.transaction(async (tx) => {
+    await lockJobCreation(tx, db, locationId, keyId);
+    const existing = await findExistingJob(tx, { locationId, jobId, deduplicationId });
+    if (existing) return { job: existing, isNew: false };
+    if (options.parent)
+      await addChildToParent(tx, { locationId, parent: options.parent }, config.JOBS_CHILDREN_PER_PARENT);
+    await checkJobLimits(tx, { locationId, principal, job }, config);
+    const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
+    const newJob = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
+    const dueMs = Math.min(maxDueMs, timestamp + delay);
+    const dueAt = delay > 0 && dueMs > Date.now() ? new Date(dueMs) : undefined;
+    const row = await insertJob(tx, newJob, dueAt);
+    await insertNextRun(tx, row);
+    runAfterCommit(tx, jobQueue.wake);
+    return { job: row, isNew: true };
+  });
+}
+
+/** Makes the parent of a new job wait for that job. */
+async function addChildToParent(
+  tx: SqlTransaction,
+  { locationId, parent }: { locationId: string; parent: NonNullable<JobOptions["parent"]> },
+  maxChildren: number,
+): Promise<void> {
+  const throwParentIssue = (field: string, message: string) =>
+    throwIfInvalid([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
+  const queueName = locationQueueName(locationId);
+  if (parent.queue !== undefined && parent.queue !== queueName) {
+    throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
+  }
+  const parentJob = await lockJob(tx, { locationId, id: parent.id });
+  if (!parentJob) return throwParentIssue("id", "Must be a job of this location");
+  if (parentJob.finishedAt) throwParentIssue("id", "Must be a job that has not finished");
+  if (parentJob.options.repeat) throwParentIssue("id", "Must be a job that does not repeat");
+  const { children, pendingChildren } = parentJob;
+  if (children >= maxChildren) throw createJobLimitError("children", maxChildren, "children per job");
+  await updateJob(tx, parentJob, { children: children + 1, pendingChildren: pendingChildren + 1 });
+}
+
+/** @throws `ApiError` too_many_jobs, limit_reached, quota_exceeded. */
+async function checkJobLimits(
+  tx: SqlTransaction,
+  { locationId, principal, job }: Omit<CreateJobOptions, "context">,
+  config: JobsConfig,
+): Promise<void> {
+  const { ofKey, ofLocation, repeating } = await countUnfinishedJobs(tx, locationId, principal.keyId);
+  if (ofKey >= config.JOBS_UNFINISHED_PER_KEY) throw createTooManyJobsError("API key", config.JOBS_UNFINISHED_PER_KEY);
+  if (ofLocation >= config.JOBS_UNFINISHED_PER_LOCATION)
+    throw createTooManyJobsError("location", config.JOBS_UNFINISHED_PER_LOCATION);
+  if (job.jobOptions.repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
+    throw createJobLimitError("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
+  }
+  const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };
+  await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });
+  const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_BYTES_PER_DAY, unit: "bytes" };
+  await consumeDailyQuota(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
+}
+
+function createTooManyJobsError(owner: "API key" | "location", maximum: number): ApiError {
+  return new ApiError("too_many_jobs", {
+    detail: `This ${owner} has ${maximum} unfinished jobs, which is the limit. Wait until some have finished.`,
+    limit: { name: "unfinished_jobs", maximum, unit: `jobs per ${owner}` },
+    headers: { "retry-after": "60" },
+  });
+}
+
+function createJobLimitError(name: string, maximum: number, unit: string): ApiError {
+  const detail = `The limit is ${maximum} ${unit}.`;
+  return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
+}
+
+/** The options that decide what happens to the parent when the job fails. At most one may be set. */
+const parentFailureOptions = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
+
+/** Returns the issues of a new job: contradictions, and values that the installation does not allow. */
+function validateJob({ message, duration, jobOptions }: NewJob, config: JobsConfig, now: number): RequestIssue[] {
+  const { JOBS_LONGEST_DURATION: maxDurationMs, JOBS_MOST_ATTEMPTS: maxAttempts } = config;
+  const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
+  const issues: RequestIssue[] = [];
+  const addIssueIf = (isInvalid: unknown, path: string, code: string, text: string) => {
+    if (isInvalid) issues.push({ in: "body", path, code, message: text });
+  };
+  const addConflictIf = (isInvalid: unknown, option: string, text: string) =>
+    addIssueIf(isInvalid, `jobOptions.${option}`, "conflict", text);
+  const size = Buffer.byteLength(JSON.stringify({ message, duration }));
+  const isTooLarge = sizeLimit > 0 && size > sizeLimit;
+
+  addIssueIf(duration > maxDurationMs, "duration", "too_big", `Must be at most ${maxDurationMs} milliseconds`);
+  addIssueIf(attempts > maxAttempts, "jobOptions.attempts", "too_big", `Must be at most ${maxAttempts}`);
+  addIssueIf(
+    isTooLarge,
+    "jobOptions.sizeLimit",
+    "too_big",
+    `The payload has ${size} bytes as JSON, more than this limit allows`,
+  );
+
+  const chosenOptions = parentFailureOptions.filter((option) => jobOptions[option]);
+  for (const option of chosenOptions)
+    addConflictIf(chosenOptions.length > 1, option, `At most one of ${chosenOptions.join(", ")} can be set`);
+  const isDeduplicatedChild = jobOptions.deduplication && jobOptions.parent;
+  addConflictIf(isDeduplicatedChild, "deduplication", "Cannot be combined with parent");
+  return repeat ? [...issues, ...validateRepeatOptions(jobOptions, config.JOBS_SHORTEST_REPEAT, now)] : issues;
+}

@@ -1,0 +1,120 @@
+import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { findListedOrders, type OrderCursor } from "../queries/listed-orders.ts";
+import { findLogRange, findRevisions } from "../queries/streams.ts";
+import type { LiveConnection } from "./live-connection.ts";
+import type { LocationLog } from "./location-log.ts";
+import {
+  formatCurrentOrder,
+  formatReadyEvent,
+  formatResetEvent,
+  parseEventId,
+  type StreamResetReason,
+} from "./stream-events.ts";
+
+/** Where a stream starts: after a position in the log, or with the current orders, preceded by a reset if needed. */
+export type StreamStart = { after: number } | { reset?: StreamResetReason };
+
+/** Maximum number of changes or orders, and of their bytes, per read for one connection. */
+const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
+
+/** Returns where the stream of a client starts that sends this last event id, or none. */
+export async function findStreamStart(
+  sql: SqlClient,
+  locationId: string,
+  lastEventId: string | undefined,
+): Promise<StreamStart> {
+  if (lastEventId === undefined) return {};
+  const position = parseEventId(locationId, lastEventId);
+  const { first, last } = await findLogRange(sql, locationId);
+  if (position === undefined || position > last) return { reset: "unknown" };
+  return position < first ? { reset: "expired" } : { after: position };
+}
+
+/**
+ * Sends the events of a connection until its stream ends: first the current orders unless it resumes from the log, then
+ * the log at the client's pace, then new changes from the shared log. Whenever it falls behind, it returns to the log.
+ */
+export async function feedConnection(
+  connection: LiveConnection,
+  start: StreamStart,
+  source: FeedSource,
+): Promise<void> {
+  let sentPositions: SentPositions | undefined;
+  if ("after" in start) connection.position = start.after;
+  else sentPositions = await sendCurrentOrders(connection, source, start.reset);
+  while (!connection.output.isClosed) {
+    if (!(await sendLoggedChanges(connection, source, sentPositions))) {
+      sentPositions = await sendCurrentOrders(connection, source, "expired");
+      continue;
+    }
+    sentPositions = undefined;
+    if (!connection.isReady) connection.write(formatReadyEvent(connection.locationId, connection.position));
+    connection.isReady = true;
+    if (source.locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
+  }
+}
+
+interface FeedSource {
+  sql: SqlClient;
+  locationLog: LocationLog;
+}
+
+/** The log position of each order at the time when the stream sent its current state, by order id. */
+type SentPositions = Map<string, number>;
+
+/** Sends the current orders page by page. Changes in the meantime are in the log after the connection's position. */
+async function sendCurrentOrders(
+  connection: LiveConnection,
+  { sql, locationLog }: FeedSource,
+  reason: StreamResetReason | undefined,
+): Promise<SentPositions> {
+  const { locationId, filter, output } = connection;
+  const sentPositions: SentPositions = new Map();
+  connection.isReady = false;
+  if (reason) connection.write(formatResetEvent(reason));
+  connection.position = (await findLogRange(sql, locationId)).last;
+  /** A separate function, so that the texts of the page are not retained while the client reads. */
+  const sendPage = async (after: OrderCursor | null): Promise<OrderCursor | null> => {
+    const page = await findListedOrders(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
+    for (const { id, position } of page.orders) sentPositions.set(id, position);
+    connection.write(page.orders.map(({ body }) => formatCurrentOrder(body)).join(""));
+    const last = page.hasMore ? page.orders.at(-1) : undefined;
+    return last ? { at: last.at, id: last.id } : null;
+  };
+  for (let after: OrderCursor | null = null, isFirst = true; (after || isFirst) && !output.isClosed; isFirst = false) {
+    const cursor: OrderCursor | null = after;
+    after = await locationLog.catchUpSemaphore.run(async () => {
+      const next = await sendPage(cursor);
+      await output.waitUntilDrained();
+      return next;
+    });
+  }
+  return sentPositions;
+}
+
+/** Sends the log up to its end, without changes that were sent already. Returns false if entries are missing. */
+async function sendLoggedChanges(
+  connection: LiveConnection,
+  { sql, locationLog }: FeedSource,
+  sentPositions: SentPositions | undefined,
+): Promise<boolean> {
+  const { locationId, output } = connection;
+  const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
+    const revisions = await findRevisions(sql, { locationId, after: connection.position, ...catchUpBatch });
+    const [first] = revisions;
+    if (!first) return "end";
+    if (first.position !== connection.position + 1) return "gap";
+    connection.sendChanges(revisions.filter(({ orderId, position }) => position > (sentPositions?.get(orderId) ?? 0)));
+    connection.position = revisions.at(-1)?.position ?? connection.position;
+    return "more";
+  };
+  while (!output.isClosed) {
+    const outcome = await locationLog.catchUpSemaphore.run(async () => {
+      const batchOutcome = await sendBatch();
+      if (batchOutcome === "more") await output.waitUntilDrained();
+      return batchOutcome;
+    });
+    if (outcome !== "more") return outcome === "end";
+  }
+  return true;
+}

@@ -1,0 +1,103 @@
+import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { findOrderIdsOfTill } from "./queries/orders.ts";
+
+/** The orders whose personal data is to be erased: those listed, or all orders of tills pushed before a day. */
+export type PersonalDataErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
+
+const batchSize = 100;
+
+/**
+ * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
+ * messages. Publishes one `orders.erased` event for each till, so the erasure survives crashes.
+ *
+ * @returns the number of affected tills.
+ */
+export async function requestPersonalDataErasure(
+  db: Database,
+  erasure: PersonalDataErasureRequest,
+): Promise<{ tills: number }> {
+  if ("before" in erasure) return { tills: await requestErasureOfTillsPushedBefore(db, erasure) };
+  const { locationId, orderIds } = erasure;
+  return db.transaction(async (tx) => {
+    const tills = await findOrdersByTill(tx, { locationId, orderIds });
+    for (const { tillId, ids } of tills)
+      await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
+    const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
+    // Live orders, and orders whose till has not been pushed yet.
+    const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
+    if (ordersWithoutTill.length > 0)
+      await publishOrdersErased(tx, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
+    return { tills: tills.length };
+  });
+}
+
+/**
+ * Requests the erasure of personal data of all tills pushed before a time, of one location or of all locations.
+ *
+ * @returns the number of affected tills.
+ */
+export async function requestErasureOfTillsPushedBefore(
+  db: Database,
+  { locationId, before, traceparent }: { locationId?: string; before: string; traceparent?: string | undefined },
+): Promise<number> {
+  let tillCount = 0;
+  for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
+    batchLength = await db.transaction(async (tx) => {
+      const tills = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
+      for (const { tillId, locationId } of tills) {
+        await publishOrdersErased(
+          tx,
+          { locationId, tillId, orderIds: await findOrderIdsOfTill(tx, tillId), isWholeTill: true },
+          traceparent,
+        );
+      }
+      await markTillsErased(
+        tx,
+        tills.map(({ tillId }) => tillId),
+      );
+      return tills.length;
+    });
+  }
+  return tillCount;
+}
+
+interface ErasedOrders {
+  locationId: string;
+  tillId: string | null;
+  orderIds: string[];
+  isWholeTill: boolean;
+}
+
+async function publishOrdersErased(tx: SqlTransaction, data: ErasedOrders, traceparent?: string): Promise<void> {
+  await publishEvent(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
+}
+
+/** Returns the tills that contain any of these orders, each with the ids of those orders. */
+async function findOrdersByTill(
+  tx: SqlTransaction,
+  { locationId, orderIds }: { locationId: string; orderIds: string[] },
+): Promise<{ tillId: string; ids: string[] }[]> {
+  return tx<{ tillId: string; ids: string[] }[]>`
+    select till_id, array_agg(id) as ids from orders
+    where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id`;
+}
+
+/**
+ * Locks and returns the tills that were pushed before a time and still have personal data. Waits for tills that another
+ * transaction is writing: skipping them would leave their data, because an operator's request runs only once.
+ */
+async function lockTillsToErase(
+  tx: SqlTransaction,
+  { locationId, before, limit }: { locationId: string | undefined; before: string; limit: number },
+): Promise<{ tillId: string; locationId: string }[]> {
+  return tx<{ tillId: string; locationId: string }[]>`
+    select till_id, location_id from tills
+    where pushed_at < ${before} and erased_at is null
+      ${locationId === undefined ? tx`` : tx`and location_id = ${locationId}`}
+    order by pushed_at, till_id limit ${limit} for update`;
+}
+
+async function markTillsErased(tx: SqlTransaction, tillIds: string[]): Promise<void> {
+  await tx`update tills set erased_at = now() where till_id = any(${tillIds}::uuid[])`;
+}

@@ -1,0 +1,20 @@
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { TillIngestContext } from "../context.ts";
+import { listStaleUploads } from "../queries/pending-uploads.ts";
+import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
+
+/** The number of objects that one run removes at most. */
+const maxPerRun = 1_000;
+
+/** Removes objects that were written more than a day ago for a till that was never stored. */
+export const removeOrphanedObjects: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "log">> = {
+  name: "remove orphaned objects",
+  intervalSeconds: 60 * 60,
+  async run(services) {
+    let removed = 0;
+    for (const key of await listStaleUploads(services.db.sql, maxPerRun)) {
+      if (await removeUnreferencedObject(services, key)) removed += 1;
+    }
+    if (removed > 0) services.log.info({ objects: removed }, "removed orphaned objects");
+  },
+};

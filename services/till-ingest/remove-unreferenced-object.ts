@@ -1,0 +1,21 @@
+import type { TillIngestContext } from "./context.ts";
+import { claimObjectRemoval, confirmStaleUpload, finishObjectRemoval } from "./queries/pending-uploads.ts";
+
+/**
+ * Removes an object and returns true. Returns false and keeps the object if its upload started in the last day, a till
+ * refers to it, or another process is removing it. A push during the removal writes its body under another key. If the
+ * process dies during the removal, the next run of the periodic task repeats it.
+ */
+export async function removeUnreferencedObject(
+  { db, objects }: Pick<TillIngestContext, "db" | "objects">,
+  key: string,
+): Promise<boolean> {
+  const removal = await claimObjectRemoval(db.sql, key);
+  if (!removal) {
+    await confirmStaleUpload(db.sql, key);
+    return false;
+  }
+  await objects.delete(key);
+  await finishObjectRemoval(db.sql, removal);
+  return true;
+}

@@ -1,0 +1,15 @@
+import { onEvent } from "@pragma/runtime/messaging/subscription";
+import type { TillIngestContext } from "../context.ts";
+import { eraseTillPersonalData } from "../erase-till.ts";
+
+/** Erases the personal data of orders in the body of their till. A repeated event changes nothing. */
+export const eraseOrdersInTill = onEvent<TillIngestContext, "orders.erased">(
+  "orders.erased",
+  async ({ data: { tillId, orderIds, isWholeTill }, services, context, once }) => {
+    const { traceparent } = context;
+    if (tillId !== null)
+      await eraseTillPersonalData(services, { tillId, orderIds: isWholeTill ? null : orderIds, traceparent });
+    await once(async () => {});
+  },
+  { concurrency: 2 },
+);

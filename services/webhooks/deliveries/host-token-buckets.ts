@@ -1,0 +1,14 @@
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import { LRUCache } from "lru-cache";
+
+/**
+ * Returns the token bucket of a URL's host. All endpoints of the host share this bucket, whatever their location: it
+ * limits what this process sends them.
+ */
+export type HostTokenBuckets = (url: URL) => TokenBucket;
+
+export function createHostTokenBuckets(rate: TokenBucketRate): HostTokenBuckets {
+  const memoMethod = () => new TokenBucket(rate, performance.now());
+  const buckets = new LRUCache<string, TokenBucket>({ max: 20_000, memoMethod });
+  return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));
+}

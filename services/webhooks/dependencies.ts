@@ -1,0 +1,18 @@
+import type { Database } from "@pragma/runtime/database/postgres";
+import type { Logger } from "@pragma/runtime/observability/logger";
+import type { Encryption } from "@pragma/runtime/security/encryption";
+import type { WebhooksConfig } from "./config.ts";
+import type { EndpointRules } from "./endpoints/check-endpoint.ts";
+
+/** Returns the current time. Everything that depends on time uses this clock, so that tests can advance it. */
+export type Clock = () => Date;
+
+/** What every part of the webhooks service is created with. */
+export interface WebhooksDependencies {
+  db: Database;
+  log: Logger;
+  clock: Clock;
+  encryption: Encryption;
+  endpointRules: EndpointRules;
+  config: WebhooksConfig;
+}

@@ -1,0 +1,32 @@
+import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
+
+/** How many deliveries or messages one statement removes. */
+export const deliveryRemovalBatchSize = 1_000;
+
+/** Removes deleted webhooks and their deliveries, about `max` deliveries at most. */
+export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
+  const deletedDeliveryIds = sql`
+    select d.id from webhooks w join deliveries d on d.webhook_id = w.id
+    where w.state = 'deleted' and d.state <> 'sending' limit ${deliveryRemovalBatchSize} for update of d skip locked`;
+  for (let removed = 0; removed < max; removed += deliveryRemovalBatchSize) {
+    if ((await removeDeliveries(sql, deletedDeliveryIds)) < deliveryRemovalBatchSize) break;
+  }
+  await sql`
+    delete from webhooks where id in (
+      select id from webhooks w
+      where state = 'deleted' and not exists (select 1 from deliveries where webhook_id = w.id) for update skip locked
+    )`;
+}
+
+/**
+ * Removes the deliveries that `deliveryIds` selects, with their attempts, and returns their number. The selection must
+ * skip rows that are locked: two removals of the same rows in different orders would deadlock.
+ */
+export async function removeDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    with selected as (${deliveryIds}),
+      deleted_attempts as (delete from attempts where delivery_id in (select id from selected)),
+      deleted as (delete from deliveries where id in (select id from selected) returning 1)
+    select count(*) as count from deleted`;
+  return row.count;
+}
