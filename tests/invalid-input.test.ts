@@ -229,7 +229,7 @@ describe("tills with faults", () => {
     const faulty = { ...whole, orderList: whole.orderList.map((order) => ({ ...order, guestsCount: -1 })) };
     const problem = await expectRefused(faulty, 400, "invalid_request");
     expect(problem.errors).toHaveLength(40);
-    expect(problem.detail).toContain("40 faults");
+    expect(problem.detail).toContain("40 issues");
   });
 
   it("names 100 faults at most, and says how many there are", async () => {
@@ -237,7 +237,7 @@ describe("tills with faults", () => {
     const faulty = { ...whole, orderList: whole.orderList.map((order) => ({ ...order, guestsCount: -1 })) };
     const problem = await expectRefused(faulty, 400, "invalid_request");
     expect(problem.errors).toHaveLength(100);
-    expect(problem.detail).toContain("150 faults");
+    expect(problem.detail).toContain("150 issues");
   });
 
   it("names an order that is there twice", async () => {
