@@ -1,16 +1,16 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
-const alone = [
+/** Tests that measure response times or memory: they run one at a time, after all others. */
+const sequentialTests = [
   "tests/attacks.test.ts",
   "tests/expensive-bodies.test.ts",
   "tests/large-responses.test.ts",
   "tests/location-fairness.test.ts",
 ];
 
-/** Tests that look at the memory, CPU time, signals or children of the process they run in: each has one of its own. */
-const isolated = [
+/** Tests of the memory, CPU time, signals or children of their own process: each file has its own. */
+const isolatedProcessTests = [
   "bench/process-usage.test.ts",
   "deploy/**/*.test.ts",
   "services/order-live/stream/memory.test.ts",
@@ -18,10 +18,10 @@ const isolated = [
 ];
 
 /**
- * Small files that take long, in the order in which they start: vitest starts the largest files first, and would leave
- * these for the end. The two that restart fleets of processes do not start together.
+ * Small files that take long, in the order of their start: vitest starts the largest files first, and would leave these
+ * for the end. The two that restart replicated products do not start at the same time.
  */
-const long = [
+const longTests = [
   "tests/key-rotation.test.ts",
   "services/_runtime/messaging/event-ordering.test.ts",
   "tests/equivalence.test.ts",
@@ -29,13 +29,13 @@ const long = [
   "tests/rolling-restart.test.ts",
 ];
 
-class LongestFirst extends BaseSequencer {
+class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const placeOf = ({ moduleId }: TestSpecification) => {
-      const place = long.findIndex((path) => moduleId.endsWith(`/${path}`));
-      return place === -1 ? long.length : place;
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const index = longTests.findIndex((path) => moduleId.endsWith(`/${path}`));
+      return index === -1 ? longTests.length : index;
     };
-    return (await super.sort(files)).sort((one, other) => placeOf(one) - placeOf(other));
+    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
@@ -47,28 +47,31 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   test: {
     globalSetup: "deploy/local/setup.mjs",
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirstSequencer },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Whole-system tests kill processes and race them on machines whose load nobody knows: CI tries once more. But not
-    // where chance found a counterexample: the next tries would be others.
+    // Whole-system tests depend on timing, and CI machines may be busy: they are retried once. Property tests are not:
+    // a retry would have other random values.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
     projects: [
       {
         extends: true,
         test: {
-          name: "together",
+          name: "shared",
           globalSetup: "tests/harness/share-product.ts",
           include: ["**/*.test.ts"],
-          exclude: [...exclude, ...alone, ...isolated],
-          // Loading what tests import takes longer than most tests: files share processes, and what these have loaded.
+          exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests],
+          // Loading imports takes longer than most tests: files share processes and their loaded modules.
           isolate: false,
-          // Tests that wait for processes, and for time to pass, leave room on two cores for a third file.
+          // Many tests wait for processes and timers: two cores can run three files.
           maxWorkers: 3,
         },
       },
-      { extends: true, test: { name: "isolated", include: isolated, exclude, maxWorkers: 3 } },
-      { extends: true, test: { name: "alone", include: alone, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 3 } },
+      {
+        extends: true,
+        test: { name: "sequential", include: sequentialTests, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });

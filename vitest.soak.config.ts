@@ -3,7 +3,7 @@ import config from "./vitest.config.ts";
 
 const { projects: _, ...test } = config.test ?? {};
 
-/** The tests that can be as long as one likes, at length: `npm run test:soak`. */
+/** Long runs of the tests with a configurable length: `npm run test:soak`. */
 export default defineConfig({
   ...config,
   test: {
@@ -17,7 +17,7 @@ export default defineConfig({
       FUZZ_RUNS: "2000",
       RACE_RUNS: "500",
       ISOLATION_RUNS: "200",
-      // As long as keys are remembered where nothing else is said.
+      // The product's default.
       KEY_LIFETIME: "60",
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",

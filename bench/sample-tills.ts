@@ -5,7 +5,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 
 const samplesFolder = join(findPackageFolder(import.meta.resolve("@pragma/reporting/service")), "samples");
 
-/** A file beside the sample tills, such as `shift-v2.till`. */
+/** Returns the path of a sample file, such as `shift-v2.till`. */
 export function sampleTillPath(name: string): string {
   return join(samplesFolder, `${name}.json`);
 }

@@ -6,12 +6,12 @@ import { describeReads } from "./equivalence/reads.ts";
 import { describeUndocumentedRequests } from "./equivalence/undocumented-requests.ts";
 import { describeWrites } from "./equivalence/writes.ts";
 
-/** One installation, in one process and in one for each part: clients cannot tell. */
+/** One installation in one process and in separate processes: clients see no difference. */
 beforeAll(startEquivalenceFixture, 120_000);
 afterAll(stopEquivalenceFixture);
 
 describe("outcomes", describeDocumentedOutcomes);
 describe("reads", describeReads);
-describe("refusals", describeInvalidRequests);
-describe("addresses", describeUndocumentedRequests);
-describe("changes", describeWrites);
+describe("invalid requests", describeInvalidRequests);
+describe("undocumented requests", describeUndocumentedRequests);
+describe("writes", describeWrites);

@@ -25,11 +25,11 @@ afterAll(async () => {
 });
 
 const createTill = ({ orders = 3, note = "" } = {}) => ({
-  ...generateTill({ seed: "turns", tillId: randomUUID(), orders, day: "2026-04-01" }),
+  ...generateTill({ seed: "fairness", tillId: randomUUID(), orders, day: "2026-04-01" }),
   note,
 });
 
-/** Makes `count` requests, ten at a time. */
+/** Sends `count` requests, ten at a time. */
 async function sendMany(count: number, request: (index: number) => Promise<Response>): Promise<void> {
   const indexes = Array.from({ length: count }, (_, index) => index);
   await Promise.all(
@@ -43,8 +43,8 @@ async function sendMany(count: number, request: (index: number) => Promise<Respo
 }
 
 /**
- * Pushes tills of another location until the flood has ended and its events were handled, and expects each report within
- * two seconds, as far as others leave the machine to this.
+ * Pushes tills of another location until the flood of requests has ended and its events are handled. Expects each
+ * report within two seconds, or more on a busy machine.
  */
 async function expectReportsDuring(startFlood: () => Promise<void>): Promise<void> {
   const limitMs = 2_000 * measureCpuSlowdown();
@@ -82,8 +82,8 @@ it("a location's report is ready within two seconds while another replaces a sma
     busyLocation.request("PUT", `/v1/tills/${small.id}`, { body: { ...small, note: `replacement ${index}` } });
   await expectReportsDuring(() => sendMany(250, replace));
   const report = await eventually("the last replacement's report", async () => {
-    const answer = await busyLocation.request("GET", `/v2/reports/${reportIdOfTill(small.id)}`);
-    return answer.status === 200;
+    const response = await busyLocation.request("GET", `/v2/reports/${reportIdOfTill(small.id)}`);
+    return response.status === 200;
   });
   expect(report).toBe(true);
 }, 300_000);

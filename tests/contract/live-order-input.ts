@@ -4,7 +4,7 @@ import { OrderLiveInput } from "@pragma/contracts/order-live";
 
 const liveOrderExample = OrderLiveInput.parse(orderLiveInputExample);
 
-/** An open order that nobody has sent yet, of a till that is not closed. */
+/** Returns a new open order of a new till. */
 export function createLiveOrderInput(): OrderLiveInput {
   const id = randomUUID();
   return {

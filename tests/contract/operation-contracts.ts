@@ -13,7 +13,7 @@ import { reportsContract } from "./tags/reports.ts";
 import { tillsContract } from "./tags/tills.ts";
 import { webhooksContract } from "./tags/webhooks.ts";
 
-/** Every operation's contract, by operation id. */
+/** The contracts of all operations, by operation id. */
 export const operationContracts: Partial<Record<string, OperationContract>> = {
   ...healthContract,
   ...openApiContract,

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { tillV1Example } from "@pragma/contracts/examples/till-v1";
 import { generateTill } from "@pragma/simulator/generate-till";
 
-/** A small till that nobody has pushed yet. */
+/** Returns a new small till. */
 export const createTillInput = () => generateTill({ seed: "new", orders: 1, day: "2026-06-01", tillId: randomUUID() });
 
-/** A till of the older format, of the location that a legacy backoffice knows by these. */
+/** Returns a till in the V1 format, of the location with this application and legacy id. */
 export function createTillV1Input(
   { application, legacyId }: { application: string; legacyId: number },
   tillId: string = randomUUID(),

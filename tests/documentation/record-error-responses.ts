@@ -1,12 +1,12 @@
 import type { DocumentationFixture } from "./documentation-fixture.ts";
 
-/** What is answered to requests that are not as they should be. */
-export async function recordErrorResponses({ recorder, makeKey, adminKey }: DocumentationFixture): Promise<void> {
-  const { recordExchange, ask } = recorder;
+/** Records errors, and the life of an API key. */
+export async function recordErrorResponses({ recorder, createKey, adminKey }: DocumentationFixture): Promise<void> {
+  const { recordExchange, sendRequest } = recorder;
   await recordExchange("key-missing", { path: "/v2/reports/", key: null });
   await recordExchange("key-invalid", { path: "/v2/reports/", key: "not-a-key" });
-  const reader = await makeKey("Accountant", ["reports:read"]);
-  await recordExchange("scope-missing", { path: "/v1/catalog/", key: reader });
+  const reportsKey = await createKey("Accountant", ["reports:read"]);
+  await recordExchange("scope-missing", { path: "/v1/catalog/", key: reportsKey });
   await recordExchange("faults", { path: "/v2/reports/?size=500&since=2026-13-01" });
   await recordExchange("not-found", { path: "/v2/reports/5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33" });
 
@@ -22,14 +22,14 @@ export async function recordErrorResponses({ recorder, makeKey, adminKey }: Docu
     body: { scopes: ["reports:read", "orders:read", "webhooks:write"] },
     key: adminKey,
   });
-  const { body: own } = await ask({ path: "/v1/locations/own" });
+  const { body: ownLocation } = await sendRequest({ path: "/v1/locations/own" });
   const { apiKey } = await recordExchange("create-key", {
     method: "POST",
     path: "/v1/auth/keys/",
-    body: { locationId: own.id, consumerName: "Acme" },
+    body: { locationId: ownLocation.id, consumerName: "Acme" },
     key: adminKey,
   });
-  const { body: keys } = await ask({ path: "/v1/auth/keys/?size=1", key: adminKey });
+  const { body: keys } = await sendRequest({ path: "/v1/auth/keys/?size=1", key: adminKey });
   await recordExchange("revoke-key", { method: "DELETE", path: `/v1/auth/keys/${keys.data[0].id}`, key: adminKey });
   await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
 }

@@ -1,9 +1,9 @@
 import type { DocumentationFixture } from "./documentation-fixture.ts";
 import { edgeCaseTill } from "./edge-case-till.ts";
 
-/** Requests that come twice, and tills that are pushed, replaced and reprocessed. */
+/** Records repeated requests, and tills that are pushed again, replaced and reprocessed. */
 export async function recordRepeatedRequests({ recorder }: DocumentationFixture): Promise<void> {
-  const { recordExchange, ask, recordExample } = recorder;
+  const { recordExchange, sendRequest, recordExample } = recorder;
   const recipient = { method: "POST", path: "/v1/recipients/" } as const;
   const headers = { "idempotency-key": "recipient-of-may" };
   const body = {
@@ -14,15 +14,15 @@ export async function recordRepeatedRequests({ recorder }: DocumentationFixture)
   await recordExchange("idempotent-again", { ...recipient, headers, body });
   await recordExchange("idempotent-reused", { ...recipient, headers, body: { ...body, name: "Somebody else" } });
 
-  const { body: same, response } = await ask({ method: "POST", path: "/v2/tills/", body: edgeCaseTill });
-  recordExample("till-pushed-again", { reply: { status: response.status, headers: {}, body: same } });
-  const { body: conflict } = await ask({
+  const { body: repeated, response } = await sendRequest({ method: "POST", path: "/v2/tills/", body: edgeCaseTill });
+  recordExample("till-pushed-again", { reply: { status: response.status, headers: {}, body: repeated } });
+  const { body: conflict } = await sendRequest({
     method: "POST",
     path: "/v2/tills/",
     body: { ...edgeCaseTill, note: "changed" },
   });
   recordExample("till-conflict", { reply: { status: conflict.status, headers: {}, body: conflict } });
-  const replaced = await ask({
+  const replaced = await sendRequest({
     method: "PUT",
     path: `/v1/tills/${edgeCaseTill.id}`,
     body: { ...edgeCaseTill, note: "changed" },

@@ -6,8 +6,8 @@ import postgres from "postgres";
 import { expect } from "vitest";
 
 /**
- * Looks behind the API of the services that run: every event was sent, nothing is parked, and what is counted is what is
- * there.
+ * Checks the databases of the running services: all events are published, there are no dead letters, and the day counts
+ * equal the number of records.
  */
 export async function expectDatabaseConsistency(
   { namespace, variables }: TestEnvironment,
@@ -30,8 +30,8 @@ export async function expectDatabaseConsistency(
   }
 }
 
-/** Days whose count is another than that of their records. */
-async function findMiscountedDays(sql: postgres.Sql, schema: string): Promise<object[]> {
+/** Returns the days whose count differs from the number of their records. */
+export async function findMiscountedDays(sql: postgres.Sql, schema: string): Promise<object[]> {
   return sql`
     with record as (
       select location_id, 'report' as kind, day from ${sql(schema)}.reports

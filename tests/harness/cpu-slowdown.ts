@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** Of the computation that is measured, in milliseconds of processor time. */
+/** CPU time of the measured computation, in milliseconds. */
 const measuredCpuMs = 200;
 
 /**
- * How many times longer than on an idle machine everything takes now, for what others do there: the time that a
- * computation takes for each second of its processor time; 1 where nobody else has anything to do.
+ * Returns how much slower than idle this machine is because of other load: the wall time of a computation divided by
+ * its CPU time, at least 1.
  */
 export function measureCpuSlowdown(): number {
   const started = performance.now();

@@ -8,48 +8,50 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { findFreePort } from "../../deploy/local/free-port.js";
 
-/** What a process of the product can be: everything in one, or a part by itself. */
+/** The part of the product that a process runs: one service, the gateway, or all of them. */
 export type ProductRole = ServiceName | "gateway" | "all";
 
-/** The product as clients reach it. */
+/** The address and the admin key of a product. */
 export interface ProductAddress {
   /** The gateway's address. */
   url: string;
   adminKey: string;
 }
 
-/** The product as operators run it: compiled, in processes of its own, over HTTP. */
+/** The product as operators run it: compiled, in its own processes, over HTTP. */
 export interface ProductUnderTest extends ProductAddress {
-  /** A part's process, by role; `all` when there is only one. */
+  /** Returns the process of a role; `all` when there is only one. */
   process(role: ProductRole): ProductProcess;
   stop(): Promise<void>;
 }
 
 export interface ProductProcess {
   opsUrl: string;
-  /** Of the process as it runs now; undefined before it was started. */
+  /** The pid of the running process; undefined before the first start. */
   readonly pid: number | undefined;
-  /** With other variables than before, if any are given: from now on. */
+  /** Starts the process. Changes of variables stay for later starts. */
   start(changes?: Record<string, string>): Promise<void>;
-  /** SIGKILL, as a power cut. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** SIGTERM: lets what is in flight finish; rejects when it does not end well. */
+  /** Sends SIGTERM, after which requests in flight finish. Rejects when the exit code is not 0. */
   stop(): Promise<void>;
 }
 
 const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
 
 interface ProductUnderTestOptions {
-  /** Whether each part is a process of its own; or the services that run so beside the gateway, as far as a test needs them. */
+  /**
+   * Whether the gateway and each service have their own process; or the only services to start, besides the gateway.
+   */
   split?: boolean | readonly ServiceName[];
   adminKey?: string;
-  /** What one part is told that others are not, when each is a process of its own. */
+  /** Additional environment variables of one process, when split. */
   variablesOf?: (role: Exclude<ProductRole, "all">) => Record<string, string>;
 }
 
 /**
- * Starts the product on the servers that `variables` name, in one process, or in one for each part. Several may run on
- * the same servers, as instances of one installation: those share their `adminKey`.
+ * Starts the product on the servers of `variables`, in one process or in several. Several products with the same
+ * `adminKey` can run on the same servers, as instances of one installation.
  */
 export async function startProductUnderTest(
   variables: Record<string, string>,
@@ -79,7 +81,7 @@ export async function startProductUnderTest(
   } else {
     processes.set("all", await prepareProductProcess("all", { ...shared, PORT: String(gatewayPort) }, {}));
   }
-  // Services wait for nobody: they are started together.
+  // Services do not depend on each other at their start.
   const started = await Promise.allSettled([...processes.values()].map((each) => each.start()));
   const failed = started.find(({ status }) => status === "rejected");
   if (failed) {
@@ -89,14 +91,14 @@ export async function startProductUnderTest(
   return {
     url: `http://127.0.0.1:${gatewayPort}`,
     adminKey,
-    process: (role) => processes.get(role) ?? throwError(`there is no process ${role}`),
+    process: (role) => processes.get(role) ?? throwError(`There is no process ${role}.`),
     async stop() {
       for (const each of [...processes.values()].reverse()) await each.stop();
     },
   };
 }
 
-/** A process that is yet to be started, on ports of its own. `urls` say where it finds the services. */
+/** Returns a process that is not started yet, with its own ports. `urls` are the variables with the services' URLs. */
 export async function prepareProductProcess(
   role: ProductRole,
   variables: Record<string, string>,
@@ -106,7 +108,7 @@ export async function prepareProductProcess(
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let current = variables;
   let child: ChildProcess | undefined;
-  /** What it said last. */
+  /** The last lines of its output. */
   let output: string[] = [];
 
   async function terminate(signal: NodeJS.Signals): Promise<number | null> {
@@ -128,30 +130,30 @@ export async function prepareProductProcess(
         env: {
           PATH: process.env.PATH,
           ...current,
-          // Looked at first, so that a service that finds itself among them still listens on its own port.
+          // A service that finds its own URL here still listens on its own PORT.
           ...urls,
           ...(role !== "all" && { SERVICE: role }),
           OPS_PORT: String(opsPort),
         },
         stdio: ["ignore", "pipe", "pipe"],
       });
-      const said: string[] = [];
-      output = said;
-      const log =
+      const lines: string[] = [];
+      output = lines;
+      const logFile =
         process.env.TEST_LOG_FOLDER &&
         createWriteStream(join(process.env.TEST_LOG_FOLDER, `${role}.log`), { flags: "a" });
       for (const stream of [child.stdout, child.stderr]) {
         stream?.on("data", (chunk) => {
-          if (log) log.write(chunk);
-          said.push(String(chunk));
-          if (said.length > 100) said.shift();
+          if (logFile) logFile.write(chunk);
+          lines.push(String(chunk));
+          if (lines.length > 100) lines.shift();
         });
       }
       const starting = child;
       await eventually(
         `${role} to be ready`,
         async () => {
-          if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${said.join("")}`);
+          if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${lines.join("")}`);
           return (await fetch(`${opsUrl}/ready`)).ok;
         },
         { withinSeconds: 90 },

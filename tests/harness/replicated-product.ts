@@ -4,21 +4,21 @@ import { findFreePort } from "../../deploy/local/free-port.js";
 import { type LoadBalancer, type LoadBalancerTarget, startLoadBalancer } from "./load-balancer.ts";
 import { type ProductAddress, type ProductProcess, prepareProductProcess } from "./product-under-test.ts";
 
-/** A part of the product that runs in processes of its own. */
+/** A service or the gateway, which runs in its own processes. */
 export type ReplicatedRole = ServiceName | "gateway";
 export const replicatedRoles: readonly ReplicatedRole[] = ["gateway", ...serviceNames];
 
-/** The product as on a cluster: several instances of every part, behind balancers that know which are ready. */
+/** The product as on a cluster: several instances of every role behind load balancers with readiness checks. */
 export interface ReplicatedProduct extends ProductAddress {
   instances: Map<ReplicatedRole, ProductProcess[]>;
-  /** Stops an instance of a part and starts it again; resolves once its balancer uses it, so that the next may stop. */
+  /** Restarts an instance. Resolves when its load balancer uses it, so that the next one may stop. */
   restart(role: ReplicatedRole, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
 const instancesPerRole = 2;
 
-/** Starts two instances of every part, or of some. */
+/** Starts two instances of every role, or of some. */
 export async function startReplicatedProduct(
   variables: Record<string, string>,
   roles = replicatedRoles,
@@ -30,7 +30,7 @@ export async function startReplicatedProduct(
   const urls: Record<string, string> = {};
 
   async function deploy(role: ReplicatedRole): Promise<number> {
-    const prepared = await Promise.all(
+    const replicas = await Promise.all(
       Array.from({ length: instancesPerRole }, async () => {
         const port = await findFreePort();
         return { port, process: await prepareProductProcess(role, { ...shared, PORT: String(port) }, urls) };
@@ -38,11 +38,11 @@ export async function startReplicatedProduct(
     );
     instances.set(
       role,
-      prepared.map(({ process }) => process),
+      replicas.map(({ process }) => process),
     );
-    const targets = prepared.map(({ port, process }) => ({
+    const targets = replicas.map(({ port, process }) => ({
       port,
-      // One that is down refuses at once: more time is for machines that have much to do.
+      // A stopped instance refuses the connection at once; the timeout is for busy machines.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
     const balancer = await startLoadBalancer(targets);
@@ -60,13 +60,13 @@ export async function startReplicatedProduct(
     url: `http://127.0.0.1:${gatewayPort}`,
     adminKey,
     instances,
-    async restart(role, instance, others) {
+    async restart(role, instance, changes) {
       const process = instances.get(role)?.[instance];
       const { balancer, targets } = balancers.get(role) ?? {};
       const target = targets?.[instance];
       if (!process || !balancer || !target) throw new Error(`There is no instance ${instance} of ${role}.`);
       await process.stop();
-      await process.start(others);
+      await process.start(changes);
       await balancer.waitUntilUsed(target);
     },
     async stop() {

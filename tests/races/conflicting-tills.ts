@@ -6,8 +6,8 @@ type Till = ReturnType<typeof generateTill>;
 const possibleDays = ["2026-05-28", "2026-05-29", "2026-05-30"];
 
 /**
- * Two tills, and bodies that each may have: with some of the orders that both draw on, of one day or another, and now
- * and then made in school mode. The first body of each is the one that is pushed.
+ * Returns the bodies of two tills, with orders from a common set, on different days, and some in training mode. The
+ * first body of each is the one to push.
  */
 export function generateConflictingTills(random: Random, { bodies }: { bodies: number }): Till[][] {
   const orderIds = Array.from({ length: 5 }, () => random.uuid());
@@ -15,7 +15,7 @@ export function generateConflictingTills(random: Random, { bodies }: { bodies: n
     Array.from({ length: bodies }, (_, index) => {
       const day = random.pick(possibleDays);
       const till = generateTill({ seed: "race", orders: orderIds.length, day, tillId });
-      const orders = till.orderList.map((order, place) => ({ ...order, id: orderIds[place] ?? order.id }));
+      const orders = till.orderList.map((order, orderIndex) => ({ ...order, id: orderIds[orderIndex] ?? order.id }));
       return {
         ...till,
         isTraining: index > 0 && random.chance(0.1),

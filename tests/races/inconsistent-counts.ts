@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 
 /**
- * Everything that reporting keeps beside the orders and reports themselves and that does not agree with them: days
- * with another count than a recount gives, and orders that are current in no till or in several.
+ * Returns all derived data of reporting that disagrees with the reports and orders: days with a wrong count, and orders
+ * that are current in no till or in several.
  */
 export async function findInconsistentCounts(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;

@@ -1,18 +1,18 @@
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type postgres from "postgres";
 
-/** What the log says of one message and one webhook. */
+/** The logged delivery of one message to one webhook. */
 export interface LoggedDelivery {
   webhookId: string;
   messageId: string;
   state: string;
-  /** Attempts that were answered, by status. */
+  /** The statuses of attempts with a response. */
   statuses: number[];
-  /** Attempts of which nobody knows whether they arrived: interrupted, or without an answer. */
+  /** Number of attempts without a response, which may have arrived. */
   unanswered: number;
 }
 
-/** The whole log of an installation. */
+/** Returns all logged deliveries of paid orders. */
 export async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
   const schema = sql(buildServiceSchemaName(namespace, "webhooks"));
   return sql<LoggedDelivery[]>`

@@ -5,10 +5,10 @@ export const openApiContract: TagContract = {
   getFullOpenApi: {
     requestsByOutcome: {
       200: ({ product }) => ({ key: product.adminKey }),
-      // What the key is of has to be asked of accounts.
-      service_unavailable: () => ({ key: "a key that was not seen before" }),
+      // The gateway requests the details of a new key from accounts.
+      service_unavailable: () => ({ key: "an unknown key" }),
     },
     statusForOtherLocation: 403,
-    untestableOutcomes: { internal_error: "The gateway answers it from memory." },
+    untestableOutcomes: { internal_error: "The gateway responds from memory." },
   },
 };
