@@ -1,5 +1,4 @@
-import type { MeasurementSpread } from "./measurement-spread.ts";
-import { computeMeasurementSpread } from "./measurement-spread.ts";
+import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
 
 /** The limit that a ratio should stay within. */
 export type RatioGoal = { max: number; target?: number } | { min: number };

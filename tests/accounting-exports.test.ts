@@ -31,7 +31,7 @@ beforeAll(async () => {
   }
   const list = await testLocation.waitForReports(days);
   reports = await Promise.all(list.map(({ id }) => testLocation.getJson<ReportV2>(`/v2/reports/${id}`)));
-  configId = (await createResource("/v1/accounting/configs", {})).id;
+  configId = (await testLocation.create("/v1/accounting/configs", {})).id;
 }, 120_000);
 afterAll(async () => {
   await sql?.end();
@@ -39,15 +39,9 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-async function createResource(path: string, body: unknown): Promise<{ id: string }> {
-  const response = await testLocation.request("POST", path, { body });
-  expect(response.ok, await response.clone().text()).toBe(true);
-  return (await response.json()) as { id: string };
-}
-
 async function startExport(): Promise<string> {
   const items = reports.map(({ tillId }) => ({ tillId, accountingConfigId: configId, accountingProvider: "FULLL" }));
-  return (await createResource("/v1/accounting/exports", items)).id;
+  return (await testLocation.create("/v1/accounting/exports", items)).id;
 }
 
 const readExportStatus = async (id: string) =>

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/live-order-input.ts";
+import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";

@@ -19,8 +19,11 @@ import { type OperationRequest, successRequestBuilder } from "./contract/operati
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { jobLimitVariables } from "./contract/tags/jobs.ts";
-import { type FakeLegacyBackoffice, startFakeLegacyBackoffice } from "./harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "./harness/legacy-variables.ts";
+import {
+  type FakeLegacyBackoffice,
+  legacyBackofficeVariables,
+  startFakeLegacyBackoffice,
+} from "./harness/fake-legacy-backoffice.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 
 let environment: TestEnvironment;

@@ -100,11 +100,9 @@ async function listRecipientsNamed(name: string): Promise<{ id: string }[]> {
 
 /** Creates an accounting export and waits for its file. */
 async function createExportFile(): Promise<{ id: string; fileUrl: string }> {
-  const createResource = async (path: string, body: unknown): Promise<{ id: string }> =>
-    (await (await testLocation.request("POST", path, { body })).json()) as { id: string };
-  const { id: accountingConfigId } = await createResource("/v1/accounting/configs/", {});
+  const { id: accountingConfigId } = await testLocation.create("/v1/accounting/configs/", {});
   const item = { tillId: tills[1]?.id, accountingConfigId, accountingProvider: "FULLL" };
-  const { id } = await createResource("/v1/accounting/exports/", [item]);
+  const { id } = await testLocation.create("/v1/accounting/exports/", [item]);
   const finished = await eventually("the export", async () => {
     const current = await testLocation.getJson<{ state: string; files: { fileUrl: string }[] }>(
       `/v1/accounting/exports/${id}`,

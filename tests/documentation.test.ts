@@ -5,11 +5,13 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDocumentationFixture, type DocumentationFixture } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
-import { recordEdgeCases } from "./documentation/record-edge-cases.ts";
-import { recordErrorResponses } from "./documentation/record-error-responses.ts";
 import { recordLiveOrder } from "./documentation/record-live-order.ts";
-import { recordReads } from "./documentation/record-reads.ts";
-import { recordRepeatedRequests } from "./documentation/record-repeated-requests.ts";
+import {
+  recordEdgeCases,
+  recordErrorResponses,
+  recordReads,
+  recordRepeatedRequests,
+} from "./documentation/record-requests.ts";
 import { recordWebhooks } from "./documentation/record-webhooks.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 

@@ -7,7 +7,8 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductRole, type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import type { ProductRole } from "./harness/product-process.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 

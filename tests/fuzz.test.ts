@@ -8,7 +8,8 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
 import { createMutatedTill, type MutatedTill } from "./harness/mutated-till.ts";
-import { type ProductRole, type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import type { ProductRole } from "./harness/product-process.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 

@@ -8,8 +8,11 @@ import { type ContractFixture, createContractFixture } from "./contract/contract
 import type { OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
-import { type FakeLegacyBackoffice, startFakeLegacyBackoffice } from "./harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "./harness/legacy-variables.ts";
+import {
+  type FakeLegacyBackoffice,
+  legacyBackofficeVariables,
+  startFakeLegacyBackoffice,
+} from "./harness/fake-legacy-backoffice.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import {
   buildCrossLocationRequest,

@@ -1,14 +1,15 @@
 import { Agent } from "node:http";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ReplicatedProduct, type ReplicatedRole, startReplicatedProduct } from "./harness/replicated-product.ts";
+import type { ProductPart } from "./harness/product-process.ts";
+import { type ReplicatedProduct, startReplicatedProduct } from "./harness/replicated-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const oldKeys = `old:${"secret-of-the-old-key-".repeat(2)}`;
 const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
 
 /** The gateway signs every request; the catalog service signs its own requests to accounts. */
-const roles: ReplicatedRole[] = ["gateway", "accounts", "catalog"];
+const roles: ProductPart[] = ["gateway", "accounts", "catalog"];
 
 /** Returns the variables of the internal keys between these roles. */
 const internalKeyVariables = (keys: string) =>

@@ -8,13 +8,10 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ProductPart } from "./harness/product-process.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import {
-  type RestrictedPart,
-  type RestrictedServers,
-  startRestrictedServers,
-} from "./privileges/restricted-servers.ts";
+import { type RestrictedServers, startRestrictedServers } from "./privileges/restricted-servers.ts";
 
 let servers: RestrictedServers;
 let product: ProductUnderTest;
@@ -40,7 +37,7 @@ it("works with restricted users: a till gets its report, and every service is re
   expect((await testLocation.request("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(
     201,
   );
-  for (const part of [...serviceNames, "gateway"] as RestrictedPart[]) {
+  for (const part of [...serviceNames, "gateway"] as ProductPart[]) {
     const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
       status: string;
       parts: object;
@@ -89,7 +86,7 @@ describe("a service's role in PostgreSQL", () => {
 });
 
 describe("a service's user of NATS", () => {
-  const collectPermissionErrors = (part: RestrictedPart, action: Parameters<typeof collectNatsErrors>[1]) =>
+  const collectPermissionErrors = (part: ProductPart, action: Parameters<typeof collectNatsErrors>[1]) =>
     collectNatsErrors(servers.variablesOf(part).NATS_URL ?? "", action);
 
   const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
@@ -134,7 +131,7 @@ describe("a service's user of Redis", () => {
   afterAll(() => {
     for (const client of clients) client.disconnect();
   });
-  const connectAs = (part: RestrictedPart) => {
+  const connectAs = (part: ProductPart) => {
     const client = new Redis(servers.variablesOf(part).REDIS_URL ?? "");
     clients.push(client);
     return client;

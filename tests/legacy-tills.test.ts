@@ -3,13 +3,13 @@ import type { Problem } from "@pragma/contracts/errors";
 import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createTillV1Input } from "./contract/till-input.ts";
+import { createTillV1Input } from "./contract/order-and-till-inputs.ts";
 import {
   type FakeLegacyBackoffice,
   type LegacyBackofficeFault,
+  legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "./harness/legacy-variables.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 

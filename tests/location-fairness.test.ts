@@ -1,13 +1,15 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { measureCpuSlowdown } from "./harness/cpu-slowdown.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+
+/** CPU time of the measured computation, in milliseconds. */
+const measuredCpuMs = 200;
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
@@ -93,3 +95,19 @@ it("a location's report is ready within two seconds while another pushes 350 til
     sendMany(350, () => busyLocation.request("POST", "/v2/tills/", { body: createTill() })),
   );
 }, 300_000);
+
+/**
+ * Returns how much slower than idle this machine is because of other load: the wall time of a computation divided by
+ * its CPU time, at least 1.
+ */
+function measureCpuSlowdown(): number {
+  const started = performance.now();
+  const before = process.cpuUsage();
+  let usedMs = 0;
+  while (usedMs < measuredCpuMs) {
+    createHash("sha256").update(Buffer.alloc(100_000)).digest();
+    const { user, system } = process.cpuUsage(before);
+    usedMs = (user + system) / 1000;
+  }
+  return Math.max(1, (performance.now() - started) / usedMs);
+}

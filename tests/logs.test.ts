@@ -5,7 +5,7 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { generateTill } from "@pragma/simulator/generate-till";
 import { respondWith, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/live-order-input.ts";
+import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { startProductInProcess } from "./harness/product-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 

@@ -9,8 +9,12 @@ import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver"
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { listPromqlLabels, listPromqlMetrics } from "./monitoring/promql-expressions.ts";
-import { type ExportedMetrics, readPrometheusMetrics } from "./monitoring/read-metrics.ts";
+import {
+  type ExportedMetrics,
+  listPromqlLabels,
+  listPromqlMetrics,
+  readPrometheusMetrics,
+} from "./monitoring/prometheus-metrics.ts";
 
 const grafanaFolder = join(findPackageFolder(import.meta.url), "..", "deploy", "grafana");
 

@@ -12,7 +12,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/live-order-input.ts";
+import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 

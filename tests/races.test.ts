@@ -5,19 +5,23 @@ import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
 import { Random } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { findInconsistentCounts } from "./fault-injection/expect-consistency.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { generateConflictingTills } from "./races/conflicting-tills.ts";
-import { findInconsistentCounts } from "./races/inconsistent-counts.ts";
 
 /** The number of races of two tills each. The same RACE_SEED gives the same bodies. */
 const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
 /** Concurrent races, which compete for the same day counts. */
 const maxConcurrentRaces = 4;
+
+type Till = ReturnType<typeof generateTill>;
+
+const possibleDays = ["2026-05-28", "2026-05-29", "2026-05-30"];
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
@@ -140,3 +144,24 @@ it(
   },
   120_000 + 2_000 * runs,
 );
+
+/**
+ * Returns the bodies of two tills, with orders from a common set, on different days, and some in training mode. The
+ * first body of each is the one to push.
+ */
+function generateConflictingTills(random: Random, { bodies }: { bodies: number }): Till[][] {
+  const orderIds = Array.from({ length: 5 }, () => random.uuid());
+  return [random.uuid(), random.uuid()].map((tillId) =>
+    Array.from({ length: bodies }, (_, index) => {
+      const day = random.pick(possibleDays);
+      const till = generateTill({ seed: "race", orders: orderIds.length, day, tillId });
+      const orders = till.orderList.map((order, orderIndex) => ({ ...order, id: orderIds[orderIndex] ?? order.id }));
+      return {
+        ...till,
+        isTraining: index > 0 && random.chance(0.1),
+        note: `body ${index}`,
+        orderList: random.sample(orders, random.integer(0, orders.length)),
+      };
+    }),
+  );
+}

@@ -1,7 +1,8 @@
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { type ReplicatedProduct, replicatedRoles, startReplicatedProduct } from "./harness/replicated-product.ts";
+import { productParts } from "./harness/product-process.ts";
+import { type ReplicatedProduct, startReplicatedProduct } from "./harness/replicated-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { clientTrafficScopes, startClientTraffic } from "./traffic/client-traffic.ts";
 
@@ -31,7 +32,7 @@ describe("a rolling restart of all instances", () => {
   it("fails no request, loses no data, and sends no webhook twice", async () => {
     const traffic = await startClientTraffic(testLocation, { clients: 6, maxPauseMs: 200, shouldRetry: false });
     for (const instance of [0, 1])
-      await Promise.all(replicatedRoles.map((role) => replicatedProduct.restart(role, instance)));
+      await Promise.all(productParts.map((role) => replicatedProduct.restart(role, instance)));
     await traffic.stop();
     expect(traffic.counts.failures).toEqual([]);
     expect(traffic.counts.responseCount).toBeGreaterThan(100);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -6,7 +7,6 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { type LoggedDelivery, readDeliveryLog } from "./webhooks/delivery-log.ts";
 import { sendPaidOrders } from "./webhooks/send-paid-orders.ts";
 import {
   type EndpointBehavior,
@@ -193,4 +193,29 @@ function expectDeliveryLog(
     } else expect(statuses.at(-1), failureMessage).toBe(200);
     if (kind === "healthy" || kind === "slow") expect(statuses, failureMessage).toEqual([200]);
   }
+}
+
+/** The logged delivery of one message to one webhook. */
+interface LoggedDelivery {
+  webhookId: string;
+  messageId: string;
+  state: string;
+  /** The statuses of attempts with a response. */
+  statuses: number[];
+  /** Number of attempts without a response, which may have arrived. */
+  unanswered: number;
+}
+
+/** Returns all logged deliveries of paid orders. */
+async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
+  const schema = sql(buildServiceSchemaName(namespace, "webhooks"));
+  return sql<LoggedDelivery[]>`
+    select
+      d.webhook_id as "webhookId", d.message_id as "messageId", d.state,
+      coalesce(array_agg(a.status order by a.generation, a.number) filter (where a.status is not null), '{}')
+        as statuses,
+      (count(a.number) filter (where a.status is null))::int as unanswered
+    from ${schema}.deliveries d left join ${schema}.attempts a on a.delivery_id = d.id
+    where d.event = 'order.paid'
+    group by d.id`;
 }

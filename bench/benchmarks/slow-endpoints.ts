@@ -1,5 +1,4 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";

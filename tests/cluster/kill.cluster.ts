@@ -3,7 +3,8 @@ import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/test
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "../fault-injection/expect-consistency.ts";
-import { type ReplicatedProduct, replicatedRoles, startReplicatedProduct } from "../harness/replicated-product.ts";
+import { productParts } from "../harness/product-process.ts";
+import { type ReplicatedProduct, startReplicatedProduct } from "../harness/replicated-product.ts";
 import { createTestLocation } from "../harness/test-location.ts";
 import { clientTrafficScopes, startClientTraffic } from "../traffic/client-traffic.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
@@ -71,7 +72,7 @@ describe("two instances of everything on three NATS servers", () => {
       await sleep(5_000);
       await redis.start();
     });
-    for (const role of replicatedRoles) {
+    for (const role of productParts) {
       await measureDuring(`one ${role}`, async () => {
         const process = replicatedProduct.instances.get(role)?.[0];
         await process?.kill();

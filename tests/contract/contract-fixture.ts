@@ -7,7 +7,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import type { ProductAddress } from "../harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { createLiveOrderInput } from "./live-order-input.ts";
+import { createLiveOrderInput } from "./order-and-till-inputs.ts";
 
 /** The scopes of a location's API key: all that do not reach beyond the location. */
 export const locationKeyScopes: Scope[] = scopeNames.filter((scope) => scope !== "admin" && scope !== "locations:any");

@@ -3,7 +3,8 @@ import { type ApiOperation, apiOperations, type OperationOutcome } from "../cont
 import { errorRequestBuilders } from "../contract/common-error-requests.ts";
 import type { OperationRequest } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
-import { type DeploymentMode, describeResponseShape } from "../harness/both-modes.ts";
+import type { DeploymentMode } from "../harness/both-modes.ts";
+import { describeResponseShape } from "../harness/compare-responses.ts";
 import { bothModes, buildOutcomeRequest, fixturesByMode, toRawRequest } from "./equivalence-fixture.ts";
 
 /** Returns the documented outcomes of an operation that one request can cause. */

@@ -5,11 +5,14 @@ import type { ApiOperation, OperationOutcome } from "../contract/api-operations.
 import { type ContractFixture, createContractFixture } from "../contract/contract-fixture.ts";
 import { type OperationRequest, successRequestBuilder } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
+import { createTillInput } from "../contract/order-and-till-inputs.ts";
 import { jobLimitVariables } from "../contract/tags/jobs.ts";
-import { createTillInput } from "../contract/till-input.ts";
 import { type DeploymentMode, type ProductInBothModes, startProductInBothModes } from "../harness/both-modes.ts";
-import { type FakeLegacyBackoffice, startFakeLegacyBackoffice } from "../harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "../harness/legacy-variables.ts";
+import {
+  type FakeLegacyBackoffice,
+  legacyBackofficeVariables,
+  startFakeLegacyBackoffice,
+} from "../harness/fake-legacy-backoffice.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 

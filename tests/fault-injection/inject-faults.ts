@@ -1,7 +1,8 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { DedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import type { Random } from "@pragma/simulator/random";
-import type { ProductRole, ProductUnderTest } from "../harness/product-under-test.ts";
+import type { ProductRole } from "../harness/product-process.ts";
+import type { ProductUnderTest } from "../harness/product-under-test.ts";
 
 /** A fault that ends by itself. */
 interface InjectedFault {

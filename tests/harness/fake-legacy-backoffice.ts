@@ -137,3 +137,8 @@ const faultResponders: Record<
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
+
+/** Returns the variables of a product with this backoffice for POPINA, and none for JALIA. */
+export function legacyBackofficeVariables({ url, token }: FakeLegacyBackoffice): Record<string, string> {
+  return { LEGACY_POPINA_URL: url, LEGACY_POPINA_TOKEN: token, LEGACY_TIMEOUT_SECONDS: "1" };
+}

@@ -1,18 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { serviceNames } from "@pragma/contracts/service-names";
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { type LoadBalancer, type LoadBalancerTarget, startLoadBalancer } from "./load-balancer.ts";
-import { type ProductAddress, type ProductProcess, prepareProductProcess } from "./product-under-test.ts";
-
-/** A service or the gateway, which runs in its own processes. */
-export type ReplicatedRole = ServiceName | "gateway";
-export const replicatedRoles: readonly ReplicatedRole[] = ["gateway", ...serviceNames];
+import {
+  type ProductPart,
+  type ProductProcess,
+  prepareProductProcess,
+  productParts,
+  serviceUrlVariable,
+} from "./product-process.ts";
+import type { ProductAddress } from "./product-under-test.ts";
 
 /** The product as on a cluster: several instances of every role behind load balancers with readiness checks. */
 export interface ReplicatedProduct extends ProductAddress {
-  instances: Map<ReplicatedRole, ProductProcess[]>;
+  instances: Map<ProductPart, ProductProcess[]>;
   /** Restarts an instance. Resolves when its load balancer uses it, so that the next one may stop. */
-  restart(role: ReplicatedRole, instance: number, variables?: Record<string, string>): Promise<void>;
+  restart(role: ProductPart, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -21,15 +24,15 @@ const instancesPerRole = 2;
 /** Starts two instances of every role, or of some. */
 export async function startReplicatedProduct(
   variables: Record<string, string>,
-  roles = replicatedRoles,
+  roles = productParts,
 ): Promise<ReplicatedProduct> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
-  const balancers = new Map<ReplicatedRole, { balancer: LoadBalancer; targets: LoadBalancerTarget[] }>();
-  const instances = new Map<ReplicatedRole, ProductProcess[]>();
+  const balancers = new Map<ProductPart, { balancer: LoadBalancer; targets: LoadBalancerTarget[] }>();
+  const instances = new Map<ProductPart, ProductProcess[]>();
   const urls: Record<string, string> = {};
 
-  async function deploy(role: ReplicatedRole): Promise<number> {
+  async function deploy(role: ProductPart): Promise<number> {
     const replicas = await Promise.all(
       Array.from({ length: instancesPerRole }, async () => {
         const port = await findFreePort();
@@ -51,7 +54,7 @@ export async function startReplicatedProduct(
   }
 
   for (const service of serviceNames.filter((name) => roles.includes(name))) {
-    urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${await deploy(service)}`;
+    urls[serviceUrlVariable(service)] = `http://127.0.0.1:${await deploy(service)}`;
   }
   const gatewayPort = await deploy("gateway");
   const all = () => [...instances.values()].flat();

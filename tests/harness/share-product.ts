@@ -32,8 +32,7 @@ export default async function shareProduct(project: TestProject): Promise<() => 
 async function startSharedProduct() {
   // Loaded on demand: most runs of a few files do not need the product.
   const { createTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
-  const { startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
-  const { legacyBackofficeVariables } = await import("./legacy-variables.ts");
+  const { legacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
   const { startProductUnderTest } = await import("./product-under-test.ts");
   const backoffice = await startFakeLegacyBackoffice();
   const environment = await createTestEnvironment({

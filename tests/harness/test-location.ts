@@ -24,6 +24,8 @@ export interface TestLocation {
   request(method: string, path: string, options?: LocationRequestOptions): Promise<Response>;
   /** Sends a GET. Returns the parsed body. @throws Error unless the status is 200. */
   getJson<T = Record<string, unknown>>(path: string): Promise<T>;
+  /** Sends a POST. Returns the parsed body. @throws Error unless it succeeds. */
+  create<T = { id: string }>(path: string, body?: unknown): Promise<T>;
   /** Pushes a till with retries after failures, as clients in the field do. */
   pushTillWithRetries(till: object): Promise<Response>;
   /** Returns the first page of reports, once there are `count` reports. */
@@ -115,6 +117,11 @@ export async function createTestLocation(
     async getJson<T>(path: string) {
       const response = await testLocation.request("GET", path);
       if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
+    },
+    async create<T>(path: string, body?: unknown) {
+      const response = await testLocation.request("POST", path, { body });
+      if (!response.ok) throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`);
       return (await response.json()) as T;
     },
     pushTillWithRetries: (till) =>

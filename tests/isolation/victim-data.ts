@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ContractFixture } from "../contract/contract-fixture.ts";
-import { createLiveOrderInput } from "../contract/live-order-input.ts";
-import { createTillInput } from "../contract/till-input.ts";
+import { createLiveOrderInput, createTillInput } from "../contract/order-and-till-inputs.ts";
 
 /** Kinds of resources whose ids another location may know. */
 export const victimResourceKinds = [
@@ -68,9 +67,9 @@ export async function collectVictimData(fixture: ContractFixture): Promise<Victi
     headers: { "idempotency-key": idempotencyKey },
   });
   const reprocessing = await testLocation.request("POST", "/v1/tills/reprocess?lteReportVersion=0");
-  const config = await readCreated(testLocation.request("POST", "/v1/accounting/configs", { body: {} }));
+  const config = await testLocation.create("/v1/accounting/configs", {});
   const item = { tillId: fixture.till.id, accountingConfigId: config.id, accountingProvider: "FULLL" };
-  const accountingExport = await readCreated(testLocation.request("POST", "/v1/accounting/exports", { body: [item] }));
+  const accountingExport = await testLocation.create("/v1/accounting/exports", [item]);
   const keys = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys");
 
   const pageTokens: string[] = [];
@@ -97,10 +96,6 @@ export async function collectVictimData(fixture: ContractFixture): Promise<Victi
     },
     ...{ legacyId: String(testLocation.legacyId), pageTokens, etags, idempotencyKey, keyBody },
   };
-}
-
-async function readCreated(pending: Promise<Response>): Promise<{ id: string }> {
-  return (await (await pending).json()) as { id: string };
 }
 
 /** Waits until two successive reads are equal. Returns the value. */

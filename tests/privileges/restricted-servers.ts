@@ -15,6 +15,7 @@ import {
   startPostgres,
   startRedis,
 } from "../../deploy/local/servers.js";
+import type { ProductPart } from "../harness/product-process.ts";
 
 /** Servers on which each service and the gateway have their own users with the least privileges. */
 export interface RestrictedServers {
@@ -23,15 +24,13 @@ export interface RestrictedServers {
   /** Environment variables of every process. */
   variables: Record<string, string>;
   /** Environment variables of one process: its URLs with credentials. */
-  variablesOf(part: RestrictedPart): Record<string, string>;
+  variablesOf(part: ProductPart): Record<string, string>;
   /** Runs the `migrate` command. Rejects with its output when it fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
-export type RestrictedPart = ServiceName | "gateway";
-
-const partsWithRedis: RestrictedPart[] = ["gateway", "jobs"];
+const partsWithRedis: ProductPart[] = ["gateway", "jobs"];
 const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
 export async function startRestrictedServers(): Promise<RestrictedServers> {

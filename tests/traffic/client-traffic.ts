@@ -6,7 +6,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { expect } from "vitest";
-import { createLiveOrderInput } from "../contract/live-order-input.ts";
+import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import { computeExpectedReport, toJsonValue } from "../harness/expected-report.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createLiveOrderInput } from "../contract/live-order-input.ts";
+import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** Sends paid orders in batches at a fixed rate, with retries, as POS in the field do. Returns their ids. */

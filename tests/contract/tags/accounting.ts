@@ -4,18 +4,7 @@ import type { TestLocation } from "../../harness/test-location.ts";
 import type { ContractFixture } from "../contract-fixture.ts";
 import type { TagContract } from "../operation-contract.ts";
 
-async function createAccountingResource(
-  testLocation: TestLocation,
-  path: string,
-  body: unknown,
-): Promise<{ id: string }> {
-  const response = await testLocation.request("POST", path, { body });
-  if (!response.ok) throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`);
-  return (await response.json()) as { id: string };
-}
-
-const createConfig = (testLocation: TestLocation) =>
-  createAccountingResource(testLocation, "/v1/accounting/configs", {});
+const createConfig = (testLocation: TestLocation) => testLocation.create("/v1/accounting/configs", {});
 
 /** Returns an export item of the location's till with a new config. */
 async function createExportItems({ testLocation, till }: ContractFixture, overrides: object = {}): Promise<object[]> {
@@ -25,11 +14,7 @@ async function createExportItems({ testLocation, till }: ContractFixture, overri
 
 /** Creates an export and waits until it is finished. Returns its id. */
 async function createFinishedExport(fixture: ContractFixture): Promise<string> {
-  const { id } = await createAccountingResource(
-    fixture.testLocation,
-    "/v1/accounting/exports",
-    await createExportItems(fixture),
-  );
+  const { id } = await fixture.testLocation.create("/v1/accounting/exports", await createExportItems(fixture));
   await eventually("the export", async () => {
     const { finishedAt } = await fixture.testLocation.getJson(`/v1/accounting/exports/${id}`);
     return finishedAt !== null;

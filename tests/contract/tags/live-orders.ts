@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createLiveOrderInput } from "../live-order-input.ts";
 import type { TagContract } from "../operation-contract.ts";
+import { createLiveOrderInput } from "../order-and-till-inputs.ts";
 
 export const liveOrdersContract: TagContract = {
   upsertLiveOrders: {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TillReprocessingJob } from "@pragma/contracts/till";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TagContract } from "../operation-contract.ts";
-import { createTillInput, createTillV1Input } from "../till-input.ts";
+import { createTillInput, createTillV1Input } from "../order-and-till-inputs.ts";
 
 const unknownLegacyLocation = { application: "JALIA", legacyId: 2 ** 31 - 1 };
 

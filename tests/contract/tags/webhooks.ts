@@ -11,25 +11,15 @@ const untestableLimit =
 const endpointUrl = "http://127.0.0.1:1024/webhooks";
 const webhookEvents = ["order.paid"];
 
-async function createWebhookResource<T = { id: string }>(
-  testLocation: TestLocation,
-  path: string,
-  body?: unknown,
-): Promise<T> {
-  const response = await testLocation.request("POST", path, { body });
-  if (!response.ok) throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T;
-}
-
 const createRecipient = (testLocation: TestLocation, overrides: object = {}) =>
-  createWebhookResource(testLocation, "/v1/recipients", { name: "Stock keeper", ...overrides });
+  testLocation.create("/v1/recipients", { name: "Stock keeper", ...overrides });
 
 async function createWebhook(
   testLocation: TestLocation,
   overrides: object = {},
 ): Promise<{ id: string; recipientId: string }> {
   const { id: recipientId } = await createRecipient(testLocation);
-  return createWebhookResource(testLocation, "/v1/webhooks", {
+  return testLocation.create("/v1/webhooks", {
     recipientId,
     endpointUrl,
     events: webhookEvents,
@@ -45,7 +35,7 @@ const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 /** Sends a test message to the endpoint, and waits until its delivery has this state. Returns the delivery. */
 async function createDeliveryInState(testLocation: TestLocation, url: string, state: string): Promise<{ id: string }> {
   const { id } = await createWebhook(testLocation, { endpointUrl: url });
-  const delivery = await createWebhookResource(testLocation, `/v1/webhooks/${id}/test`);
+  const delivery = await testLocation.create(`/v1/webhooks/${id}/test`);
   await eventually(
     `the delivery to be ${state}`,
     async () => (await testLocation.getJson(`/v1/webhooks/deliveries/${delivery.id}`)).state === state,
@@ -82,7 +72,7 @@ export const webhooksContract: TagContract = {
       too_many_secrets: async ({ testLocation }) => {
         const { id } = await createRecipient(testLocation);
         for (let rotation = 1; rotation <= 4; rotation += 1)
-          await createWebhookResource(testLocation, `/v1/recipients/${id}/rotate`, {});
+          await testLocation.create(`/v1/recipients/${id}/rotate`, {});
         return { body: { id, name: "Stock keeper", hmacSecret: createSecret() } };
       },
     },
@@ -108,7 +98,7 @@ export const webhooksContract: TagContract = {
       too_many_secrets: async ({ testLocation }) => {
         const { id } = await createRecipient(testLocation);
         for (let rotation = 1; rotation <= 4; rotation += 1)
-          await createWebhookResource(testLocation, `/v1/recipients/${id}/rotate`, {});
+          await testLocation.create(`/v1/recipients/${id}/rotate`, {});
         return { path: { id }, body: {} };
       },
     },
@@ -212,7 +202,7 @@ export const webhooksContract: TagContract = {
     requestsByOutcome: {
       200: async ({ testLocation }) => {
         const { id } = await createWebhook(testLocation);
-        const { id: recoveryId } = await createWebhookResource(testLocation, `/v1/webhooks/${id}/recover`, {
+        const { id: recoveryId } = await testLocation.create(`/v1/webhooks/${id}/recover`, {
           since: "2026-05-28T00:00:00Z",
         });
         await eventually(

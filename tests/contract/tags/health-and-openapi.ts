@@ -1,5 +1,9 @@
 import type { TagContract } from "../operation-contract.ts";
 
+export const healthContract: TagContract = {
+  getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
+};
+
 export const openApiContract: TagContract = {
   getOpenApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
   getFullOpenApi: {
