@@ -52,10 +52,10 @@ async function requestWithKey(operation: ApiOperation, key: string | null): Prom
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
-/** Success requests that have only been refused, which can be sent again, by operation id. */
+/** Success requests that were only sent with a rejected key, which can be sent again, by operation id. */
 const unusedRequests = new Map<string, OperationRequest>();
 
-/** Sends an operation's success request with a key for which it is refused. */
+/** Sends an operation's success request with an API key that is rejected. */
 async function requestExpectingRefusal(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??

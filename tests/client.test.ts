@@ -52,7 +52,7 @@ describe("the client", () => {
     expect(problem).toMatchObject({
       status: 400,
       code: "invalid_request",
-      faults: [{ in: "path", path: "id" }],
+      issues: [{ in: "path", path: "id" }],
       requestId: expect.any(String),
     });
     expect(await nullOnProblem(readReport(randomUUID()), "report_not_found")).toBeNull();

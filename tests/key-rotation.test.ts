@@ -28,7 +28,7 @@ beforeAll(async () => {
     SHUTDOWN_DELAY_SECONDS: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
-    // Keys are looked up in accounts again and again.
+    // Cached keys expire quickly, so that gateways look them up in accounts often.
     KEY_LIFETIME: "1",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables, roles);

@@ -10,7 +10,7 @@ export const openApiContract: TagContract = {
     requestsByOutcome: {
       200: ({ product }) => ({ key: product.adminKey }),
       // The gateway requests the details of a new key from accounts.
-      service_unavailable: () => ({ key: "an unknown key" }),
+      service_unavailable: () => ({ key: "an-unknown-key-of-a-test" }),
     },
     statusForOtherLocation: 403,
     untestableOutcomes: { internal_error: "The gateway responds from memory." },
