@@ -8,7 +8,7 @@ import type { BenchEnvironment } from "./bench-environment.ts";
 import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 import { reportError } from "./report-error.ts";
-import { compiledModulePath } from "./run-measured-program.ts";
+import { getCompiledModulePath } from "./run-measured-program.ts";
 
 /** The smallest server that does what a benchmark measures, in its own process. */
 export interface BaselineServer {
@@ -138,7 +138,7 @@ async function startBaselineProgram(
     port,
     log: reportError,
     command: process.execPath,
-    args: [compiledModulePath(`measured/${program}`)],
+    args: [getCompiledModulePath(`measured/${program}`)],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
     async isReady() {
       try {

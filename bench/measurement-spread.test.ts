@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { computeMeasurementSpread, percentile } from "./measurement-spread.ts";
+import { computeMeasurementSpread, computePercentile } from "./measurement-spread.ts";
 
 it("returns the median of values in any order", () => {
   expect(computeMeasurementSpread([3, 1, 10])).toEqual({ median: 3, min: 1, max: 10 });
@@ -7,6 +7,6 @@ it("returns the median of values in any order", () => {
 });
 
 it("interpolates percentiles between two values", () => {
-  expect(percentile([0, 100], 0.99)).toBe(99);
-  expect(percentile([7], 0.99)).toBe(7);
+  expect(computePercentile([0, 100], 0.99)).toBe(99);
+  expect(computePercentile([7], 0.99)).toBe(7);
 });

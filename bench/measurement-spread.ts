@@ -7,7 +7,7 @@ export interface MeasurementSpread {
 
 /** @throws RangeError when there are no values. */
 export function computeMeasurementSpread(values: number[]): MeasurementSpread {
-  const median = percentile(values, 0.5);
+  const median = computePercentile(values, 0.5);
   return { median, min: Math.min(...values), max: Math.max(...values) };
 }
 
@@ -16,7 +16,7 @@ export function computeMeasurementSpread(values: number[]): MeasurementSpread {
  *
  * @throws RangeError when there are no values.
  */
-export function percentile(values: number[], part: number): number {
+export function computePercentile(values: number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const position = (sorted.length - 1) * part;
   const below = sorted[Math.floor(position)];

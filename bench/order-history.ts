@@ -5,7 +5,7 @@ import { createDatabasePool, type Database } from "@pragma/runtime/database/post
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
-import { sampleTillPath } from "./sample-tills.ts";
+import { getSampleTillPath } from "./sample-tills.ts";
 
 /** The reporting database of a product, to which a seeded history is written. */
 export interface OrderHistoryDatabase {
@@ -32,7 +32,7 @@ const orderTemplateCount = 10;
  * id. A history uses them in rotation, so that all its pages of the same number of orders have the same bytes.
  */
 const orderJsonTemplates: string[] = (() => {
-  const orders = JSON.parse(readFileSync(sampleTillPath("shift-v2.orders-v1"), "utf8")) as { id: string }[];
+  const orders = JSON.parse(readFileSync(getSampleTillPath("shift-v2.orders-v1"), "utf8")) as { id: string }[];
   const texts = orders.map(({ id: _, ...rest }) => JSON.stringify(rest).slice(1)).sort((a, b) => a.length - b.length);
   return Array.from(
     { length: orderTemplateCount },
@@ -125,6 +125,6 @@ export async function vacuumOrderHistory({ sql }: OrderHistoryDatabase): Promise
 }
 
 /** Returns the date of a day of the history, counted back from the last one. */
-export function historyDayBefore(daysAgo: number): string {
+export function getHistoryDate(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

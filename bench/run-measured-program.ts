@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 const execFileAsync = promisify(execFile);
 
 /** Returns the path of a compiled module of this package: measured programs run without a TypeScript loader. */
-export function compiledModulePath(module: string): string {
+export function getCompiledModulePath(module: string): string {
   return join(import.meta.dirname, "dist", `${module}.js`);
 }
 
@@ -17,7 +17,7 @@ export async function runMeasuredProgram<Printed>(
 ): Promise<Printed> {
   const { stdout } = await execFileAsync(
     process.execPath,
-    [compiledModulePath(`measured/${name}`), ...args.map(String)],
+    [getCompiledModulePath(`measured/${name}`), ...args.map(String)],
     {
       env: { PATH: process.env.PATH, ...env },
     },

@@ -8,6 +8,6 @@ export interface WebhookArrival {
 }
 
 /** Returns milliseconds since 1970 with fractions, which are comparable between processes on one machine. */
-export function preciseEpochMs(): number {
+export function getPreciseEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type ApiOperation, apiOperations, type OperationOutcome } from "./contract/api-operations.ts";
 import { type ContractFixture, createContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type OperationRequest, successRequestBuilder } from "./contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import type { ProductAddress } from "./harness/product-under-test.ts";
@@ -48,7 +48,7 @@ async function createRevokedKey(): Promise<string> {
 
 /** Sends an operation's success request with another API key. */
 async function requestWithKey(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
-  const successRequest = await successRequestBuilder(operation, operationContracts[operation.id])(fixture);
+  const successRequest = await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
@@ -59,7 +59,7 @@ const unusedRequests = new Map<string, OperationRequest>();
 async function requestExpectingRefusal(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??
-    (await successRequestBuilder(operation, operationContracts[operation.id])(fixture));
+    (await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture));
   unusedRequests.set(operation.id, successRequest);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }

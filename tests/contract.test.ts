@@ -15,7 +15,7 @@ import {
 import { type ContractFixture, createContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
 import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type OperationRequest, successRequestBuilder } from "./contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { jobLimitVariables } from "./contract/tags/jobs.ts";
@@ -78,7 +78,8 @@ const operationsDocumenting = (outcome: OperationOutcome) =>
 /** Returns the request for an outcome of an operation, or else its success request, with the location's API key. */
 async function buildRequestFor(operation: ApiOperation, outcome?: OperationOutcome): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
-  const buildRequest = (outcome && contract?.requestsByOutcome[outcome]) ?? successRequestBuilder(operation, contract);
+  const buildRequest =
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
   return { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
 }
 const sendContractRequest = (operation: ApiOperation, operationRequest: OperationRequest): Promise<OperationResponse> =>

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type ApiOperation, apiOperations } from "./contract/api-operations.ts";
 import { type ContractFixture, createContractFixture } from "./contract/contract-fixture.ts";
-import { type OperationRequest, successRequestBuilder } from "./contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import { edgeCaseNumbers, edgeCaseStrings, invalidObjects } from "./harness/invalid-values.ts";
@@ -31,7 +31,7 @@ async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRe
   const fixture = await ((operation.method === "GET" && sharedFixture) || createContractFixture(product));
   // The first body without scopes would remove those of the location's own key.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
-  return { key, ...(await successRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
+  return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
 }
 
 /** Sends the requests, a few at a time, and expects a documented response to each. */

@@ -3,7 +3,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import {
   computeDeliveryDelaysMs,
@@ -80,7 +80,7 @@ async function compareDeliveryDelay(
       await waitForWebhookArrivals(receiver, responseTimesByOrderId.length),
     );
     // A message may arrive before the response: that delay is too small to measure, and 0 cannot divide a ratio.
-    const clampedPercentile = (part: number) => Math.max(percentile(delays, part), 0.01);
+    const clampedPercentile = (part: number) => Math.max(computePercentile(delays, part), 0.01);
     return { p50: clampedPercentile(0.5), p99: clampedPercentile(0.99), responseP99: responseTimeMs.p99 };
   };
   const ours = () => measure(product.url, liveOrdersPath);

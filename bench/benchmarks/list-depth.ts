@@ -1,9 +1,9 @@
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { historyDayBefore, openOrderHistoryDatabase, vacuumOrderHistory, writeOrderHistory } from "../order-history.ts";
+import { getHistoryDate, openOrderHistoryDatabase, vacuumOrderHistory, writeOrderHistory } from "../order-history.ts";
 import type { BenchProductProcess } from "../product-under-load.ts";
-import { createGetRequestSigner, type RequestSigningOptions, signingOptionsForLocation } from "../sign-requests.ts";
+import { createGetRequestSigner, createSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
 
 const namespace = "bench_history";
 const pageSizes = [10, 100];
@@ -34,7 +34,7 @@ export const listDepthBenchmark: Benchmark = {
       const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        signingOptions: signingOptionsForLocation(
+        signingOptions: createSigningOptions(
           product,
           await writeOrderHistory(historyDatabase, location, (detail) => reportProgress(`writing ${name}: ${detail}`)),
         ),
@@ -53,7 +53,7 @@ export const listDepthBenchmark: Benchmark = {
       const half = {
         ...long,
         name: `${days / 2} of these days`,
-        filters: `since=${historyDayBefore(days * 0.75)}&until=${historyDayBefore(days * 0.25 + 1)}`,
+        filters: `since=${getHistoryDate(days * 0.75)}&until=${getHistoryDate(days * 0.25 + 1)}`,
         total: (days / 2) * perDay,
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };

@@ -3,7 +3,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
-import { createGetRequestSigner, type RequestSigningOptions, signingOptionsForLocation } from "../sign-requests.ts";
+import { createGetRequestSigner, createSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
 
 const orderPagePath = "/v1/orders/?size=100";
 const connectionCount = 8;
@@ -30,7 +30,7 @@ export const orderPageBenchmark: Benchmark = {
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
-        const signingOptions = signingOptionsForLocation(product, benchLocation.locationId);
+        const signingOptions = createSigningOptions(product, benchLocation.locationId);
         const ours = {
           ...{ origin: process.url, cpuSeconds: process.cpuSeconds },
           ...(shape === "split" ? { headers: {}, signingOptions } : { headers: benchLocation.headers }),

@@ -4,7 +4,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import { runMeasuredProgram } from "../run-measured-program.ts";
 import { busyShiftTillJson, quietShiftTillJson } from "../sample-tills.ts";
@@ -85,8 +85,8 @@ async function compareReportDelay(
     const { durationsMs } = await runMeasuredProgram<{ durationsMs: number[] }>("report-baseline", [file, count], {
       DATABASE_URL: environment.urls.DATABASE_URL,
     });
-    p50.push({ ours: percentile(reportDelaysMs, 0.5), baseline: percentile(durationsMs, 0.5) });
-    p99.push({ ours: percentile(reportDelaysMs, 0.99), baseline: percentile(durationsMs, 0.99) });
+    p50.push({ ours: computePercentile(reportDelaysMs, 0.5), baseline: computePercentile(durationsMs, 0.5) });
+    p99.push({ ours: computePercentile(reportDelaysMs, 0.99), baseline: computePercentile(durationsMs, 0.99) });
   }
   return { p50, p99 };
 }

@@ -4,7 +4,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import {
   computeDeliveryDelaysMs,
@@ -102,7 +102,10 @@ async function compareSlowEndpoints(
       responseTimesByOrderId,
       await waitForWebhookArrivals(receiver, responseTimesByOrderId.length * healthyEndpointCount),
     );
-    return { p50: Math.max(0.01, percentile(delays, 0.5)), p99: Math.max(0.01, percentile(delays, 0.99)) };
+    return {
+      p50: Math.max(0.01, computePercentile(delays, 0.5)),
+      p99: Math.max(0.01, computePercentile(delays, 0.99)),
+    };
   };
   const repeat = async (label: string, benchLocation: BenchLocation) => {
     reportProgress(`${label}: warming up`);

@@ -3,13 +3,13 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { computeMeasurementSpread, percentile } from "../measurement-spread.ts";
+import { computeMeasurementSpread, computePercentile } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import { runMeasuredProgram } from "../run-measured-program.ts";
-import { busyShiftTillJson, sampleTillPath } from "../sample-tills.ts";
+import { busyShiftTillJson, getSampleTillPath } from "../sample-tills.ts";
 
-const shiftTillFile = sampleTillPath("shift-v2.till");
+const shiftTillFile = getSampleTillPath("shift-v2.till");
 
 /** CPU milliseconds per till. */
 interface CpuMsPerTill {
@@ -109,7 +109,7 @@ async function compareTillCost(
   return {
     pairs,
     roles,
-    postgres: percentile(
+    postgres: computePercentile(
       costs.map(({ postgres }) => postgres),
       0.5,
     ),

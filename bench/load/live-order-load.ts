@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { LiveOrderLoad, LiveOrderLoadResult } from "./load-jobs.ts";
 import { createOrderCopier } from "./order-copier.ts";
-import { sendAtRate } from "./send-at-rate.ts";
+import { sendAtFixedRate } from "./send-at-fixed-rate.ts";
 import { sendLoadRequest } from "./send-load-request.ts";
 
 /** Longest wait for the arrival of the last change at all readers, in milliseconds. */
@@ -46,15 +46,15 @@ export async function runLiveOrderLoad(job: LiveOrderLoad): Promise<LiveOrderLoa
       respondedAt.set(hash, performance.now());
       durationsMs.push(performance.now() - since);
     };
-    await sendAtRate(upsertOrder, job);
+    await sendAtFixedRate(upsertOrder, job);
     await waitUntilReceived(arrivals, readers);
     const delays = [...arrivals].flatMap(([hash, times]) =>
       times.map((at) => Math.max(0, at - (respondedAt.get(hash) ?? at))),
     );
     return {
       upserts: durationsMs.length,
-      responseTimeMs: { p50: percentile(durationsMs, 0.5), p99: percentile(durationsMs, 0.99) },
-      deliveryDelayMs: { p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) },
+      responseTimeMs: { p50: computePercentile(durationsMs, 0.5), p99: computePercentile(durationsMs, 0.99) },
+      deliveryDelayMs: { p50: computePercentile(delays, 0.5), p99: computePercentile(delays, 0.99) },
     };
   } finally {
     await Promise.all([streams.destroy(), upserts.close()]);

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { compiledModulePath } from "../run-measured-program.ts";
+import { getCompiledModulePath } from "../run-measured-program.ts";
 import type { LoadJobName, LoadJobs } from "./load-jobs.ts";
 
 /** The parent's interface of the load generator process. */
@@ -14,7 +14,7 @@ export interface LoadGenerator {
 type LoadGeneratorMessage = { result: unknown } | { error: string };
 
 export function startLoadGenerator(): LoadGenerator {
-  const child = fork(compiledModulePath("load/load-generator-process"), { execArgv: [] });
+  const child = fork(getCompiledModulePath("load/load-generator-process"), { execArgv: [] });
   return {
     pid: child.pid ?? 0,
     async run(name, job) {

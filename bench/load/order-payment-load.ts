@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { percentile } from "../measurement-spread.ts";
-import { preciseEpochMs } from "../webhook-arrival.ts";
+import { computePercentile } from "../measurement-spread.ts";
+import { getPreciseEpochMs } from "../webhook-arrival.ts";
 import type { OrderPaymentLoad, OrderPaymentLoadResult } from "./load-jobs.ts";
 import { createOrderCopier } from "./order-copier.ts";
-import { sendAtRate } from "./send-at-rate.ts";
+import { sendAtFixedRate } from "./send-at-fixed-rate.ts";
 import { getConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 
 const maxConcurrentPayments = 16;
@@ -29,14 +29,14 @@ export async function runOrderPaymentLoad({
     const since = performance.now();
     const { status } = await sendLoadRequest(pool, { path, method: "POST", headers: jsonHeaders, body });
     if (status !== 200) throw new Error(`POST ${path} returned ${status}.`);
-    responseTimesByOrderId.push([id, preciseEpochMs()]);
+    responseTimesByOrderId.push([id, getPreciseEpochMs()]);
     durationsMs.push(performance.now() - since);
   };
   const started = performance.now();
-  await sendAtRate(payOrder, { perSecond, seconds });
+  await sendAtFixedRate(payOrder, { perSecond, seconds });
   return {
     responseTimesByOrderId,
-    responseTimeMs: { p50: percentile(durationsMs, 0.5), p99: percentile(durationsMs, 0.99) },
+    responseTimeMs: { p50: computePercentile(durationsMs, 0.5), p99: computePercentile(durationsMs, 0.99) },
     seconds: (performance.now() - started) / 1000,
   };
 }

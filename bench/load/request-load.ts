@@ -1,4 +1,4 @@
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import { createGetRequestSigner } from "../sign-requests.ts";
 import type { AlternatingLoad, AlternatingLoadResult, FixedRateLoad, LoadResult, SaturatingLoad } from "./load-jobs.ts";
 import { getConnectionPool, type LoadRequest, sendSuccessfulLoadRequest } from "./send-load-request.ts";
@@ -69,7 +69,7 @@ function toLoadResult(latencies: number[], started: number): LoadResult {
   return {
     requests: latencies.length,
     seconds: (performance.now() - started) / 1000,
-    latency: { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) },
+    latency: { p50: computePercentile(latencies, 0.5), p99: computePercentile(latencies, 0.99) },
   };
 }
 
@@ -91,5 +91,5 @@ export async function runAlternatingLoad({
       latencies[index]?.push(performance.now() - since);
     }
   }
-  return { medians: latencies.map((of) => percentile(of, 0.5)) };
+  return { medians: latencies.map((of) => computePercentile(of, 0.5)) };
 }

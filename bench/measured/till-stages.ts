@@ -17,7 +17,7 @@ import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { parseTillBody } from "@pragma/till-ingest/validation/parse-till-body";
 import { createTillCopier } from "../load/till-copier.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 
 const { DATABASE_URL = "", SCHEMA = "" } = process.env;
 const [file = "", repetitionsArgument = "20"] = process.argv.slice(2);
@@ -39,7 +39,7 @@ async function measureCpuMs<Prepared>(
     const { user, system } = process.cpuUsage(before);
     if (repetition >= 0) costs.push((user + system) / 1000);
   }
-  return percentile(costs, 0.5);
+  return computePercentile(costs, 0.5);
 }
 
 const sha256Hex = (body: Uint8Array) => createHash("sha256").update(body).digest("hex");

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { preciseEpochMs, type WebhookArrival } from "../webhook-arrival.ts";
+import { getPreciseEpochMs, type WebhookArrival } from "../webhook-arrival.ts";
 
 const orderIdPrefix = '"data":{"id":"';
 const idLength = 36;
@@ -14,7 +14,7 @@ let arrivals: WebhookArrival[] = [];
 let lastBody = Buffer.alloc(0);
 
 createServer(async (request, response) => {
-  const at = preciseEpochMs();
+  const at = getPreciseEpochMs();
   const path = request.url ?? "";
   if (request.method === "POST") return receiveMessage(request, response, { path, at });
   if (path === "/arrivals") {

@@ -32,7 +32,7 @@ export interface OperationContract {
 export type TagContract = Record<string, OperationContract>;
 
 /** Returns the builder of an operation's success request. */
-export function successRequestBuilder(
+export function getSuccessRequestBuilder(
   { id }: ApiOperation,
   contract: OperationContract | undefined,
 ): OperationRequestBuilder {

@@ -35,7 +35,7 @@ async function buildRequest(
 }
 
 /** Compares every documented outcome of every operation: reads byte by byte, writes by their shape. */
-export function describeDocumentedOutcomes(): void {
+export function defineDocumentedOutcomeTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {
       const status = operation.outcomes.get(outcome)?.status;

@@ -3,7 +3,7 @@ import { Random } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import type { ApiOperation, OperationOutcome } from "../contract/api-operations.ts";
 import { type ContractFixture, createContractFixture } from "../contract/contract-fixture.ts";
-import { type OperationRequest, successRequestBuilder } from "../contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
 import { createTillInput } from "../contract/order-and-till-inputs.ts";
 import { jobLimitVariables } from "../contract/tags/jobs.ts";
@@ -63,7 +63,8 @@ export async function buildOutcomeRequest(
   outcome?: OperationOutcome,
 ): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
-  const buildRequest = (outcome && contract?.requestsByOutcome[outcome]) ?? successRequestBuilder(operation, contract);
+  const buildRequest =
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
   return { key: fixturesByMode[mode].testLocation.key, ...(await buildRequest(fixturesByMode[mode])) };
 }
 

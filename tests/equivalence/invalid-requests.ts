@@ -25,7 +25,7 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
 /** Compares the errors that every operation can return. */
-export function describeInvalidRequests(): void {
+export function defineInvalidRequestTests(): void {
   it.each(apiOperations.filter(({ scope }) => scope))(
     "$method $path rejects API keys with equal responses",
     async (operation) => {

@@ -4,7 +4,7 @@ import { withHeaders, withQuery } from "../contract/common-error-requests.ts";
 import { bothModes, buildOutcomeRequest, fixturesByMode, toRawRequest } from "./equivalence-fixture.ts";
 
 /** Compares all reads: pages, days, keys of locations and operators, and conditional requests. */
-export function describeReads(): void {
+export function defineReadTests(): void {
   describe.each(apiOperations.filter(({ method }) => method === "GET"))(
     "GET $path has equal responses",
     (operation) => {

@@ -10,7 +10,7 @@ const withKey = (extraHeaders: Record<string, string> = {}) => ({
 });
 
 /** Compares responses to undocumented methods, unknown paths and unused headers. */
-export function describeUndocumentedRequests(): void {
+export function defineUndocumentedRequestTests(): void {
   const documented = new Set(apiOperations.map(({ method, path }) => `${method} ${path}`));
 
   const paths = [...new Set(apiOperations.map(({ path }) => path))].map((path, at) => ({ path, at }));

@@ -31,7 +31,7 @@ function createPostRequest(
 }
 
 /** Compares writes. Each mode uses its own names: the responses differ only in these. */
-export function describeWrites(): void {
+export function defineWriteTests(): void {
   it("new, repeated, conflicting, compressed, chunked and large tills have equal responses", async () => {
     const [small, compressed, large] = [
       forEachMode(() => createTill(4)),

@@ -9,7 +9,8 @@ export type KnownRequests = Map<string, OperationRequest[]>;
 /** A generated request: the operation, the index of a known request, and the data of the victim to insert. */
 export interface CrossLocationRequest {
   operation: ApiOperation;
-  operationRequest: number;
+  /** Index of a known request of the operation. */
+  requestIndex: number;
   path: VictimResourceKind | null;
   query: {
     locationId?: VictimResourceKind;
@@ -30,7 +31,7 @@ const mostlyLocationArbitrary = fc.oneof(
 /** Generates requests to operations that need an API key, with ids, filters, page tokens and ETags of the victim. */
 export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> = fc.record({
   operation: fc.constantFrom(...apiOperations.filter(({ scope }) => scope !== undefined)),
-  operationRequest: fc.nat(100),
+  requestIndex: fc.nat(100),
   path: fc.option(resourceKindArbitrary, { freq: 3 }),
   query: fc.record(
     {
@@ -50,13 +51,13 @@ export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> =
 
 /** Returns the request to send. */
 export function buildCrossLocationRequest(
-  { operation, operationRequest, path, query, headers }: CrossLocationRequest,
+  { operation, requestIndex, path, query, headers }: CrossLocationRequest,
   knownRequests: KnownRequests,
   victimData: VictimData,
 ) {
   const { ids, pageTokens, etags } = victimData;
   const known = knownRequests.get(operation.id) ?? [];
-  const baseRequest: OperationRequest = known[operationRequest % known.length] ?? {};
+  const baseRequest: OperationRequest = known[requestIndex % known.length] ?? {};
   const { locationId, reportId, tillId, pageToken, legacyId } = query;
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
   const etagIndex = headers["if-none-match"];
