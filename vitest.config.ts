@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that measure waiting times or memory. They run one at a time, after all others. */
+/** Tests that measure response times or memory: they run one at a time, after all others. */
 const sequentialTests = [
   "tests/attacks.test.ts",
   "tests/expensive-bodies.test.ts",
@@ -9,8 +9,8 @@ const sequentialTests = [
   "tests/location-fairness.test.ts",
 ];
 
-/** Tests that examine the memory, CPU time, signals or children of their process, so each file has its own process. */
-const isolatedTests = [
+/** Tests of the memory, CPU time, signals or children of their own process: each file has its own. */
+const isolatedProcessTests = [
   "bench/process-usage.test.ts",
   "deploy/**/*.test.ts",
   "services/order-live/stream/memory.test.ts",
@@ -18,8 +18,8 @@ const isolatedTests = [
 ];
 
 /**
- * Small files with long run times, in the order in which they start. Vitest would start the largest files first and these
- * last. The two that restart many processes do not start together.
+ * Small files that take long, in the order of their start: vitest starts the largest files first, and would leave these
+ * for the end. The two that restart replicated products do not start at the same time.
  */
 const longTests = [
   "tests/key-rotation.test.ts",
@@ -29,13 +29,13 @@ const longTests = [
   "tests/rolling-restart.test.ts",
 ];
 
-class LongestFirst extends BaseSequencer {
+class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification) => {
       const index = longTests.findIndex((path) => moduleId.endsWith(`/${path}`));
       return index === -1 ? longTests.length : index;
     };
-    return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
+    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
@@ -47,27 +47,27 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   test: {
     globalSetup: "deploy/local/setup.mjs",
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirstSequencer },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // System tests kill and race processes, and may fail on a busy machine, so CI retries once. Property tests are not
-    // retried, because the retry would use other random input.
+    // Whole-system tests depend on timing, and CI machines may be busy: they are retried once. Property tests are not:
+    // a retry would have other random values.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
     projects: [
       {
         extends: true,
         test: {
-          name: "together",
+          name: "shared",
           globalSetup: "tests/harness/share-product.ts",
           include: ["**/*.test.ts"],
-          exclude: [...exclude, ...sequentialTests, ...isolatedTests],
-          // Loading imports takes longer than most tests, so test files share processes and their loaded modules.
+          exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests],
+          // Loading imports takes longer than most tests: files share processes and their loaded modules.
           isolate: false,
-          // Many tests wait for processes or timers, so two cores can run three files.
+          // Many tests wait for processes and timers: two cores can run three files.
           maxWorkers: 3,
         },
       },
-      { extends: true, test: { name: "isolated", include: isolatedTests, exclude, maxWorkers: 3 } },
+      { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 3 } },
       {
         extends: true,
         test: { name: "sequential", include: sequentialTests, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },

@@ -3,7 +3,7 @@ import config from "./vitest.config.ts";
 
 const { projects: _, ...test } = config.test ?? {};
 
-/** `npm run test:soak`: the randomized tests with many more rounds than in `npm test`. */
+/** Long runs of the tests with a configurable length: `npm run test:soak`. */
 export default defineConfig({
   ...config,
   test: {
@@ -17,7 +17,7 @@ export default defineConfig({
       FUZZ_RUNS: "2000",
       RACE_RUNS: "500",
       ISOLATION_RUNS: "200",
-      // The default lifetime of cached keys.
+      // The product's default.
       KEY_LIFETIME: "60",
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",

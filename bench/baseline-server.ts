@@ -5,12 +5,12 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchServer } from "../deploy/local/run-server.js";
 import type { BenchEnvironment } from "./bench-environment.ts";
-import { compiledModulePath } from "./compiled-module-path.ts";
 import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 import { reportError } from "./report-error.ts";
+import { getCompiledModulePath } from "./run-measured-program.ts";
 
-/** The smallest server that does what a row measures, in a process of its own. */
+/** The smallest server that does what a benchmark measures, in its own process. */
 export interface BaselineServer {
   url: string;
   pid: number;
@@ -20,14 +20,14 @@ export interface BaselineServer {
   stop(): Promise<void>;
 }
 
-/** Starts the one that answers a page of orders, on the orders of a product's location. */
+/** Starts a server of pages of orders, which reads the orders of a product's location. */
 export async function startOrderPageBaseline(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   { namespace }: Pick<ProductUnderLoad, "namespace">,
   locationId: string,
 ): Promise<BaselineServer> {
-  return startBaselineProgram("bare-server", {
-    folder: `${folder}/bare-server-${namespace}`,
+  return startBaselineProgram("order-page-baseline", {
+    folder: `${folder}/order-page-baseline-${namespace}`,
     env: {
       DATABASE_URL: urls.DATABASE_URL,
       SCHEMA: buildServiceSchemaName(namespace, "reporting"),
@@ -36,54 +36,58 @@ export async function startOrderPageBaseline(
   });
 }
 
-/** Starts the one that keeps orders and passes each on to everybody who listens. */
+/** Starts a server that stores orders and sends each to all readers of its stream. */
 export async function startLiveOrderBaseline({
   folder,
   urls,
 }: Pick<BenchEnvironment, "folder" | "urls">): Promise<BaselineServer> {
   const env = { DATABASE_URL: urls.DATABASE_URL };
-  return startBaselineProgram("bare-stream", { folder: `${folder}/bare-stream`, env });
+  return startBaselineProgram("live-order-baseline", { folder: `${folder}/live-order-baseline`, env });
 }
 
-/** Starts the one that gets webhooks. */
+/** Starts a receiver of webhooks. */
 export async function startBenchWebhookReceiver(
   { folder }: Pick<BenchEnvironment, "folder">,
   name: string,
 ): Promise<BaselineServer> {
-  return startBaselineProgram("receiver", { folder: `${folder}/receiver-${name}`, env: {} });
+  return startBaselineProgram("webhook-receiver", { folder: `${folder}/webhook-receiver-${name}`, env: {} });
 }
 
-/** Starts the one that keeps orders and posts each to this endpoint. */
+/** Starts a server that stores orders and posts each to this endpoint. */
 export async function startWebhookBaseline(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   endpoint: string,
 ): Promise<BaselineServer> {
   const env = { DATABASE_URL: urls.DATABASE_URL, ENDPOINT: endpoint };
-  return startBaselineProgram("bare-webhooks", { folder: `${folder}/bare-webhooks`, env });
+  return startBaselineProgram("webhook-baseline", { folder: `${folder}/webhook-baseline`, env });
 }
 
-/** Starts Fastify with the product's features, on the data of a product. */
+/** Starts Fastify with the features of the product's gateway, on the data of a product. */
 export async function startFastifyBaseline(
-  lab: Pick<BenchEnvironment, "folder" | "urls">,
+  environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: ProductUnderLoad,
 ): Promise<BaselineServer> {
   return startBaselineProgram("fastify-server", {
-    folder: `${lab.folder}/fastify-server`,
+    folder: `${environment.folder}/fastify-server`,
     env: {
-      ...accountsVariables(lab, product),
+      ...accountsVariables(environment, product),
       REPORTING_SCHEMA: buildServiceSchemaName(product.namespace, "reporting"),
     },
   });
 }
 
-/** Starts Fastify in the place of a product's gateway, in front of its reporting. */
+/** Starts Fastify as a proxy in front of a product's reporting service, in place of the gateway. */
 export async function startFastifyProxyBaseline(
-  lab: Pick<BenchEnvironment, "folder" | "urls">,
+  environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: ProductUnderLoad,
 ): Promise<BaselineServer> {
   return startBaselineProgram("fastify-proxy", {
-    folder: `${lab.folder}/fastify-proxy`,
-    env: { ...accountsVariables(lab, product), ...product.internalKeys, UPSTREAM: product.process("reporting").url },
+    folder: `${environment.folder}/fastify-proxy`,
+    env: {
+      ...accountsVariables(environment, product),
+      ...product.internalKeys,
+      UPSTREAM: product.process("reporting").url,
+    },
   });
 }
 
@@ -94,7 +98,7 @@ function accountsVariables(
   return { DATABASE_URL: urls.DATABASE_URL, ACCOUNTS_SCHEMA: buildServiceSchemaName(namespace, "accounts") };
 }
 
-/** Starts the gateway without key, limit and log, in front of a product's reporting. */
+/** Starts the gateway without API keys, rate limits and log, in front of a product's reporting service. */
 export async function startMinimalGateway(
   { folder }: Pick<BenchEnvironment, "folder">,
   product: ProductUnderLoad,
@@ -105,21 +109,21 @@ export async function startMinimalGateway(
     REPORTING_URL: product.process("reporting").url,
     PRINCIPAL: JSON.stringify(principal),
   };
-  return startBaselineProgram("bare-gateway", { folder: `${folder}/bare-gateway`, env });
+  return startBaselineProgram("minimal-gateway", { folder: `${folder}/minimal-gateway`, env });
 }
 
-/** Starts the one that sends these bodies, by their paths. */
+/** Starts a server that responds with these bodies. */
 export async function startStaticResponseServer(
   { folder }: Pick<BenchEnvironment, "folder">,
   bodiesByPath: Record<string, Uint8Array>,
 ): Promise<BaselineServer> {
   const files = Object.entries(bodiesByPath).map(([path, body], index): [string, string] => {
-    const file = join(folder, `reply-${index}`);
+    const file = join(folder, `response-${index}`);
     writeFileSync(file, body);
     return [path, file];
   });
   const env = { FILES: JSON.stringify(Object.fromEntries(files)) };
-  return startBaselineProgram("bare-replies", { folder: `${folder}/bare-replies`, env });
+  return startBaselineProgram("static-responses", { folder: `${folder}/static-responses`, env });
 }
 
 async function startBaselineProgram(
@@ -134,13 +138,13 @@ async function startBaselineProgram(
     port,
     log: reportError,
     command: process.execPath,
-    args: [compiledModulePath(`measured/${program}`)],
+    args: [getCompiledModulePath(`measured/${program}`)],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
     async isReady() {
       try {
-        const reply = await fetch(url);
-        await reply.arrayBuffer();
-        return reply.status < 500;
+        const response = await fetch(url);
+        await response.arrayBuffer();
+        return response.status < 500;
       } catch {
         return false;
       }

@@ -20,17 +20,17 @@ import {
 } from "./product-under-load.ts";
 import { reportError } from "./report-error.ts";
 
-/** What every row measures with: servers of the bench's own, the product on them, and something that asks. */
+/** What every benchmark needs: its own servers, the product on them, and a load generator. */
 export interface BenchEnvironment {
   isQuick: boolean;
-  /** For throw-away data. */
+  /** Folder of temporary data. */
   folder: string;
   urls: ServerUrls;
   postgres: StartedServer;
   loadGenerator: LoadGenerator;
-  /** One product for all rows that want it, with a location; started when it is first asked for. */
-  sharedProduct(shape: "split" | "all in one"): Promise<{ product: ProductUnderLoad; shop: BenchLocation }>;
-  /** A product of the row's own, which it stops. */
+  /** A product with a location, which benchmarks share. It starts with the first call. */
+  sharedProduct(shape: "split" | "all in one"): Promise<{ product: ProductUnderLoad; benchLocation: BenchLocation }>;
+  /** Starts a product for one benchmark, which stops it. */
   startProduct(namespace: string, roles: BenchProductRole[]): Promise<ProductUnderLoad>;
   close(): Promise<void>;
 }
@@ -52,28 +52,28 @@ export async function createBenchEnvironment({
     startRedis({ dataFolder: join(folder, "redis"), log: reportError }),
   ]);
   const urls = { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url };
-  const load = startLoadGenerator();
-  const sharedProducts = new Map<string, Promise<{ product: ProductUnderLoad; shop: BenchLocation }>>();
+  const loadGenerator = startLoadGenerator();
+  const sharedProducts = new Map<string, Promise<{ product: ProductUnderLoad; benchLocation: BenchLocation }>>();
 
-  const lab: BenchEnvironment = {
+  const environment: BenchEnvironment = {
     isQuick,
     folder,
     urls,
     postgres,
-    loadGenerator: load,
+    loadGenerator,
     startProduct: (namespace, roles) =>
       startProductUnderLoad({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
     sharedProduct(shape) {
-      const known = sharedProducts.get(shape);
-      if (known) return known;
-      const starting = lab
+      const running = sharedProducts.get(shape);
+      if (running) return running;
+      const starting = environment
         .startProduct(`bench_${shape.replaceAll(" ", "_")}`, rolesByShape[shape])
-        .then(async (product) => ({ product, shop: await createBenchLocation(product) }));
+        .then(async (product) => ({ product, benchLocation: await createBenchLocation(product) }));
       sharedProducts.set(shape, starting);
       return starting;
     },
     async close() {
-      await load.stop();
+      await loadGenerator.stop();
       for (const started of await Promise.allSettled(sharedProducts.values())) {
         if (started.status === "fulfilled") await started.value.product.stop();
       }
@@ -81,5 +81,5 @@ export async function createBenchEnvironment({
       await removeDataFolder(folder);
     },
   };
-  return lab;
+  return environment;
 }

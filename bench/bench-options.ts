@@ -2,9 +2,11 @@ import { parseArgs } from "node:util";
 import { UserFacingError } from "../deploy/local/terminal.mjs";
 
 export interface BenchOptions {
-  /** Ids of the rows to measure; all when undefined. */
+  /** Ids of the benchmarks to run; all when undefined. */
   only: string[] | undefined;
-  /** Fewer and shorter repetitions, and a smaller history: to see that it works, not to judge by. */
+  /**
+   * Whether repetitions are fewer and shorter, and the history is smaller: a check that all works, not a measurement.
+   */
   quick: boolean;
   /** Whether the product's processes write CPU profiles. */
   profile: boolean;
@@ -16,13 +18,13 @@ const optionDefinitions = {
   profile: { type: "boolean", default: false },
 } as const;
 
-/** Reads the command line. @throws Failure that says what is understood, when it says something else. */
+/** Returns the options of a command line. @throws UserFacingError with the usage when an option is unknown. */
 export function readBenchOptions(args: string[], ids: string[]): BenchOptions {
-  const usage = `npm run bench -- [--only <rows, with commas between them>] [--quick] [--profile]; the rows are ${ids.join(", ")}.`;
+  const usage = `npm run bench -- [--only <benchmarks, separated by commas>] [--quick] [--profile]; the benchmarks are ${ids.join(", ")}.`;
   const { values } = parseOrFail(() => parseArgs({ args, options: optionDefinitions }), usage);
   const only = values.only?.split(",").map((id) => id.trim());
   const unknown = only?.filter((id) => !ids.includes(id)) ?? [];
-  if (unknown.length > 0) throw new UserFacingError(`There is no row ${unknown.join(", ")}.\n${usage}`);
+  if (unknown.length > 0) throw new UserFacingError(`There is no benchmark ${unknown.join(", ")}.\n${usage}`);
   return { only, quick: values.quick, profile: values.profile };
 }
 

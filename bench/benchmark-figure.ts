@@ -1,44 +1,43 @@
-import type { MeasurementSpread } from "./measurement-spread.ts";
-import { computeMeasurementSpread } from "./measurement-spread.ts";
+import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
 
-/** What a ratio should keep to. */
-export type RatioGoal = { atMost: number; aim?: number } | { atLeast: number };
+/** The limit that a ratio should stay within. */
+export type RatioGoal = { max: number; target?: number } | { min: number };
 
-/** One line of the table: what the product does, what is possible, and how the two compare. */
+/** One line of the results table: the product, the baseline and their ratio. */
 export interface BenchmarkFigure {
-  what: string;
-  /** Of both sides: "ms", "requests/s", ... */
+  label: string;
+  /** The unit of both sides, such as "ms" or "requests/s". */
   unit: string;
   ours: MeasurementSpread;
-  limit: MeasurementSpread;
-  /** Ours by the limit's, of each repetition. */
+  baseline: MeasurementSpread;
+  /** The product's value divided by the baseline's, of each repetition. */
   ratio: MeasurementSpread;
   goal?: RatioGoal;
 }
 
-/** Whether a figure keeps to its goal; undefined when it has none. */
+/** Returns whether a figure meets its goal; undefined when it has none. */
 export function isRatioGoalMet({ goal, ratio }: BenchmarkFigure): boolean | undefined {
   if (!goal) return undefined;
-  return "atMost" in goal ? ratio.median <= goal.atMost : ratio.median >= goal.atLeast;
+  return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
 
-/** A measurement of both sides, one right after the other, so that both meet the same machine. */
+/** A measurement of both sides, one right after the other, so that the machine is in the same state for both. */
 export interface MeasurementPair {
   ours: number;
-  limit: number;
+  baseline: number;
 }
 
-/** The figure that pairs of measurements make. */
+/** Returns the figure of pairs of measurements. */
 export function summarizeMeasurements(
   pairs: MeasurementPair[],
-  { what, unit, goal }: { what: string; unit: string; goal?: RatioGoal },
+  { label, unit, goal }: { label: string; unit: string; goal?: RatioGoal },
 ): BenchmarkFigure {
   return {
-    what,
+    label,
     unit,
     ours: computeMeasurementSpread(pairs.map(({ ours }) => ours)),
-    limit: computeMeasurementSpread(pairs.map(({ limit }) => limit)),
-    ratio: computeMeasurementSpread(pairs.map(({ ours, limit }) => ours / limit)),
+    baseline: computeMeasurementSpread(pairs.map(({ baseline }) => baseline)),
+    ratio: computeMeasurementSpread(pairs.map(({ ours, baseline }) => ours / baseline)),
     ...(goal && { goal }),
   };
 }

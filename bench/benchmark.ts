@@ -1,26 +1,26 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
 import type { BenchmarkFigure } from "./benchmark-figure.ts";
 
-/** One of the bench's questions. */
+/** One comparison of the product with a baseline. */
 export interface Benchmark {
-  /** By which `--only` names it. */
+  /** The name in `--only`. */
   id: string;
   title: string;
-  /** What its limit is: the other side of every ratio. */
-  limit: string;
-  /** Measures; `tell` shows what is being done. */
-  run(lab: BenchEnvironment, tell: (detail: string) => void): Promise<BenchmarkOutcome>;
+  /** Description of the other side of every ratio. */
+  baseline: string;
+  /** Measures, and reports each step to `reportProgress`. */
+  run(environment: BenchEnvironment, reportProgress: (detail: string) => void): Promise<BenchmarkOutcome>;
 }
 
 export interface BenchmarkOutcome {
   figures: BenchmarkFigure[];
-  /** What a reader needs to know besides. */
+  /** Lines below the table. */
   notes: string[];
 }
 
-/** What became of a row: measured, or not, and why. */
-export type BenchmarkResult = Pick<Benchmark, "id" | "title" | "limit"> &
+/** The outcome of a benchmark, or why it was not measured. */
+export type BenchmarkResult = Pick<Benchmark, "id" | "title" | "baseline"> &
   (BenchmarkOutcome | { skipped: string } | { failed: string });
 
-/** A row cannot be measured on this machine. */
+/** A benchmark cannot run on this machine. */
 export class BenchmarkSkippedError extends Error {}

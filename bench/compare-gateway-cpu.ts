@@ -5,7 +5,7 @@ import { computeMeasurementSpread } from "./measurement-spread.ts";
 import { readPreciseTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
-/** Requests a second at each hop, which saturate nobody. */
+/** Requests a second at each hop, which saturate none of them. */
 const lowRequestRates = [200, 400];
 const connectionCount = 16;
 
@@ -14,45 +14,45 @@ interface MeasuredHop extends ComparedServer {
 }
 
 interface GatewayCpuComparison {
-  what: string;
+  label: string;
   path: string;
   ours: MeasuredHop;
   /** @fastify/http-proxy with the same features. */
   fastify: MeasuredHop;
-  /** The gateway without key, limit and log. */
-  bare: MeasuredHop;
+  /** The gateway without API keys, rate limits and log. */
+  minimalGateway: MeasuredHop;
   nginx: MeasuredHop | undefined;
-  tell(detail: string): void;
+  reportProgress(detail: string): void;
 }
 
 /**
- * Compares the CPU that a request costs at the hop before a service, of several hops that serve the same rate at the
- * same time: what disturbs the machine disturbs all of them.
+ * Returns figures of the CPU time that a request costs at several hops in front of a service. All hops serve the same
+ * rate at the same time, so that other load on the machine affects all of them.
  */
 export async function compareGatewayCpu(
-  lab: BenchEnvironment,
+  environment: BenchEnvironment,
   comparison: GatewayCpuComparison,
 ): Promise<BenchmarkOutcome> {
-  const { what, path, ours, fastify, bare, nginx, tell } = comparison;
-  const seconds = lab.isQuick ? 3 : 10;
-  const repetitions = lab.isQuick ? 3 : 5;
+  const { label, path, ours, fastify, minimalGateway, nginx, reportProgress } = comparison;
+  const seconds = environment.isQuick ? 3 : 10;
+  const repetitions = environment.isQuick ? 3 : 5;
   const others: { name: string; hop: MeasuredHop; goal?: RatioGoal }[] = [
-    { name: "against @fastify/http-proxy", hop: fastify, goal: { atMost: 1 } },
-    { name: "against itself without key, limit and log", hop: bare, goal: { atMost: 1.25 } },
+    { name: "against @fastify/http-proxy", hop: fastify, goal: { max: 1 } },
+    { name: "against the gateway without keys, limits and log", hop: minimalGateway, goal: { max: 1.25 } },
     ...(nginx ? [{ name: "against nginx", hop: nginx }] : []),
   ];
   const hops = [ours, ...others.map(({ hop }) => hop)];
 
-  tell(`${what}: warming up`);
-  // V8 compiles what is hot for thousands of requests yet: that is no cost of a request.
-  for (let turn = 0; turn < 2; turn += 1) {
+  reportProgress(`${label}: warming up`);
+  // V8 compiles hot functions during thousands of requests: that is not part of a request's cost.
+  for (let repetition = 0; repetition < 2; repetition += 1) {
     for (const { origin, headers } of hops) {
-      await lab.loadGenerator.run("saturate", {
+      await environment.loadGenerator.run("saturate", {
         origin,
         headers,
         path,
         connections: connectionCount,
-        seconds: lab.isQuick ? 2 : 5,
+        seconds: environment.isQuick ? 2 : 5,
       });
     }
   }
@@ -63,9 +63,9 @@ export async function compareGatewayCpu(
     const shares: number[] = [];
     let dropped = 0;
     while (shares.length < repetitions && dropped <= repetitions * 2) {
-      tell(`${what} at ${perSecond} requests/s, ${shares.length + 1} of ${repetitions}`);
+      reportProgress(`${label} at ${perSecond} requests/s, ${shares.length + 1} of ${repetitions}`);
       const before = hops.map(({ pid }) => readPreciseTreeCpuSeconds(pid));
-      const answers = await lab.loadGenerator.run(
+      const results = await environment.loadGenerator.run(
         "steady",
         hops.map(({ origin, headers }) => ({
           origin,
@@ -80,26 +80,26 @@ export async function compareGatewayCpu(
         ({ pid }, index) => ((readPreciseTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
       );
       const [mine, ...theirs] = costs;
-      // A machine that did not keep up with the rate measured something else.
-      if (mine === undefined || answers.some((answer) => answer.seconds > seconds * 1.1)) {
+      // The machine did not reach the rate: the measurement is not comparable.
+      if (mine === undefined || results.some((result) => result.seconds > seconds * 1.1)) {
         dropped += 1;
         continue;
       }
       shares.push((mine * perSecond) / 1e6);
-      for (const [index, limit] of theirs.entries()) pairs[index]?.push({ ours: mine, limit });
+      for (const [index, baseline] of theirs.entries()) pairs[index]?.push({ ours: mine, baseline });
     }
     if (shares.length < repetitions) throw new Error(`This machine is too busy to serve ${perSecond} requests/s.`);
     for (const [index, { name, goal }] of others.entries()) {
       const figure = {
-        what: `${what} at ${perSecond}/s: CPU of a request, ${name}`,
+        label: `${label} at ${perSecond}/s: CPU per request, ${name}`,
         unit: "µs",
         ...(goal && { goal }),
       };
       outcome.figures.push(summarizeMeasurements(pairs[index] ?? [], figure));
     }
-    const busy = Math.round(computeMeasurementSpread(shares).most * 100);
+    const busy = Math.round(computeMeasurementSpread(shares).max * 100);
     outcome.notes.push(
-      `${what} at ${perSecond}/s: the gateway used at most ${busy} % of a core. Turns dropped because the rate was not kept: ${dropped}.`,
+      `${label} at ${perSecond}/s: the gateway used at most ${busy} % of a core. Repetitions dropped because the rate was not reached: ${dropped}.`,
     );
   }
   return outcome;

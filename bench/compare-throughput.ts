@@ -14,56 +14,61 @@ interface MeasuredServer extends ComparedServer {
 }
 
 interface ThroughputComparison {
-  what: string;
+  label: string;
   path: string;
   goal: RatioGoal;
   ours: MeasuredServer;
-  theirs: MeasuredServer;
-  /** The bare query sent as text, measured in the same turns. */
-  bareQuery: MeasuredServer | undefined;
-  tell(detail: string): void;
+  comparedServer: MeasuredServer;
+  /** The plain query sent as text, measured in the same repetitions. */
+  plainQuery: MeasuredServer | undefined;
+  reportProgress(detail: string): void;
 }
 
-/** Compares how many requests two servers answer in a second that are asked as fast as they answer, in turns. */
+/** Returns figures of how many requests a second two servers serve under full load, measured alternately. */
 export async function compareThroughput(
-  lab: BenchEnvironment,
+  environment: BenchEnvironment,
   comparison: ThroughputComparison,
 ): Promise<BenchmarkFigure[]> {
-  const { what, path, goal, ours, theirs, bareQuery, tell } = comparison;
-  const seconds = lab.isQuick ? 1 : 3;
-  const repetitions = lab.isQuick ? 3 : 7;
+  const { label, path, goal, ours, comparedServer, plainQuery, reportProgress } = comparison;
+  const seconds = environment.isQuick ? 1 : 3;
+  const repetitions = environment.isQuick ? 3 : 7;
   const measure = async ({ origin, headers, cpuSeconds }: MeasuredServer) => {
     const before = cpuSeconds();
-    const answer = await lab.loadGenerator.run("saturate", {
+    const result = await environment.loadGenerator.run("saturate", {
       origin,
       headers,
       path,
       connections: connectionCount,
       seconds,
     });
-    return { rate: answer.requests / answer.seconds, perCpuSecond: answer.requests / (cpuSeconds() - before) };
+    return { rate: result.requests / result.seconds, perCpuSecond: result.requests / (cpuSeconds() - before) };
   };
-  tell(`${what}: warming up`);
-  for (let turn = 0; turn < 3; turn += 1) {
-    for (const side of [ours, theirs]) await measure(side);
-    if (bareQuery) await measure(bareQuery);
+  reportProgress(`${label}: warming up`);
+  for (let repetition = 0; repetition < 3; repetition += 1) {
+    for (const side of [ours, comparedServer]) await measure(side);
+    if (plainQuery) await measure(plainQuery);
   }
   const rates: MeasurementPair[] = [];
   const costs: MeasurementPair[] = [];
-  const bareRates: MeasurementPair[] = [];
-  for (let turn = 1; turn <= repetitions; turn += 1) {
-    tell(`${what}, ${turn} of ${repetitions}`);
-    const mine = await measure(ours);
-    const other = await measure(theirs);
-    rates.push({ ours: mine.rate, limit: other.rate });
-    costs.push({ ours: mine.perCpuSecond, limit: other.perCpuSecond });
-    if (bareQuery) bareRates.push({ ours: (await measure(bareQuery)).rate, limit: other.rate });
+  const plainQueryRates: MeasurementPair[] = [];
+  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+    reportProgress(`${label}, ${repetition} of ${repetitions}`);
+    const ourResult = await measure(ours);
+    const comparedResult = await measure(comparedServer);
+    rates.push({ ours: ourResult.rate, baseline: comparedResult.rate });
+    costs.push({ ours: ourResult.perCpuSecond, baseline: comparedResult.perCpuSecond });
+    if (plainQuery) plainQueryRates.push({ ours: (await measure(plainQuery)).rate, baseline: comparedResult.rate });
   }
   return [
-    summarizeMeasurements(rates, { what: `${what}: requests as fast as it goes`, unit: "/s", goal }),
-    summarizeMeasurements(costs, { what: `${what}: requests`, unit: "/CPU s" }),
-    ...(bareQuery
-      ? [summarizeMeasurements(bareRates, { what: `${what}: the bare query as text, not ours`, unit: "/s" })]
+    summarizeMeasurements(rates, { label: `${label}: requests at the maximum rate`, unit: "/s", goal }),
+    summarizeMeasurements(costs, { label: `${label}: requests`, unit: "/CPU s" }),
+    ...(plainQuery
+      ? [
+          summarizeMeasurements(plainQueryRates, {
+            label: `${label}: the plain query as text, not the product`,
+            unit: "/s",
+          }),
+        ]
       : []),
   ];
 }

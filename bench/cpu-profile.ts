@@ -3,27 +3,29 @@ import { SourceMap } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What `node --cpu-prof` writes, as far as it is read here. */
+/** The fields of a file of `node --cpu-prof` that are used here. */
 export interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number } }[];
   samples: number[];
-  /** Microseconds since the sample before. */
+  /** Microseconds since the previous sample. */
   timeDeltas: number[];
 }
 
 interface HotFunction {
   where: string;
-  /** Of the time that the process was busy, 0 to 1. */
+  /** Share of the process's busy time, 0 to 1. */
   share: number;
 }
 
-/** Functions that a profile shows while nothing runs. */
+/** Functions in samples in which no JavaScript runs. */
 const idleFunctionNames = new Set(["(idle)", "(program)", "(root)"]);
 const maxShownFunctions = 25;
-/** Microseconds from a process's beginning that are its start-up, and no part of its work. */
+/** Microseconds of start-up at the beginning of a profile, which are ignored. */
 const startupMicroseconds = 6_000_000;
 
-/** The functions in which each profiled process spent most of its time, by their own time; worker threads apart. */
+/**
+ * Returns a text of the functions with the most self time in each profiled process. Worker threads are listed apart.
+ */
 export function formatHottestFunctions(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".cpuprofile"))
@@ -38,21 +40,21 @@ export function formatHottestFunctions(folder: string): string {
     .join("\n");
 }
 
-/** Every function's own time once the process was up, the most first. */
+/** Returns each function's self time after the start-up, the longest first. */
 export function computeFunctionSelfTimes({ nodes, samples, timeDeltas }: CpuProfile): HotFunction[] {
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, describeCallFrame(callFrame)]));
+  const functionsByNodeId = new Map(nodes.map(({ id, callFrame }) => [id, describeCallFrame(callFrame)]));
   const times = new Map<string, number>();
-  let busy = 0;
-  let since = 0;
+  let busyTime = 0;
+  let elapsed = 0;
   for (const [index, sample] of samples.entries()) {
-    const place = places.get(sample) ?? "unknown";
+    const where = functionsByNodeId.get(sample) ?? "unknown";
     const time = timeDeltas[index] ?? 0;
-    since += time;
-    if (since < startupMicroseconds || idleFunctionNames.has(place)) continue;
-    busy += time;
-    times.set(place, (times.get(place) ?? 0) + time);
+    elapsed += time;
+    if (elapsed < startupMicroseconds || idleFunctionNames.has(where)) continue;
+    busyTime += time;
+    times.set(where, (times.get(where) ?? 0) + time);
   }
-  return [...times].map(([where, time]) => ({ where, share: time / busy })).sort((a, b) => b.share - a.share);
+  return [...times].map(([where, time]) => ({ where, share: time / busyTime })).sort((a, b) => b.share - a.share);
 }
 
 function describeCallFrame({
@@ -66,11 +68,11 @@ function describeCallFrame({
   if (!url.startsWith("file:")) return `${name}  ${url}:${lineNumber + 1}`;
   const file = fileURLToPath(url);
   const origin = getSourceMap(file)?.findEntry(lineNumber, columnNumber);
-  const place =
+  const sourcePosition =
     origin && "originalSource" in origin
       ? `${fileURLToPath(new URL(origin.originalSource, url))}:${origin.originalLine + 1}`
       : `${file}:${lineNumber + 1}`;
-  return `${name}  ${relative(process.cwd(), place)}`;
+  return `${name}  ${relative(process.cwd(), sourcePosition)}`;
 }
 
 const sourceMapsByFile = new Map<string, SourceMap | undefined>();

@@ -1,19 +1,44 @@
 /**
- * `npm run bench`: what the product costs, each figure as a ratio to what is possible on the same machine in the same
- * minutes. `-- --only a,c` measures some rows, `--quick` shortly, `--profile` writes CPU profiles too.
+ * `npm run bench`: what the product costs, each figure as a ratio to a baseline on the same machine in the same
+ * minutes. `-- --only a,c` runs some benchmarks, `--quick` runs them shortly, `--profile` also writes CPU profiles.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { findInstalledBinaries } from "../deploy/local/find-servers.js";
 import { cleanUpAndWait } from "../deploy/local/process-cleanup.mjs";
 import { describeError, printLine, withProgress } from "../deploy/local/terminal.mjs";
 import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
 import { readBenchOptions } from "./bench-options.ts";
 import { type Benchmark, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
-import { benchmarks } from "./benchmarks.ts";
+import { deliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
+import { deliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
+import { gatewaySpeedBenchmark } from "./benchmarks/gateway-speed.ts";
+import { listDepthBenchmark } from "./benchmarks/list-depth.ts";
+import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
+import { memoryBenchmark } from "./benchmarks/memory.ts";
+import { orderPageBenchmark } from "./benchmarks/order-page.ts";
+import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
+import { slowEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
+import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
 import { formatHottestFunctions } from "./cpu-profile.ts";
-import { describeMachine } from "./describe-machine.ts";
 import { silenceErrorReporting } from "./report-error.ts";
 import { formatResultsTable } from "./results-table.ts";
+
+/** In the order in which they run: the benchmark that fills the database is the last. */
+const benchmarks: Benchmark[] = [
+  gatewaySpeedBenchmark,
+  orderPageBenchmark,
+  tillCostBenchmark,
+  reportDelayBenchmark,
+  liveOrdersBenchmark,
+  deliveryCostBenchmark,
+  deliveryDelayBenchmark,
+  slowEndpointsBenchmark,
+  memoryBenchmark,
+  listDepthBenchmark,
+];
 
 const resultsFolder = join(import.meta.dirname, "results");
 
@@ -42,26 +67,28 @@ async function main(): Promise<void> {
   );
   const profiles = profile ? join(resultsFolder, "profiles") : undefined;
   mkdirSync(resultsFolder, { recursive: true });
-  const machine = [...describeMachine(), quick ? "quick: too short to judge by" : "full"];
+  const machine = [...describeMachine(), quick ? "quick: too short for conclusions" : "full"];
   for (const line of machine) printLine(line);
 
-  const lab = await withProgress("Starting servers", () => createBenchEnvironment({ isQuick: quick, profiles }));
+  const environment = await withProgress("Starting servers", () =>
+    createBenchEnvironment({ isQuick: quick, profiles }),
+  );
   const outcomes: BenchmarkResult[] = [];
   try {
-    for (const row of benchmarks) {
-      if (only !== undefined && !only.includes(row.id)) continue;
-      outcomes.push(await runBenchmark(row, lab));
+    for (const benchmark of benchmarks) {
+      if (only !== undefined && !only.includes(benchmark.id)) continue;
+      outcomes.push(await runBenchmark(benchmark, environment));
       writeResults(machine, outcomes);
     }
   } finally {
-    await withProgress("Stopping", () => lab.close());
+    await withProgress("Stopping", () => environment.close());
   }
 
   printLine(`\n${writeResults(machine, outcomes)}`);
   if (profiles) printLine(formatHottestFunctions(profiles));
 }
 
-/** Writes what has been measured so far: a run that is cut short has not been for nothing. @returns the table. */
+/** Writes the results so far, which keeps those of an interrupted run. @returns the table. */
 function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
   const table = formatResultsTable(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
   writeFileSync(join(resultsFolder, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
@@ -72,16 +99,40 @@ function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
   return table;
 }
 
-async function runBenchmark(row: Benchmark, lab: BenchEnvironment): Promise<BenchmarkResult> {
-  const { id, title, limit } = row;
+async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment): Promise<BenchmarkResult> {
+  const { id, title, baseline } = benchmark;
   try {
-    const outcome = await withProgress(`Row ${id}`, (tell) => row.run(lab, tell));
-    return { id, title, limit, ...outcome };
+    const outcome = await withProgress(`Benchmark ${id}`, (reportProgress) =>
+      benchmark.run(environment, reportProgress),
+    );
+    return { id, title, baseline, ...outcome };
   } catch (error) {
-    // What is measured now fails because its servers end; nothing may be started any more.
+    // The servers of this benchmark are being stopped: its error is expected, and no other benchmark may start.
     if (isInterrupted) await new Promise(() => {});
-    if (error instanceof BenchmarkSkippedError) return { id, title, limit, skipped: error.message };
+    if (error instanceof BenchmarkSkippedError) return { id, title, baseline, skipped: error.message };
     process.exitCode = 1;
-    return { id, title, limit, failed: describeError(error) };
+    return { id, title, baseline, failed: describeError(error) };
+  }
+}
+
+/** Returns lines about the machine and the versions: figures are comparable only where these are equal. */
+function describeMachine(): string[] {
+  const [cpu] = cpus();
+  const versionOf = (kind: "postgres" | "nats" | "redis") =>
+    findInstalledBinaries(kind)[0]?.version ?? "in a container";
+  return [
+    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
+    `Node.js ${process.versions.node}, PostgreSQL ${versionOf("postgres")}, NATS ${versionOf("nats")}, Redis ${versionOf("redis")}`,
+    `commit ${describeCommit()}; load average before: ${loadavg()[0]?.toFixed(1)} (other load on the machine affects every figure)`,
+  ];
+}
+
+function describeCommit(): string {
+  try {
+    const git = (...args: string[]) =>
+      execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return `${git("rev-parse", "--short", "HEAD").trim()}${git("status", "--porcelain") === "" ? "" : " with changes"}`;
+  } catch {
+    return "unknown";
   }
 }

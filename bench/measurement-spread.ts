@@ -1,26 +1,26 @@
-/** What repeated measurements of one quantity gave. */
+/** The median and the extremes of repeated measurements of one quantity. */
 export interface MeasurementSpread {
   median: number;
-  least: number;
-  most: number;
+  min: number;
+  max: number;
 }
 
-/** @throws RangeError when there is nothing to spread. */
+/** @throws RangeError when there are no values. */
 export function computeMeasurementSpread(values: number[]): MeasurementSpread {
-  const median = percentile(values, 0.5);
-  return { median, least: Math.min(...values), most: Math.max(...values) };
+  const median = computePercentile(values, 0.5);
+  return { median, min: Math.min(...values), max: Math.max(...values) };
 }
 
 /**
- * The value that this part (0 to 1) of the values does not exceed; between two values in proportion.
+ * Returns the percentile `part` (0 to 1) of the values, interpolated linearly between two values.
  *
  * @throws RangeError when there are no values.
  */
-export function percentile(values: number[], part: number): number {
+export function computePercentile(values: number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const place = (sorted.length - 1) * part;
-  const below = sorted[Math.floor(place)];
-  const above = sorted[Math.ceil(place)];
+  const position = (sorted.length - 1) * part;
+  const below = sorted[Math.floor(position)];
+  const above = sorted[Math.ceil(position)];
   if (below === undefined || above === undefined) throw new RangeError("There is no percentile of no values.");
-  return below + (above - below) * (place - Math.floor(place));
+  return below + (above - below) * (position - Math.floor(position));
 }

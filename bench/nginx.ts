@@ -9,22 +9,22 @@ import { reportError } from "./report-error.ts";
 /** A private nginx with one worker. */
 export interface NginxProxy {
   url: string;
-  /** Of the process whose child the worker is. */
+  /** The pid of the master process, the parent of the worker. */
   pid: number;
   stop(): Promise<void>;
 }
 
 interface NginxOptions {
   folder: string;
-  /** Where requests go. */
+  /** The URL that requests are forwarded to. */
   upstream: string;
 }
 
 /**
- * Starts nginx as a proxy. It keeps connections on both sides, holds a whole report in memory, and writes a line for
- * every request, as the gateway does.
+ * Starts nginx as a proxy. It keeps connections alive on both sides, buffers a whole report in memory, and logs a line
+ * per request, as the gateway does.
  *
- * @throws Skip when there is none on this machine and none can be installed.
+ * @throws BenchmarkSkippedError when nginx is not on this machine and cannot be installed.
  */
 export async function startNginx({ folder, upstream }: NginxOptions): Promise<NginxProxy> {
   const command = await findNginx();
@@ -55,13 +55,13 @@ const nginxPaths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"
 
 async function findNginx(): Promise<string> {
   const find = () => nginxPaths.find((path) => existsSync(path));
-  const found = find();
-  if (found) return found;
+  const existing = find();
+  if (existing) return existing;
   if (!canInstallDebianPackages())
     throw new BenchmarkSkippedError("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
   await installDebianPackages("Installing nginx with apt-get", ["nginx"]);
   const installed = find();
-  if (!installed) throw new BenchmarkSkippedError("nginx was installed and is not where it should be.");
+  if (!installed) throw new BenchmarkSkippedError("nginx was installed, but not found at the usual paths.");
   return installed;
 }
 

@@ -1,29 +1,44 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { adjustDayCounts } from "@pragma/reporting/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
-import { orderJsonTemplates } from "./order-json-templates.ts";
+import { getSampleTillPath } from "./sample-tills.ts";
 
-/** Where a pretend past is put. */
+/** The reporting database of a product, to which a seeded history is written. */
 export interface OrderHistoryDatabase {
-  /** Tells SQL from SQL: rows are written in bulk, with no limit of time. */
+  /** Connections without a statement timeout, for inserts in bulk. */
   sql: postgres.Sql;
-  /** As the product has it: what it counts, it counts itself. */
+  /** The product's database pool, with which its own code updates the day counts. */
   database: Database;
   close(): Promise<void>;
 }
 
-/** A location's past: so many days, with so many orders each, in tills of a thousand at most. */
+/** The size of a location's history. */
 export interface OrderHistorySize {
   days: number;
   ordersPerDay: number;
 }
 
-/** The last day of every past. */
+/** The last business day of every history. */
 const lastHistoryDay = "2026-05-29";
 const maxOrdersPerTill = 1_000;
+const orderTemplateCount = 10;
+
+/**
+ * Ten real orders from the smallest to the largest, each as the JSON of a V1 order without its opening brace and its
+ * id. A history uses them in rotation, so that all its pages of the same number of orders have the same bytes.
+ */
+const orderJsonTemplates: string[] = (() => {
+  const orders = JSON.parse(readFileSync(getSampleTillPath("shift-v2.orders-v1"), "utf8")) as { id: string }[];
+  const texts = orders.map(({ id: _, ...rest }) => JSON.stringify(rest).slice(1)).sort((a, b) => a.length - b.length);
+  return Array.from(
+    { length: orderTemplateCount },
+    (_, index) => texts[Math.floor((index * texts.length) / orderTemplateCount)] ?? "",
+  );
+})();
 
 export function openOrderHistoryDatabase(databaseUrl: string, namespace: string): OrderHistoryDatabase {
   const schema = buildServiceSchemaName(namespace, "reporting");
@@ -44,22 +59,22 @@ export function openOrderHistoryDatabase(databaseUrl: string, namespace: string)
   };
 }
 
-/** Gives a new location a past. @returns the location's id. */
+/** Writes the history of a new location. @returns the location's id. */
 export async function writeOrderHistory(
   { sql, database }: OrderHistoryDatabase,
   { days, ordersPerDay }: OrderHistorySize,
-  tell: (detail: string) => void,
+  reportProgress: (detail: string) => void,
 ): Promise<string> {
   const locationId = randomUUID();
   const tillsPerDay = Math.ceil(ordersPerDay / maxOrdersPerTill);
   const ordersPerTill = ordersPerDay / tillsPerDay;
   const tills = days * tillsPerDay;
   for (let till = 0; till < tills; till += 1) {
-    if (till % 10 === 0) tell(`${till * ordersPerTill} of ${days * ordersPerDay} orders`);
+    if (till % 10 === 0) reportProgress(`${till * ordersPerTill} of ${days * ordersPerDay} orders`);
     const daysAgo = days - 1 - Math.floor(till / tillsPerDay);
     await writeHistoryTill(
       { sql, database },
-      { locationId, daysAgo, part: till % tillsPerDay, tillsPerDay, ordersPerTill },
+      { locationId, daysAgo, index: till % tillsPerDay, tillsPerDay, ordersPerTill },
     );
   }
   return locationId;
@@ -68,19 +83,19 @@ export async function writeOrderHistory(
 interface HistoryTill {
   locationId: string;
   daysAgo: number;
-  /** Which of the day's tills it is. */
-  part: number;
+  /** The index of the till within its day. */
+  index: number;
   tillsPerDay: number;
   ordersPerTill: number;
 }
 
 async function writeHistoryTill(
   { sql, database }: Pick<OrderHistoryDatabase, "sql" | "database">,
-  { locationId, daysAgo, part, tillsPerDay, ordersPerTill }: HistoryTill,
+  { locationId, daysAgo, index, tillsPerDay, ordersPerTill }: HistoryTill,
 ): Promise<void> {
   const [tillId, reportId] = [randomUUID(), randomUUID()];
   const opens = sql`(${lastHistoryDay}::date - ${daysAgo}::int)::timestamptz
-    + interval '8 hours' + interval '12 hours' * ${part / tillsPerDay}::float8`;
+    + interval '8 hours' + interval '12 hours' * ${index / tillsPerDay}::float8`;
   await sql`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
   const reports = await sql<{ day: string }[]>`
     insert into reports
@@ -96,7 +111,7 @@ async function writeHistoryTill(
       '{"id":"' || id || '",' || (${orderJsonTemplates}::text[])[1 + number % ${orderJsonTemplates.length}], '{}'
     from (
       select number, gen_random_uuid() as id from generate_series(0, ${ordersPerTill - 1}::int) as number
-    ) as given
+    ) as generated
     returning day::text as day`;
   await database.transaction(async (tx) => {
     await adjustDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
@@ -104,12 +119,12 @@ async function writeHistoryTill(
   });
 }
 
-/** Brings the database to the state that it comes to by itself, in time. */
+/** Vacuums and analyzes the tables, as autovacuum would in time. */
 export async function vacuumOrderHistory({ sql }: OrderHistoryDatabase): Promise<void> {
   for (const table of ["orders", "reports", "tills", "day_counts"]) await sql`vacuum analyze ${sql(table)}`;
 }
 
-/** The day that is so many days before the last one. */
-export function historyDayBefore(daysAgo: number): string {
+/** Returns the date of a day of the history, counted back from the last one. */
+export function getHistoryDate(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ticks a second in which the kernel tells CPU times to programs, on every machine that Node.js runs on. */
+/** The kernel's clock ticks a second in /proc, the same on every machine that Node.js supports. */
 const ticksPerSecond = 100;
 
 interface ProcessStat {
@@ -12,10 +12,10 @@ interface ProcessStat {
   endedChildrenCpuSeconds: number;
 }
 
-/** Reads a line of /proc/<pid>/stat. The name in it may hold spaces and brackets. */
+/** Parses a line of /proc/<pid>/stat. The process name in it may contain spaces and parentheses. */
 export function parseProcStat(line: string): ProcessStat {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  // The state is the third field of the line and the first here.
+  // `fields` begins with the third field of the line, the state.
   const at = (field: number) => Number(fields[field - 3]);
   return {
     pid: Number.parseInt(line, 10),
@@ -25,12 +25,12 @@ export function parseProcStat(line: string): ProcessStat {
   };
 }
 
-/** CPU seconds that a process has used since it began, in all its threads, as a user and in the kernel. */
+/** Returns the CPU seconds (user and system) of all threads of a process since its start. */
 export function readProcessCpuSeconds(pid: number): number {
   return parseProcStat(readFileSync(`/proc/${pid}/stat`, "utf8")).ownCpuSeconds;
 }
 
-/** CPU seconds of a process, its children and theirs, also of those that have ended. */
+/** Returns the CPU seconds of a process and all its descendants, including those that have ended. */
 export function readProcessTreeCpuSeconds(root: number): number {
   return readProcessTree(root).reduce(
     (sum, { ownCpuSeconds, endedChildrenCpuSeconds }) => sum + ownCpuSeconds + endedChildrenCpuSeconds,
@@ -39,14 +39,15 @@ export function readProcessTreeCpuSeconds(root: number): number {
 }
 
 /**
- * CPU seconds of a process, its children and theirs, to the nanosecond: in hundredths, as above, what an easy load takes
- * in a few seconds is known to a tenth only. What has ended is left out: for processes whose threads go on.
+ * Returns the CPU seconds of a process and all its descendants with a precision of nanoseconds. The hundredths of
+ * `readProcessTreeCpuSeconds` are too coarse for a low load of a few seconds. Threads and processes that have ended are
+ * not included.
  */
 export function readPreciseTreeCpuSeconds(root: number): number {
   const threads = readProcessTree(root).flatMap(({ pid }) =>
     readdirSync(`/proc/${pid}/task`).map((id) => `${pid}/task/${id}`),
   );
-  // What a thread has run, what it has waited for a core, both in nanoseconds, and how often it ran.
+  // The file has the run time and the wait time of a thread in nanoseconds, and its number of time slices.
   const nanoseconds = threads.map((thread) => Number.parseInt(readFileSync(`/proc/${thread}/schedstat`, "utf8"), 10));
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e9;
 }
@@ -70,7 +71,7 @@ function readProcStat(pid: string): ProcessStat | undefined {
   }
 }
 
-/** Resident memory of a process in megabytes (2^20 bytes): now, and the most that it ever was. */
+/** Returns the resident memory of a process in megabytes (2^20 bytes): now and at its peak. */
 export function readProcessMemoryMegabytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;

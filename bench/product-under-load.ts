@@ -10,10 +10,10 @@ import type { ServerUrls } from "../deploy/local/servers.js";
 import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
 import { reportError } from "./report-error.ts";
 
-/** What a process of the product can be: everything in one, or a part by itself. */
+/** The part of the product that a process runs: one service, the gateway, or all of them. */
 export type BenchProductRole = ServiceName | "gateway" | "all";
 
-/** The product as operators run it: compiled, in processes of its own, with its log on. */
+/** The product as operators run it: compiled, in its own processes, with logging. */
 export interface ProductUnderLoad {
   processes: BenchProductProcess[];
   process(role: BenchProductRole): BenchProductProcess;
@@ -21,9 +21,9 @@ export interface ProductUnderLoad {
   url: string;
   adminKey: string;
   namespace: string;
-  /** The keys that its parts share, by the variables that configure them. */
+  /** The keys that the services and the gateway share, by environment variable. */
   internalKeys: Record<string, string>;
-  /** CPU seconds of all its processes since they were started. */
+  /** CPU seconds of all its processes since their start. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -39,10 +39,10 @@ export interface BenchProductProcess {
 }
 
 export interface ProductUnderLoadOptions {
-  /** Where it keeps what it writes. */
+  /** Folder of its objects and logs. */
   folder: string;
   servers: ServerUrls;
-  /** Apart from every other product on the same servers. */
+  /** Separates it from other products on the same servers. */
   namespace: string;
   roles: BenchProductRole[];
   /** Where its processes write CPU profiles; none when undefined. */
@@ -53,7 +53,7 @@ export const allInOneRoles: BenchProductRole[] = ["all"];
 export const splitRoles: BenchProductRole[] = [...serviceNames, "gateway"];
 
 const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
-/** Far beyond what is asked: limits are counted, and never reached. */
+/** Far above the load of the benchmarks: limits are checked, but never reached. */
 const limitVariables = {
   ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
   ...{ WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
@@ -89,7 +89,11 @@ export async function startProductUnderLoad({
   };
   const start = async (role: BenchProductRole): Promise<BenchProductProcess> => {
     const opsPort = await findFreePort();
-    const own = { PORT: String(ports.get(role)), OPS_PORT: String(opsPort), ...(role !== "all" && { SERVICE: role }) };
+    const roleVariables = {
+      PORT: String(ports.get(role)),
+      OPS_PORT: String(opsPort),
+      ...(role !== "all" && { SERVICE: role }),
+    };
     const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
     const { pid, stop } = await launchServer({
       name: `The product's ${role}`,
@@ -99,7 +103,7 @@ export async function startProductUnderLoad({
       stopTimeoutMs: 35_000,
       command: process.execPath,
       args: [...flags, mainProgram],
-      env: { ...env, ...own },
+      env: { ...env, ...roleVariables },
       isReady: () => isProcessReady(opsPort),
     });
     return {
@@ -112,18 +116,18 @@ export async function startProductUnderLoad({
     };
   };
 
-  // Services wait for nobody: they are started together.
+  // Services do not depend on each other at their start.
   const processes = await Promise.all(roles.map(start));
-  const find = (role: BenchProductRole) => {
-    const found = processes.find((each) => each.role === role);
-    if (!found) throw new Error(`This product has no process ${role}.`);
-    return found;
+  const findProcess = (role: BenchProductRole) => {
+    const match = processes.find((each) => each.role === role);
+    if (!match) throw new Error(`This product has no process ${role}.`);
+    return match;
   };
   return {
     processes,
-    process: find,
+    process: findProcess,
     get url() {
-      return find(roles.includes("all") ? "all" : "gateway").url;
+      return findProcess(roles.includes("all") ? "all" : "gateway").url;
     },
     adminKey,
     namespace,
@@ -135,7 +139,7 @@ export async function startProductUnderLoad({
   };
 }
 
-/** As configuration has it: name:secret. */
+/** Returns a key in the format of the configuration, name:secret. */
 function createRandomKey(): string {
   return `bench:${randomBytes(32).toString("hex")}`;
 }

@@ -4,24 +4,24 @@ import type { BenchLocation } from "./bench-location.ts";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 import { busyShiftTillJson } from "./sample-tills.ts";
 
-/** Pushes the till of a busy shift, once, and waits for its report. @returns the report's path. */
+/** Pushes the till of a busy shift and waits for its report. @returns the report's path. */
 export async function pushShiftTillAndAwaitReport(
   { url }: Pick<ProductUnderLoad, "url">,
   { headers }: BenchLocation,
 ): Promise<string> {
-  const type = { "content-type": "application/json" };
-  const reply = await fetch(`${url}/v2/tills/`, {
+  const jsonHeaders = { "content-type": "application/json" };
+  const response = await fetch(`${url}/v2/tills/`, {
     method: "POST",
-    headers: { ...headers, ...type },
+    headers: { ...headers, ...jsonHeaders },
     body: busyShiftTillJson,
   });
-  if (!reply.ok) throw new Error(`The till was answered with ${reply.status}: ${await reply.text()}`);
-  const { tillId } = (await reply.json()) as { tillId: string };
+  if (!response.ok) throw new Error(`The push of the till returned ${response.status}: ${await response.text()}`);
+  const { tillId } = (await response.json()) as { tillId: string };
   const path = `/v2/reports/${reportIdOfTill(tillId)}`;
   await eventually("the report of the till", async () => {
-    const answer = await fetch(url + path, { headers });
-    await answer.arrayBuffer();
-    return answer.ok;
+    const reportResponse = await fetch(url + path, { headers });
+    await reportResponse.arrayBuffer();
+    return reportResponse.ok;
   });
   return path;
 }

@@ -2,12 +2,12 @@ import { printLine } from "../deploy/local/terminal.mjs";
 
 let isErrorReportingSilenced = false;
 
-/** Says what a person should know, such as that a server ended by itself. */
+/** Prints an error of a server process, such as an unexpected exit. */
 export function reportError(line: string): void {
   if (!isErrorReportingSilenced) printLine(line);
 }
 
-/** From now on servers end because they are told to. */
+/** Stops the printing of errors, for the shutdown of all servers. */
 export function silenceErrorReporting(): void {
   isErrorReportingSilenced = true;
 }

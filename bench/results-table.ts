@@ -2,14 +2,14 @@ import type { BenchmarkResult } from "./benchmark.ts";
 import { type BenchmarkFigure, isRatioGoalMet, type RatioGoal } from "./benchmark-figure.ts";
 import type { MeasurementSpread } from "./measurement-spread.ts";
 
-const tableHeaders = ["", "figure", "ours", "limit", "ratio", "min to max", "goal", ""] as const;
+const tableHeaders = ["", "figure", "product", "baseline", "ratio", "min to max", "goal", ""] as const;
 
-/** The results as one Markdown table that reads well on a terminal too, and what is to be said about them. */
+/** Returns the results as one Markdown table with aligned columns, followed by the notes of each benchmark. */
 export function formatResultsTable(results: BenchmarkResult[]): string {
   const lines = results.flatMap((result) => {
     if ("figures" in result) return result.figures.map((figure) => formatFigureRow(result.id, figure));
-    const what = "skipped" in result ? `not measured: ${result.skipped}` : "failed, see below";
-    return [[result.id, what, "", "", "", "", "", ""]];
+    const reason = "skipped" in result ? `not measured: ${result.skipped}` : "failed, see below";
+    return [[result.id, reason, "", "", "", "", "", ""]];
   });
   const widths = tableHeaders.map((head, column) =>
     Math.max(...[head, ...lines.map((line) => line[column] ?? "")].map(textWidth)),
@@ -21,31 +21,31 @@ export function formatResultsTable(results: BenchmarkResult[]): string {
 }
 
 function formatFigureRow(id: string, figure: BenchmarkFigure): string[] {
-  const { what, unit, ours, limit, ratio, goal } = figure;
-  const verdict = { true: "met", false: "NOT MET", undefined: "" }[String(isRatioGoalMet(figure))] ?? "";
+  const { label, unit, ours, baseline, ratio, goal } = figure;
+  const goalStatus = { true: "met", false: "not met", undefined: "" }[String(isRatioGoalMet(figure))] ?? "";
   const measured = ({ median }: MeasurementSpread) => `${formatThreeDigits(median)} ${unit}`;
   return [
-    ...[id, what, measured(ours), measured(limit)],
+    ...[id, label, measured(ours), measured(baseline)],
     ...[
       formatThreeDigits(ratio.median),
-      `${formatThreeDigits(ratio.least)} to ${formatThreeDigits(ratio.most)}`,
+      `${formatThreeDigits(ratio.min)} to ${formatThreeDigits(ratio.max)}`,
       goal ? formatRatioGoal(goal) : "",
-      verdict,
+      goalStatus,
     ],
   ];
 }
 
 function formatRatioGoal(goal: RatioGoal): string {
-  if ("atLeast" in goal) return `>= ${goal.atLeast}`;
-  return goal.aim === undefined ? `<= ${goal.atMost}` : `<= ${goal.atMost} (aim ${goal.aim})`;
+  if ("min" in goal) return `>= ${goal.min}`;
+  return goal.target === undefined ? `<= ${goal.max}` : `<= ${goal.max} (target ${goal.target})`;
 }
 
 function formatResultNotes(result: BenchmarkResult): string[] {
   const notes = "notes" in result ? result.notes : "failed" in result ? `FAILED: ${result.failed}`.split("\n") : [];
-  return [`${result.id}: ${result.title}`, `   limit: ${result.limit}`, ...notes.map((note) => `   ${note}`), ""];
+  return [`${result.id}: ${result.title}`, `   baseline: ${result.baseline}`, ...notes.map((note) => `   ${note}`), ""];
 }
 
-/** Three digits that count. */
+/** Returns a number with three significant digits. */
 function formatThreeDigits(value: number): string {
   if (value === 0) return "0";
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));

@@ -1,10 +1,15 @@
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { compiledModulePath } from "./compiled-module-path.ts";
 
 const execFileAsync = promisify(execFile);
 
-/** Runs one of the programs of `measured/` to its end. @returns what it printed, parsed. */
+/** Returns the path of a compiled module of this package: measured programs run without a TypeScript loader. */
+export function getCompiledModulePath(module: string): string {
+  return join(import.meta.dirname, "dist", `${module}.js`);
+}
+
+/** Runs a program of `measured/` to its end. @returns its output, parsed as JSON. */
 export async function runMeasuredProgram<Printed>(
   name: string,
   args: (string | number)[],
@@ -12,7 +17,7 @@ export async function runMeasuredProgram<Printed>(
 ): Promise<Printed> {
   const { stdout } = await execFileAsync(
     process.execPath,
-    [compiledModulePath(`measured/${name}`), ...args.map(String)],
+    [getCompiledModulePath(`measured/${name}`), ...args.map(String)],
     {
       env: { PATH: process.env.PATH, ...env },
     },

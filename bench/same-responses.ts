@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { request } from "undici";
 
-/** A server that is asked, and how. */
+/** A server and the headers of requests to it. */
 export interface ComparedServer {
   origin: string;
   headers: Record<string, string>;
@@ -10,29 +10,29 @@ export interface ComparedServer {
 interface ComparedRequest {
   path: string;
   headers?: Record<string, string>;
-  /** Whether the replies are compared by their status alone. */
+  /** Whether only the status of the responses is compared. */
   isStatusOnly?: boolean;
 }
 
-/** Checks that sides answer questions with the same status and the same bytes: else they are not worth comparing. */
-export async function expectSameResponses(sides: ComparedServer[], questions: ComparedRequest[]): Promise<void> {
-  for (const { path, headers, isStatusOnly = false } of questions) {
-    // The same for all, since both come back in replies.
-    const same = { "x-request-id": randomUUID(), host: "bench.example" };
-    const replies = await Promise.all(
-      sides.map(async (side) => {
-        const asked = { headers: { ...side.headers, ...same, ...headers } };
-        const { statusCode, body } = await request(side.origin + path, asked);
+/** Throws unless all servers respond to each request with the same status and bytes: else a comparison is void. */
+export async function expectSameResponses(servers: ComparedServer[], requests: ComparedRequest[]): Promise<void> {
+  for (const { path, headers, isStatusOnly = false } of requests) {
+    // Both headers appear in responses, and must not differ.
+    const sharedHeaders = { "x-request-id": randomUUID(), host: "bench.example" };
+    const responses = await Promise.all(
+      servers.map(async (server) => {
+        const options = { headers: { ...server.headers, ...sharedHeaders, ...headers } };
+        const { statusCode, body } = await request(server.origin + path, options);
         const text = await body.text();
         return { statusCode, text };
       }),
     );
-    const [first] = replies;
-    for (const { statusCode, text } of replies) {
+    const [first] = responses;
+    for (const { statusCode, text } of responses) {
       const isSame = statusCode === first?.statusCode && (isStatusOnly || text === first.text);
       if (!isSame) {
-        const shown = replies.map((reply) => `${reply.statusCode} ${reply.text.slice(0, 300)}`);
-        throw new Error(`GET ${path} is answered differently:\n${shown.join("\n")}`);
+        const shown = responses.map((response) => `${response.statusCode} ${response.text.slice(0, 300)}`);
+        throw new Error(`GET ${path} returns different responses:\n${shown.join("\n")}`);
       }
     }
   }

@@ -5,13 +5,13 @@ import { generateTill } from "@pragma/simulator/generate-till";
 
 const samplesFolder = join(findPackageFolder(import.meta.resolve("@pragma/reporting/service")), "samples");
 
-/** A file beside the sample tills, such as `shift-v2.till`. */
-export function sampleTillPath(name: string): string {
+/** Returns the path of a sample file, such as `shift-v2.till`. */
+export function getSampleTillPath(name: string): string {
   return join(samplesFolder, `${name}.json`);
 }
 
 /** The till of a busy shift: 150 orders, 1.4 MB. Its report has 58 KB. */
-export const busyShiftTillJson = readFileSync(sampleTillPath("shift-v2.till"), "utf8");
+export const busyShiftTillJson = readFileSync(getSampleTillPath("shift-v2.till"), "utf8");
 
 /** The till of a quiet shift: 40 orders. */
 export const quietShiftTillJson = JSON.stringify(generateTill({ seed: "bench", orders: 40, day: "2026-05-29" }));

@@ -4,23 +4,23 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 
-/** For whom a service is asked where the bench takes the gateway's place; it can be sent to another process. */
+/** Signing options of requests straight to a service, in place of the gateway. They can be sent to another process. */
 export interface RequestSigningOptions {
   service: ServiceName;
-  /** By the variables that configure them. */
+  /** By environment variable. */
   internalKeys: Record<string, string>;
   principal: Principal;
 }
 
-/** Returns what signs requests to reporting as the gateway does for a key of this location. */
-export function signingOptionsForLocation(
+/** Returns the options of requests to reporting, signed as by the gateway for an API key of this location. */
+export function createSigningOptions(
   { internalKeys }: Pick<ProductUnderLoad, "internalKeys">,
   locationId: string,
 ): RequestSigningOptions {
   return { service: "reporting", internalKeys, principal: createBenchPrincipal(locationId) };
 }
 
-/** Returns who a key of this location with the scopes of the bench stands for. */
+/** Returns the principal of an API key of this location. */
 export function createBenchPrincipal(locationId: string): Principal {
   return {
     keyId: randomUUID(),
@@ -30,7 +30,7 @@ export function createBenchPrincipal(locationId: string): Principal {
   };
 }
 
-/** Returns the headers of a GET to a path and query: each request needs its own, which are good for a minute. */
+/** Returns a function that creates the signed headers of one GET to a path and query. They expire after a minute. */
 export function createGetRequestSigner({
   service,
   internalKeys,

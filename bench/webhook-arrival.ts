@@ -1,13 +1,13 @@
-/** A message as it came to a receiver. */
+/** The arrival of a message at a receiver. */
 export interface WebhookArrival {
   path: string;
-  /** The order that it tells of. */
+  /** The order in the message. */
   orderId: string;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** Milliseconds since 1970, with fractions: what processes on one machine compare their times by. */
-export function preciseEpochMs(): number {
+/** Returns milliseconds since 1970 with fractions, which are comparable between processes on one machine. */
+export function getPreciseEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -15,7 +15,7 @@ const days = 12;
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
-let shop: TestLocation;
+let testLocation: TestLocation;
 let sql: postgres.Sql;
 let reports: ReportV2[];
 let configId: string;
@@ -24,14 +24,14 @@ beforeAll(async () => {
   environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-  shop = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
+  testLocation = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
   for (let day = 1; day <= days; day += 1) {
     const till = generateTill({ seed: "accounting", orders: 20, day: `2026-05-${String(day).padStart(2, "0")}` });
-    expect((await shop.request("POST", "/v2/tills", { body: { ...till, id: randomUUID() } })).status).toBe(201);
+    expect((await testLocation.request("POST", "/v2/tills", { body: { ...till, id: randomUUID() } })).status).toBe(201);
   }
-  const list = await shop.waitForReports(days);
-  reports = await Promise.all(list.map(({ id }) => shop.getJson<ReportV2>(`/v2/reports/${id}`)));
-  configId = (await createResource("/v1/accounting/configs", {})).id;
+  const list = await testLocation.waitForReports(days);
+  reports = await Promise.all(list.map(({ id }) => testLocation.getJson<ReportV2>(`/v2/reports/${id}`)));
+  configId = (await testLocation.create("/v1/accounting/configs", {})).id;
 }, 120_000);
 afterAll(async () => {
   await sql?.end();
@@ -39,35 +39,29 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-async function createResource(path: string, body: unknown): Promise<{ id: string }> {
-  const answer = await shop.request("POST", path, { body });
-  expect(answer.ok, await answer.clone().text()).toBe(true);
-  return (await answer.json()) as { id: string };
-}
-
 async function startExport(): Promise<string> {
   const items = reports.map(({ tillId }) => ({ tillId, accountingConfigId: configId, accountingProvider: "FULLL" }));
-  return (await createResource("/v1/accounting/exports", items)).id;
+  return (await testLocation.create("/v1/accounting/exports", items)).id;
 }
 
 const readExportStatus = async (id: string) =>
-  (await shop.getJson<AccountingExport>(`/v1/accounting/exports/${id}`)).state;
+  (await testLocation.getJson<AccountingExport>(`/v1/accounting/exports/${id}`)).state;
 
-/** The lines of an export's file, once it is done. */
+/** Waits for an export and returns the lines of its file. */
 async function readExportedLines(id: string): Promise<FecLine[]> {
-  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", {
-    timeoutSeconds: 60,
-  });
-  const { tills, files } = AccountingExport.parse(await shop.getJson(`/v1/accounting/exports/${id}`));
+  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", { withinSeconds: 60 });
+  const { tills, files } = AccountingExport.parse(await testLocation.getJson(`/v1/accounting/exports/${id}`));
   expect(tills.map(({ state }) => state)).toEqual(Array(days).fill("done"));
   const [file] = files;
   expect(file).toMatchObject({ tills: days, name: expect.stringMatching(/^(\d{9})?FEC20260512\.txt$/) });
-  const answer = await shop.request("GET", new URL(file?.fileUrl ?? "").pathname);
-  return readFec(new Uint8Array(await answer.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
+  const response = await testLocation.request("GET", new URL(file?.fileUrl ?? "").pathname);
+  return readFec(new Uint8Array(await response.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
 }
 
-/** Has every maker of an export stop in the middle of it, until `work` is done, which is told how many have begun. */
-async function whileExportsAreBlocked(work: (begun: () => Promise<number>) => Promise<void>): Promise<void> {
+/** Blocks all running exports until `work` is done. `work` receives a function that counts the running exports. */
+async function whileExportsAreBlocked(
+  work: (countRunningExports: () => Promise<number>) => Promise<void>,
+): Promise<void> {
   const schema = buildServiceSchemaName(environment.namespace, "reporting");
   await sql.begin(async (tx) => {
     await tx`lock table ${tx(schema)}.reports in access exclusive mode`;
@@ -78,8 +72,8 @@ async function whileExportsAreBlocked(work: (begun: () => Promise<number>) => Pr
   });
 }
 
-describe("an export of a location's tills", () => {
-  it("has the VAT and the sales of their reports", async () => {
+describe("an accounting export of a location's tills", () => {
+  it("contains the VAT and the sales of their reports", async () => {
     const lines = await readExportedLines(await startExport());
     const credit = (account: string) =>
       lines.filter((line) => line.account.startsWith(account)).reduce((sum, line) => sum + line.credit - line.debit, 0);
@@ -88,12 +82,12 @@ describe("an export of a location's tills", () => {
     expect(credit("706")).toBe(taxes.reduce((sum, { taxableAmount }) => sum + taxableAmount, 0));
   });
 
-  it("is the same though its maker is killed in the middle", async () => {
+  it("has the same lines when the reporting process is killed while it runs", async () => {
     const undisturbed = await readExportedLines(await startExport());
     const ids: string[] = [];
-    await whileExportsAreBlocked(async (begun) => {
+    await whileExportsAreBlocked(async (countRunningExports) => {
       for (let count = 0; count < 4; count += 1) ids.push(await startExport());
-      await eventually("two to have begun", async () => (await begun()) === 2);
+      await eventually("two exports to run", async () => (await countRunningExports()) === 2);
       await product.process("reporting").kill();
     });
     await product.process("reporting").start();

@@ -13,25 +13,25 @@ import { Random } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type FecLine, readFec } from "./accounting/read-fec.ts";
 
-/** ACCOUNTING_TILLS tills of as many restaurants, the first of which is number ACCOUNTING_SEED. */
+/** The number of generated tills, each of another restaurant; ACCOUNTING_SEED is the seed of the first. */
 const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 200);
 const firstSeed = Number(process.env.ACCOUNTING_SEED ?? 1);
 
 interface AccountingCase {
   till: TillV2;
   report: ReportV2;
-  facts: TillAccountingData;
+  accountingData: TillAccountingData;
 }
 
 const netConfig = ReplaceAccountingConfig.parse({});
 const grossConfig = ReplaceAccountingConfig.parse({ discountBooking: "gross" });
-const readings = {
+const fecFormats = {
   INEXWEB: { separator: "\t", charset: "iso-8859-15" },
   FULLL: { separator: "\t", charset: "iso-8859-15" },
   ISACOMPTA: { separator: "|", charset: "us-ascii" },
 } as const;
 
-/** Days of many special cases and days of few; of some the counted cash is not what it should be. */
+/** Generates a till, some with many special cases, and some with counted cash that differs from the expected cash. */
 function createAccountingCase(seed: number): AccountingCase {
   const random = new Random(`accounting ${seed}`);
   const mix = {
@@ -55,7 +55,7 @@ function createAccountingCase(seed: number): AccountingCase {
       counted !== null && random.chance(0.5) ? Math.max(0, counted + random.integer(-900, 900)) : counted,
   });
   const report = computeReport(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
-  return { till, report, facts: computeTillAccountingData(till, (instant) => instant.slice(0, 10)) };
+  return { till, report, accountingData: computeTillAccountingData(till, (instant) => instant.slice(0, 10)) };
 }
 
 let accountingCases: AccountingCase[];
@@ -63,24 +63,24 @@ beforeAll(() => {
   accountingCases = Array.from({ length: caseCount }, (_, index) => createAccountingCase(firstSeed + index));
 });
 
-/** What a till gives to a file that has so many entries. */
+/** Returns the lines of a till in a file that already has `entriesBefore` entries. */
 function writeAccountingFile(
-  { report, facts }: AccountingCase,
+  { report, accountingData }: AccountingCase,
   {
     provider,
     config,
     entriesBefore = 0,
   }: { provider: AccountingProvider; config: AccountingRules; entriesBefore?: number },
 ) {
-  const stored = { v2: JSON.stringify(report), accountingFacts: JSON.stringify(facts) };
+  const stored = { v2: JSON.stringify(report), accountingFacts: JSON.stringify(accountingData) };
   const till = writeTillEntries({ stored, provider, config: JSON.stringify(config), entriesBefore });
   return till.failure === null ? till : expect.unreachable(till.failure.message);
 }
 
-/** The file of one till, read back. */
-function exportLines(each: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
-  const { lines } = writeAccountingFile(each, { provider, config });
-  return readFec(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), readings[provider]);
+/** Returns the lines of one till's file, as a strict reader parses them. */
+function exportLines(accountingCase: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
+  const { lines } = writeAccountingFile(accountingCase, { provider, config });
+  return readFec(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), fecFormats[provider]);
 }
 
 const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
@@ -91,29 +91,29 @@ const linesOnAccount = (lines: FecLine[], { account }: { account: string }) =>
   lines.filter((line) => line.account === account);
 const linesOfFirstEntry = (lines: FecLine[]) => lines.filter(({ entry }) => entry === 1);
 
-/** What lines of this text add up to, debit less credit. */
-const linesWithText = (lines: FecLine[], text: string, report: ReportV2) =>
+/** Returns the balance, debit less credit, of the lines with this text. */
+const balanceOfText = (lines: FecLine[], text: string, report: ReportV2) =>
   computeBalance(lines.filter((line) => line.text === `Caisse Z${report.reportNumber} ${text}`));
 
 describe(`${caseCount} generated tills`, () => {
-  it("are each of them exported as a file that a strict reader of FECs takes, for every provider", () => {
-    for (const each of accountingCases) {
+  it("are exported as files that a strict FEC reader accepts, for every provider", () => {
+    for (const accountingCase of accountingCases) {
       for (const provider of accountingProviders) {
         for (const config of [netConfig, grossConfig])
-          expect(computeBalance(exportLines(each, provider, config))).toBe(0);
+          expect(computeBalance(exportLines(accountingCase, provider, config))).toBe(0);
       }
     }
   });
 
-  it("show everything that is out of the ordinary", () => {
-    const facts = accountingCases.map((each) => each.facts);
+  it("include every special case", () => {
+    const accountingData = accountingCases.map((accountingCase) => accountingCase.accountingData);
     const payments = accountingCases.flatMap(({ report }) => report.reportRecordedPayments);
     const entries = accountingCases.flatMap(({ report }) => report.reportEntries);
     const rows = accountingCases.flatMap(({ till }) => till.orderList.flatMap((order) => order.productRowList));
-    expect(facts.some(({ unpaid }) => unpaid > 0)).toBe(true);
-    expect(facts.some(({ owed }) => owed > 0)).toBe(true);
-    expect(facts.some(({ paidInVain }) => paidInVain > 0)).toBe(true);
-    expect(facts.some(({ cash }) => cash === null)).toBe(true);
+    expect(accountingData.some(({ unpaid }) => unpaid > 0)).toBe(true);
+    expect(accountingData.some(({ owed }) => owed > 0)).toBe(true);
+    expect(accountingData.some(({ paidInVain }) => paidInVain > 0)).toBe(true);
+    expect(accountingData.some(({ cash }) => cash === null)).toBe(true);
     expect(payments.some(({ paymentType }) => paymentType === "tip")).toBe(true);
     expect(payments.some(({ tipsAmount }) => tipsAmount > 0)).toBe(true);
     expect(payments.some(({ paymentType }) => paymentType === "customerAccount")).toBe(true);
@@ -126,12 +126,12 @@ describe(`${caseCount} generated tills`, () => {
     expect(accountingCases.some(({ report }) => report.reportDiscounts.some(({ gifted }) => gifted))).toBe(true);
   });
 
-  it("have the report's VAT, rate by rate, however discounts are booked", () => {
-    for (const each of accountingCases) {
+  it("have the report's VAT for each rate, for both ways to book discounts", () => {
+    for (const accountingCase of accountingCases) {
       for (const config of [netConfig, grossConfig]) {
-        const lines = exportLines(each, "FULLL", config);
+        const lines = exportLines(accountingCase, "FULLL", config);
         for (const { taxRate, account } of config.collectedVat) {
-          const taxes = each.report.reportTaxes.filter((tax) => tax.taxRate === taxRate);
+          const taxes = accountingCase.report.reportTaxes.filter((tax) => tax.taxRate === taxRate);
           expect(computeCredit(linesOnAccount(lines, { account }))).toBe(
             sumAmounts(taxes, ({ taxAmount }) => taxAmount),
           );
@@ -140,80 +140,94 @@ describe(`${caseCount} generated tills`, () => {
     }
   });
 
-  it("have the report's payments, method by method", () => {
-    for (const each of accountingCases) {
-      const lines = linesOfFirstEntry(exportLines(each, "FULLL", netConfig));
-      const payments = each.report.reportRecordedPayments;
+  it("have the report's payments for each payment method", () => {
+    for (const accountingCase of accountingCases) {
+      const lines = linesOfFirstEntry(exportLines(accountingCase, "FULLL", netConfig));
+      const payments = accountingCase.report.reportRecordedPayments;
       for (const name of new Set(payments.map((payment) => payment.name ?? ""))) {
-        const named = payments.filter((payment) => payment.name === name);
-        expect(linesWithText(lines, name, each.report)).toBe(sumAmounts(named, ({ totalAmount }) => totalAmount));
+        const paymentsWithName = payments.filter((payment) => payment.name === name);
+        expect(balanceOfText(lines, name, accountingCase.report)).toBe(
+          sumAmounts(paymentsWithName, ({ totalAmount }) => totalAmount),
+        );
       }
-      const tips = sumAmounts(each.report.reportRecordedPayments, (payment) =>
+      const tips = sumAmounts(accountingCase.report.reportRecordedPayments, (payment) =>
         payment.paymentType === "tip" ? payment.totalAmount : payment.tipsAmount,
       );
       expect(computeCredit(linesOnAccount(lines, netConfig.tips))).toBe(tips);
     }
   });
 
-  it("have what is unpaid on 411, deposits on 4191, and the drawer's movements by what they are for", () => {
-    for (const each of accountingCases) {
-      const { report, till } = each;
-      const lines = exportLines(each, "FULLL", netConfig);
-      const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
-      const left = counting.filter(({ leftToPay }) => leftToPay > 0);
-      expect(linesWithText(lines, "Reste à payer", report)).toBe(sumAmounts(left, ({ leftToPay }) => leftToPay));
-      const moved = (type: string) =>
+  it("have unpaid amounts on 411, deposits on 4191, and movements of the drawer on their accounts", () => {
+    for (const accountingCase of accountingCases) {
+      const { report, till } = accountingCase;
+      const lines = exportLines(accountingCase, "FULLL", netConfig);
+      const countedOrders = till.orderList.filter(
+        (order) => !order.isCanceled && !order.isTransferred && !order.isTraining,
+      );
+      const unpaidOrders = countedOrders.filter(({ leftToPay }) => leftToPay > 0);
+      expect(balanceOfText(lines, "Reste à payer", report)).toBe(
+        sumAmounts(unpaidOrders, ({ leftToPay }) => leftToPay),
+      );
+      const entryTotal = (type: string) =>
         sumAmounts(
           report.reportEntries.filter((entry) => entry.entryType === type),
           ({ entryAmount }) => entryAmount,
         );
-      const paidWith = (mode: string) =>
+      const paymentTotal = (mode: string) =>
         sumAmounts(
           report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === mode),
           ({ totalAmount }) => totalAmount,
         );
-      expect(computeCredit(linesOnAccount(lines, netConfig.deposits))).toBe(moved("deposit") - paidWith("deposit"));
-      expect(computeCredit(linesOnAccount(lines, netConfig.cashIn))).toBe(moved("cash-in"));
-      expect(computeCredit(linesOnAccount(lines, netConfig.cashOut))).toBe(moved("cash-out"));
-      const unpaid = sumAmounts(left, ({ leftToPay }) => leftToPay) + paidWith("debt") - moved("customerAccount");
+      expect(computeCredit(linesOnAccount(lines, netConfig.deposits))).toBe(
+        entryTotal("deposit") - paymentTotal("deposit"),
+      );
+      expect(computeCredit(linesOnAccount(lines, netConfig.cashIn))).toBe(entryTotal("cash-in"));
+      expect(computeCredit(linesOnAccount(lines, netConfig.cashOut))).toBe(entryTotal("cash-out"));
+      const unpaid =
+        sumAmounts(unpaidOrders, ({ leftToPay }) => leftToPay) + paymentTotal("debt") - entryTotal("customerAccount");
       expect(computeBalance(linesOnAccount(lines, netConfig.unpaid))).toBe(unpaid);
     }
   });
 
-  it("leave on the cash account what was counted in the drawer, less what was there at the start", () => {
-    for (const each of accountingCases.filter(({ facts }) => facts.cash)) {
-      const { initialCashBalance: initial, finalCashBalance: counted } = each.till;
-      const cash = computeBalance(linesOnAccount(exportLines(each, "FULLL", netConfig), netConfig.payments.cash));
+  it("leave on the cash account the counted cash less the initial cash", () => {
+    for (const accountingCase of accountingCases.filter(({ accountingData }) => accountingData.cash)) {
+      const { initialCashBalance: initial, finalCashBalance: counted } = accountingCase.till;
+      const cash = computeBalance(
+        linesOnAccount(exportLines(accountingCase, "FULLL", netConfig), netConfig.payments.cash),
+      );
       expect(cash).toBe((counted ?? 0) - (initial ?? 0));
     }
   });
 
-  it("have sales net of discounts, or gross with the discounts on 709, and the same result either way", () => {
-    for (const each of accountingCases) {
-      const { report } = each;
-      const [netLines, grossLines] = [exportLines(each, "FULLL", netConfig), exportLines(each, "FULLL", grossConfig)];
+  it("have sales net of discounts, or gross with the discounts on 709, with the same result", () => {
+    for (const accountingCase of accountingCases) {
+      const { report } = accountingCase;
+      const [netLines, grossLines] = [
+        exportLines(accountingCase, "FULLL", netConfig),
+        exportLines(accountingCase, "FULLL", grossConfig),
+      ];
       const salesOf = (lines: FecLine[]) => computeCredit(lines.filter(({ account }) => account.startsWith("706")));
-      const given = sumAmounts(
+      const discountTotal = sumAmounts(
         report.reportDiscounts.flatMap(({ taxRepartition }) => taxRepartition),
         ({ taxableAmount }) => taxableAmount,
       );
       expect(linesOnAccount(netLines, netConfig.discounts)).toEqual([]);
       expect(salesOf(netLines)).toBe(sumAmounts(report.reportTaxes, ({ taxableAmount }) => taxableAmount));
-      expect(computeBalance(linesOnAccount(grossLines, grossConfig.discounts))).toBe(given);
-      expect(salesOf(grossLines) - given).toBe(salesOf(netLines));
+      expect(computeBalance(linesOnAccount(grossLines, grossConfig.discounts))).toBe(discountTotal);
+      expect(salesOf(grossLines) - discountTotal).toBe(salesOf(netLines));
     }
   });
 
-  it("come into one file, numbered through", () => {
+  it("are numbered continuously in one file", () => {
     for (const provider of accountingProviders) {
       const pieces: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
       let entriesBefore = 0;
-      for (const each of accountingCases) {
-        const { lines, entries } = writeAccountingFile(each, { provider, config: netConfig, entriesBefore });
+      for (const accountingCase of accountingCases) {
+        const { lines, entries } = writeAccountingFile(accountingCase, { provider, config: netConfig, entriesBefore });
         pieces.push(lines);
         entriesBefore += entries;
       }
-      const lines = readFec(Buffer.concat(pieces), readings[provider]);
+      const lines = readFec(Buffer.concat(pieces), fecFormats[provider]);
       expect(lines.at(-1)?.entry).toBe(entriesBefore);
     }
   });

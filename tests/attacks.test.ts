@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/live-order-input.ts";
+import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -35,14 +35,14 @@ async function openRawSocket(): Promise<Socket> {
   return socket.on("error", () => {});
 }
 
-describe("a body that looks like a request", () => {
-  it("is never one of the next client's, whatever the Connection header names", async () => {
+describe("a request body that contains another request", () => {
+  it("never becomes the request of another client, for any Connection header", async () => {
     const admin = createTestAdminClient(product);
     const { data: keys } = await admin.GET("/v1/auth/keys");
-    const victims = keys.data.find(({ locationId }) => locationId === victim.locationId);
-    const revoke = `DELETE /v1/auth/keys/${victims?.id} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`;
-    const mislead = "GET /v2/reports/ HTTP/1.1\r\nhost: x\r\nx-forwarded-host: evil.example\r\n\r\n";
-    const names = [
+    const victimKey = keys.data.find(({ locationId }) => locationId === victim.locationId);
+    const revokeKey = `DELETE /v1/auth/keys/${victimKey?.id} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`;
+    const forgedHost = "GET /v2/reports/ HTTP/1.1\r\nhost: x\r\nx-forwarded-host: evil.example\r\n\r\n";
+    const connectionHeaders = [
       "content-length",
       "host",
       "transfer-encoding",
@@ -50,109 +50,109 @@ describe("a body that looks like a request", () => {
       "x-request-id",
     ];
     let isOver = false;
-    const seen: string[] = [];
-    const bystanders = [victim, victim, victim].map(async (shop) => {
+    const responses: string[] = [];
+    const otherClients = [victim, victim, victim].map(async (testLocation) => {
       while (!isOver) {
-        const response = await shop.request("GET", "/v2/reports/");
-        seen.push(`${response.status} ${await response.text()}`);
+        const response = await testLocation.request("GET", "/v2/reports/");
+        responses.push(`${response.status} ${await response.text()}`);
       }
     });
     for (let round = 0; round < 60; round++) {
-      const body = round % 2 === 0 ? revoke : mislead;
+      const body = round % 2 === 0 ? revokeKey : forgedHost;
       const socket = await openRawSocket();
       socket.write(
         `POST /v1/reports/ HTTP/1.1\r\nhost: api.example\r\nauthorization: Bearer ${attacker.key}\r\n` +
-          `connection: ${names[round % names.length]}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+          `connection: ${connectionHeaders[round % connectionHeaders.length]}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       );
       await sleep(10);
       socket.destroy();
     }
     isOver = true;
-    await Promise.all(bystanders);
-    expect(seen.filter((answer) => !answer.startsWith("200 ") || answer.includes("evil"))).toEqual([]);
+    await Promise.all(otherClients);
+    expect(responses.filter((response) => !response.startsWith("200 ") || response.includes("evil"))).toEqual([]);
     const { data: after } = await admin.GET("/v1/auth/keys");
     expect(after.data.filter(({ revokedAt }) => revokedAt !== null)).toEqual([]);
   });
 });
 
-describe("clients that ask and never read", () => {
-  it("cost the gateway next to nothing", async () => {
+describe("clients that send requests and never read the responses", () => {
+  it("do not grow the memory of the gateway", async () => {
     const pid = product.process("gateway").pid as number;
     for (let warm = 0; warm < 50; warm++) await (await fetch(`${product.url}/openapi.json`)).arrayBuffer();
     const before = await readResidentMegabytes(pid);
-    const ask = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
-    const grown: number[] = [];
-    // Again when it was too much: garbage of a first time goes with the next, and what is kept stays.
-    while (grown.length < 3 && !grown.some((megabytes) => megabytes < 50)) {
+    const rawRequest = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
+    const growthMegabytes: number[] = [];
+    // Several attempts: garbage of the first is collected in the next, while leaked memory stays.
+    while (growthMegabytes.length < 3 && !growthMegabytes.some((megabytes) => megabytes < 50)) {
       const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
       for (const [at, socket] of sockets.entries()) {
         socket.pause();
-        // One half sends as much as it can, the other as many as are answered at all.
-        socket.write(ask.repeat(at % 2 === 0 ? 800 : 8));
+        // Half of the clients send as much as the socket takes, the others as many requests as the gateway answers.
+        socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
       }
       for (let second = 0; second < 5; second++) {
-        const began = performance.now();
+        const startedAt = performance.now();
         expect((await victim.request("GET", "/v2/reports/")).status).toBe(200);
-        expect(performance.now() - began).toBeLessThan(2_000);
+        expect(performance.now() - startedAt).toBeLessThan(2_000);
         await sleep(1_000);
       }
-      grown.push((await readResidentMegabytes(pid)) - before);
+      growthMegabytes.push((await readResidentMegabytes(pid)) - before);
       for (const socket of sockets) socket.destroy();
     }
-    expect(Math.min(...grown), `megabytes: ${grown}`).toBeLessThan(50);
+    expect(Math.min(...growthMegabytes), `megabytes: ${growthMegabytes}`).toBeLessThan(50);
   });
 });
 
-/** The longest that another location waits for its live orders while something is done. */
+/** Returns the longest response time of another location's live orders while `work` runs. */
 async function measureLongestWaitMs(work: () => Promise<unknown>): Promise<number> {
   let isOver = false;
   let longest = 0;
-  const bystander = (async () => {
+  const otherClient = (async () => {
     while (!isOver) {
-      const began = performance.now();
+      const startedAt = performance.now();
       expect((await victim.request("GET", "/v1/orders-live/")).status).toBe(200);
-      longest = Math.max(longest, performance.now() - began);
+      longest = Math.max(longest, performance.now() - startedAt);
       await sleep(50);
     }
   })();
   await work().finally(() => {
     isOver = true;
   });
-  await bystander;
+  await otherClient;
   return longest;
 }
 
-describe("many requests of one location", () => {
-  it("that wait for the same rows leave connections to others", async () => {
+describe("many concurrent requests of one location", () => {
+  it("that wait for the same rows leave database connections to others", async () => {
     const upsert = () => attacker.request("POST", "/v1/orders-live/", { body: [createLiveOrderInput()] });
     const waited = await measureLongestWaitMs(async () => {
       for (let round = 0; round < 3; round++) {
-        const answers = await Promise.all(Array.from({ length: 200 }, upsert));
-        expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+        const responses = await Promise.all(Array.from({ length: 200 }, upsert));
+        expect(responses.filter(({ ok }) => !ok)).toEqual([]);
       }
     });
     expect(waited).toBeLessThan(2_000);
   });
 
-  it("with bodies that weigh much once they are parsed do not end the process", async () => {
-    const names = (round: number) =>
+  it("with bodies of many fields do not exhaust the memory of the process", async () => {
+    const createManyFields = (round: number) =>
       Object.fromEntries(Array.from({ length: 4_800 }, (_, at) => [`k${at}x${round}`, 1]));
-    const heavy = (round: number) => {
+    const sendLargeBody = (round: number) => {
       const orders = Array.from({ length: 50 }, createLiveOrderInput).map((order) => ({
         ...order,
-        data: { ...order.data, customerInfo: { a: names(round) } },
+        data: { ...order.data, customerInfo: { a: createManyFields(round) } },
       }));
       const body = gzipSync(JSON.stringify(orders));
       return attacker.request("POST", "/v1/orders-live/", { body, headers: { "content-encoding": "gzip" } });
     };
     const pid = product.process("order-live").pid;
-    const answers = await Promise.all(Array.from({ length: 16 }, (_, round) => heavy(round)));
-    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    const responses = await Promise.all(Array.from({ length: 16 }, (_, round) => sendLargeBody(round)));
+    expect(responses.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     expect(product.process("order-live").pid).toBe(pid);
     expect((await victim.request("GET", "/v1/orders-live/")).status).toBe(200);
   }, 60_000);
 
-  it("that bring their bodies slowly hold no connection to the service", async () => {
+  it("that send their bodies slowly hold no connection to the service", async () => {
     const sockets = await Promise.all(Array.from({ length: 300 }, openRawSocket));
     for (const socket of sockets) {
       socket.write(

@@ -6,16 +6,16 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type ApiOperation, apiOperations, type OperationOutcome } from "./contract/api-operations.ts";
 import { type ContractFixture, createContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type OperationRequest, successRequestBuilder } from "./contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import type { ProductAddress } from "./harness/product-under-test.ts";
-import { sharedProduct } from "./harness/shared-product.ts";
+import { getSharedProduct } from "./harness/shared-product.ts";
 
 let product: ProductAddress;
-let world: ContractFixture;
+let fixture: ContractFixture;
 let revokedKey: string;
-/** Keys of the shop that may do everything but what needs one scope, by that scope. */
+/** API keys of the location with all scopes but one, by the missing scope. */
 const keysWithoutScope = new Map<Scope, string>();
 
 const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
@@ -24,73 +24,73 @@ const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
 const publicOperations = apiOperations.filter(({ scope }) => scope === undefined);
 
 beforeAll(async () => {
-  product = await sharedProduct();
-  world = await createContractFixture(product);
+  product = await getSharedProduct();
+  fixture = await createContractFixture(product);
   for (const scope of new Set(protectedOperations.map((operation) => operation.scope))) {
     keysWithoutScope.set(
       scope,
-      await world.keyWith([...locationKeyScopes.filter((each) => each !== scope), "locations:any"]),
+      await fixture.createKeyWithScopes([...locationKeyScopes.filter((each) => each !== scope), "locations:any"]),
     );
   }
   revokedKey = await createRevokedKey();
 }, 120_000);
 
 async function createRevokedKey(): Promise<string> {
-  const key = await world.keyWith(locationKeyScopes);
-  const { data } = await world.shop.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
-  expect((await world.shop.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
+  const key = await fixture.createKeyWithScopes(locationKeyScopes);
+  const { data } = await fixture.testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
+  expect((await fixture.testLocation.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
   await eventually(
-    "the key to be refused",
-    async () => (await world.shop.request("GET", "/v2/reports", { key })).status === 401,
+    "the key to be rejected",
+    async () => (await fixture.testLocation.request("GET", "/v2/reports", { key })).status === 401,
   );
   return key;
 }
 
-/** Sends an operation's ordinary request with this key in the place of the one that it would have. */
+/** Sends an operation's success request with another API key. */
 async function requestWithKey(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
-  const ordinary = await successRequestBuilder(operation, operationContracts[operation.id])(world);
-  return sendOperationRequest(product.url, operation, { ...ordinary, key });
+  const successRequest = await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture);
+  return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
-/** Ordinary requests that were refused, and so can be sent again, by the operation's id. */
+/** Success requests that were only sent with a rejected key, which can be sent again, by operation id. */
 const unusedRequests = new Map<string, OperationRequest>();
 
-/** Sends an operation's ordinary request with a key for which it is refused. */
+/** Sends an operation's success request with an API key that is rejected. */
 async function requestExpectingRefusal(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
-  const ordinary =
+  const successRequest =
     unusedRequests.get(operation.id) ??
-    (await successRequestBuilder(operation, operationContracts[operation.id])(world));
-  unusedRequests.set(operation.id, ordinary);
-  return sendOperationRequest(product.url, operation, { ...ordinary, key });
+    (await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture));
+  unusedRequests.set(operation.id, successRequest);
+  return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
-/** Expects whatever was answered to be documented, and gives its status. */
-function documentedStatus(operation: ApiOperation, answer: OperationResponse): number {
-  const isError = answer.status >= 400;
+/** Expects the response to be documented. Returns its status. */
+function expectDocumentedStatus(operation: ApiOperation, response: OperationResponse): number {
+  const isError = response.status >= 400;
   const outcome: OperationOutcome = isError
-    ? (JSON.parse(answer.text).code as ErrorCode)
-    : (`${answer.status}` as OperationOutcome);
-  expectDocumentedResponse(operation, answer, outcome);
-  return answer.status;
+    ? (JSON.parse(response.text).code as ErrorCode)
+    : (`${response.status}` as OperationOutcome);
+  expectDocumentedResponse(operation, response, outcome);
+  return response.status;
 }
 
 describe.each(protectedOperations)("$id", (operation) => {
-  it("refuses who has no key", async () => {
+  it("rejects a request without an API key", async () => {
     expectDocumentedResponse(operation, await requestExpectingRefusal(operation, null), "key_missing");
   });
 
   it.each([
-    ["was never made", () => createApiKey().key],
-    ["has not the form of one", () => "pragma_mistyped"],
-  ])("refuses a key that %s", async (_, keyOf) => {
+    ["that was never created", () => createApiKey().key],
+    ["with an invalid format", () => "pragma_mistyped"],
+  ])("rejects an API key %s", async (_, keyOf) => {
     expectDocumentedResponse(operation, await requestExpectingRefusal(operation, keyOf()), "key_invalid");
   });
 
-  it("refuses a key that was revoked", async () => {
+  it("rejects a revoked API key", async () => {
     expectDocumentedResponse(operation, await requestExpectingRefusal(operation, revokedKey), "key_revoked");
   });
 
-  it("refuses a key without the scope that it is documented to need", async () => {
+  it("rejects an API key without the documented scope", async () => {
     expectDocumentedResponse(
       operation,
       await requestExpectingRefusal(operation, keysWithoutScope.get(operation.scope) ?? ""),
@@ -98,21 +98,21 @@ describe.each(protectedOperations)("$id", (operation) => {
     );
   });
 
-  it("does for the key of another location what its contract says", async () => {
-    const status = documentedStatus(operation, await requestWithKey(operation, world.other.key));
+  it("returns to another location the status of its contract", async () => {
+    const status = expectDocumentedStatus(operation, await requestWithKey(operation, fixture.otherLocation.key));
     expect(status).toBe(operationContracts[operation.id]?.statusForOtherLocation);
   });
 
-  it("is not denied to an admin", async () => {
-    const status = documentedStatus(operation, await requestWithKey(operation, product.adminKey));
+  it("accepts an admin key", async () => {
+    const status = expectDocumentedStatus(operation, await requestWithKey(operation, product.adminKey));
     expect(status).not.toBe(401);
     expect(status).not.toBe(403);
   });
 });
 
 describe.each(publicOperations)("$id", (operation) => {
-  it("is for everybody, whatever they present as their key", async () => {
-    for (const key of [null, "pragma_mistyped", revokedKey, world.shop.key]) {
+  it("accepts every request, with any API key or none", async () => {
+    for (const key of [null, "pragma_mistyped", revokedKey, fixture.testLocation.key]) {
       expectDocumentedResponse(operation, await requestWithKey(operation, key), "200");
     }
   });

@@ -37,75 +37,77 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What a process needs on one of the two places that the product lives in, before and after. */
-function variablesFor(place: number): Record<string, string> {
-  const { postgres, nats, redis } = servers[place] ?? expect.unreachable();
+/**
+ * Returns the environment variables of one of the two installations, before the backup (0) and after the restore (1).
+ */
+function variablesFor(installation: number): Record<string, string> {
+  const { postgres, nats, redis } = servers[installation] ?? expect.unreachable();
   const urls = { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url };
-  return { ...environment.variables, ...urls, OBJECT_STORE: `file:${folder}/place-${place}` };
+  return { ...environment.variables, ...urls, OBJECT_STORE: `file:${folder}/installation-${installation}` };
 }
 
-const runBackupCommand = (verb: "backup" | "restore", place: number) =>
-  promisify(execFile)(process.execPath, [backupProgram, verb, join(folder, "backup")], {
-    env: { PATH: process.env.PATH, ...variablesFor(place) },
+const runBackupCommand = (command: "backup" | "restore", installation: number) =>
+  promisify(execFile)(process.execPath, [backupProgram, command, join(folder, "backup")], {
+    env: { PATH: process.env.PATH, ...variablesFor(installation) },
   });
 
 const newTill = () => generateTill({ seed: 4, tillId: randomUUID(), orders: 8, day: "2026-04-01" });
 
-async function expectReportOf(shop: TestLocation, till: object): Promise<void> {
-  const expected = computeExpectedReport("V2", till, shop.locationId);
+async function expectReportOf(testLocation: TestLocation, till: object): Promise<void> {
+  const expected = computeExpectedReport("V2", till, testLocation.locationId);
   const report = await eventually("the report", async () => {
-    const answer = await shop.request("GET", `/v2/reports/${expected?.id}`);
-    return answer.status === 200 && answer.json();
+    const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
+    return response.status === 200 && response.json();
   });
   expect(report).toEqual(toJsonValue(expected?.reportV2));
 }
 
-/** The same shop, asked where the product lives now. */
-function copyOfTestLocation(product: ProductUnderTest, shop: TestLocation): TestLocation {
-  const moved: TestLocation = {
-    ...shop,
+/** Returns the same location with requests to another product. */
+function copyOfTestLocation(product: ProductUnderTest, testLocation: TestLocation): TestLocation {
+  const copy: TestLocation = {
+    ...testLocation,
     request: (method, path, { body, headers } = {}) =>
       fetch(`${product.url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${shop.key}`, "content-type": "application/json", ...headers },
+        headers: { authorization: `Bearer ${testLocation.key}`, "content-type": "application/json", ...headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     async getJson<T>(path: string) {
-      const answer = await moved.request("GET", path);
-      expect(answer.status).toBe(200);
-      return (await answer.json()) as T;
+      const response = await copy.request("GET", path);
+      expect(response.status).toBe(200);
+      return (await response.json()) as T;
     },
   };
-  return moved;
+  return copy;
 }
 
 describe("a backup", () => {
-  it("brings everything back when PostgreSQL, the objects, NATS and Redis are all lost", async () => {
+  it("restores all data when PostgreSQL, the objects, NATS and Redis are lost", async () => {
     const receiver = await startWebhookReceiver();
     const endpoint = receiver.addEndpoint(respondWithStatus(503));
     const before = await startProductUnderTest(variablesFor(0));
-    const shop = await createTestLocation(before, {
+    const testLocation = await createTestLocation(before, {
       scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "webhooks:write"],
     });
-    const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Restored" } });
-    await shop.api.POST("/v1/webhooks", {
+    const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Restored" } });
+    await testLocation.api.POST("/v1/webhooks", {
       body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["report.finalized"] },
     });
-    const [done, unsent] = [newTill(), newTill()];
-    await shop.request("POST", "/v2/tills/", { body: done });
-    await expectReportOf(shop, done);
-    await eventually("an attempt that fails", () => endpoint.receivedWebhooks.length > 0);
-    const body = await (await shop.request("GET", `/v1/tills/${done.id}/object`)).text();
-    const ofReport = `/v1/orders/?size=100&reportId=${computeExpectedReport("V2", done, shop.locationId)?.id}`;
-    const orders = await shop.getJson<{ data: object[] }>(ofReport);
-    // Accepted, and not told to anybody when the backup is made.
+    const [processed, unprocessed] = [newTill(), newTill()];
+    await testLocation.request("POST", "/v2/tills/", { body: processed });
+    await expectReportOf(testLocation, processed);
+    await eventually("a failed attempt", () => endpoint.receivedWebhooks.length > 0);
+    const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
+    const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedReport("V2", processed, testLocation.locationId)?.id}`;
+    const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
+    // NATS is down: the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");
-    expect((await shop.request("POST", "/v2/tills/", { body: unsent })).status).toBe(201);
+    expect((await testLocation.request("POST", "/v2/tills/", { body: unprocessed })).status).toBe(201);
     expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 2 });
     expect((await stat(join(folder, "backup"))).mode & 0o077).toBe(0);
     await before.process("all").kill();
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);
-    await rm(join(folder, "place-0"), { recursive: true });
+    await rm(join(folder, "installation-0"), { recursive: true });
 
     endpoint.setHandler(respondWithStatus(204));
     const restoring = performance.now();
@@ -113,16 +115,16 @@ describe("a backup", () => {
     const after = await startProductUnderTest(variablesFor(1), { adminKey: before.adminKey });
     const seconds = (performance.now() - restoring) / 1000;
     try {
-      const restored = copyOfTestLocation(after, shop);
-      expect((await restored.getJson<{ data: object[] }>(ofReport)).data).toEqual(orders.data);
-      expect(await (await restored.request("GET", `/v1/tills/${done.id}/object`)).text()).toBe(body);
-      await expectReportOf(restored, done);
-      await expectReportOf(restored, unsent);
+      const restored = copyOfTestLocation(after, testLocation);
+      expect((await restored.getJson<{ data: object[] }>(ordersPath)).data).toEqual(orders.data);
+      expect(await (await restored.request("GET", `/v1/tills/${processed.id}/object`)).text()).toBe(body);
+      await expectReportOf(restored, processed);
+      await expectReportOf(restored, unprocessed);
       const next = newTill();
       expect((await restored.request("POST", "/v2/tills/", { body: next })).status).toBe(201);
       await expectReportOf(restored, next);
-      const told = () => endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]);
-      await eventually("each report to be told of", () => new Set(told()).size === 3, { timeoutSeconds: 40 });
+      const webhookIds = () => endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]);
+      await eventually("a message for each report", () => new Set(webhookIds()).size === 3, { withinSeconds: 40 });
       await expectDatabaseConsistency({ ...environment, variables: variablesFor(1) });
       expect(seconds).toBeLessThan(60);
     } finally {
@@ -131,7 +133,7 @@ describe("a backup", () => {
     }
   }, 180_000);
 
-  it("is not restored over anything", async () => {
+  it("is not restored into a database with data", async () => {
     await expect(runBackupCommand("restore", 1)).rejects.toThrow(/not empty/);
   });
 });

@@ -12,12 +12,12 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
-let shop: TestLocation;
+let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "catalog"] });
-  shop = await createCatalogLocation();
+  testLocation = await createCatalogLocation();
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
@@ -34,72 +34,72 @@ const catalogPaths = {
   categories: "/v1/catalog/categories",
 };
 
-/** So many products, each like one of the restaurant's. */
+/** Returns a catalog with this number of products, copied from the restaurant's products. */
 function catalogWithProducts(count: number): Catalog {
   const products = Array.from({ length: count }, (_, index) => {
-    const like = catalog.products[index % catalog.products.length];
-    return { ...like, id: crypto.randomUUID(), name: `${like?.name} ${index}` } as Catalog["products"][number];
+    const template = catalog.products[index % catalog.products.length];
+    return { ...template, id: crypto.randomUUID(), name: `${template?.name} ${index}` } as Catalog["products"][number];
   });
   return { ...catalog, products };
 }
 
-describe("the catalogue of a location", () => {
-  it("is empty at first, then what its point of sale says, and announced", async () => {
-    for (const address of Object.values(catalogPaths)) expect(await shop.getJson(address)).toEqual([]);
-    const answer = await shop.request("PUT", "/v1/catalog", { body: catalog });
-    const { etag, ...replaced } = (await answer.json()) as { etag: string };
-    expect([answer.status, replaced]).toMatchObject([200, { changed: true, locationId: shop.locationId }]);
+describe("the catalog of a location", () => {
+  it("is empty at first, then the one that the POS sent, with an event", async () => {
+    for (const path of Object.values(catalogPaths)) expect(await testLocation.getJson(path)).toEqual([]);
+    const response = await testLocation.request("PUT", "/v1/catalog", { body: catalog });
+    const { etag, ...replaced } = (await response.json()) as { etag: string };
+    expect([response.status, replaced]).toMatchObject([200, { changed: true, locationId: testLocation.locationId }]);
     for (const list of catalogListNames) {
-      expect(await shop.getJson(catalogPaths[list])).toEqual(catalog[list]);
-      expect(await shop.getJson(`${catalogPaths[list]}/`)).toEqual(catalog[list]);
+      expect(await testLocation.getJson(catalogPaths[list])).toEqual(catalog[list]);
+      expect(await testLocation.getJson(`${catalogPaths[list]}/`)).toEqual(catalog[list]);
     }
-    const announced = await eventually("the event", async () => {
-      const events = await readPublishedEvents(environment, "catalog.updated", shop.locationId);
+    const publishedEvents = await eventually("the event", async () => {
+      const events = await readPublishedEvents(environment, "catalog.updated", testLocation.locationId);
       return events.length > 0 && events;
     });
-    expect(announced).toMatchObject([{ etag, counts: { products: catalog.products.length } }]);
+    expect(publishedEvents).toMatchObject([{ etag, counts: { products: catalog.products.length } }]);
   });
 
-  it("is not sent again to who has it, and not changed by who has another", async () => {
+  it("returns 304 for a current ETag, and 412 for a change based on an older one", async () => {
     const seller = await createCatalogLocation();
     await seller.request("PUT", "/v1/catalog/", { body: catalog });
     const etag = (await seller.request("GET", "/v1/catalog/")).headers.get("etag") ?? "";
     expect((await seller.request("GET", "/v1/catalog/", { headers: { "if-none-match": etag } })).status).toBe(304);
-    const put = (products: Catalog["products"]) =>
+    const replaceProducts = (products: Catalog["products"]) =>
       seller.request("PUT", "/v1/catalog/", { body: { ...catalog, products }, headers: { "if-match": etag } });
-    expect((await put(catalog.products.slice(1))).status).toBe(200);
-    const late = await put(catalog.products.slice(2));
-    expect([late.status, await late.json()]).toMatchObject([412, { code: "precondition_failed" }]);
+    expect((await replaceProducts(catalog.products.slice(1))).status).toBe(200);
+    const conflicting = await replaceProducts(catalog.products.slice(2));
+    expect([conflicting.status, await conflicting.json()]).toMatchObject([412, { code: "precondition_failed" }]);
     expect(await seller.getJson("/v1/catalog/")).toEqual(catalog.products.slice(1));
   });
 
-  it("is nobody else's to read or change", async () => {
+  it("cannot be read or changed by another location", async () => {
     const other = await createCatalogLocation();
-    const address = `/v1/catalog/?locationId=${shop.locationId}`;
-    expect((await other.request("GET", address)).status).toBe(403);
-    expect((await other.request("PUT", address, { body: catalog })).status).toBe(403);
+    const path = `/v1/catalog/?locationId=${testLocation.locationId}`;
+    expect((await other.request("GET", path)).status).toBe(403);
+    expect((await other.request("PUT", path, { body: catalog })).status).toBe(403);
     expect(await other.getJson("/v1/catalog/payments/")).toEqual([]);
     const reader = await createTestLocation(product, { scopes: ["catalog:read"] });
     expect((await reader.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(403);
   });
 
-  it("may be large, and come with gzip", async () => {
+  it("can be large and compressed with gzip", async () => {
     const seller = await createCatalogLocation();
     const large = catalogWithProducts(10_000);
     const body = gzipSync(JSON.stringify(large), { level: 1 });
-    const answer = await seller.request("PUT", "/v1/catalog/", { body, headers: gzipped });
-    expect([answer.status, await answer.json()]).toMatchObject([200, { counts: { products: 10_000 } }]);
+    const response = await seller.request("PUT", "/v1/catalog/", { body, headers: gzipHeaders });
+    expect([response.status, await response.json()]).toMatchObject([200, { counts: { products: 10_000 } }]);
     expect(await seller.getJson("/v1/catalog/")).toEqual(large.products);
   });
 
-  it("is one version in all its lists, whenever the service is killed while it is replaced", async () => {
+  it("has the same version in all lists when the service is killed during a replacement", async () => {
     const seller = await createCatalogLocation();
-    await seller.request("PUT", "/v1/catalog/", { body: findByName("before") });
-    for (const delay of [10, 40, 90]) {
+    await seller.request("PUT", "/v1/catalog/", { body: createCatalogNamed("before") });
+    for (const delayMs of [10, 40, 90]) {
       const replacing = ["a", "b", "c", "d"].map((version) =>
-        seller.request("PUT", "/v1/catalog/", { body: findByName(`${version}-${delay}`) }).catch(() => null),
+        seller.request("PUT", "/v1/catalog/", { body: createCatalogNamed(`${version}-${delayMs}`) }).catch(() => null),
       );
-      await sleep(delay);
+      await sleep(delayMs);
       await product.process("catalog").kill();
       await Promise.all(replacing);
       await product.process("catalog").start();
@@ -109,13 +109,13 @@ describe("the catalogue of a location", () => {
       const versions = lists.flatMap((items) => items.map(({ name }) => name));
       expect(new Set(versions).size).toBe(1);
     }
-    expect((await seller.request("PUT", "/v1/catalog/", { body: findByName("after") })).status).toBe(200);
-    expect(await seller.getJson("/v1/catalog/")).toEqual(findByName("after").products);
+    expect((await seller.request("PUT", "/v1/catalog/", { body: createCatalogNamed("after") })).status).toBe(200);
+    expect(await seller.getJson("/v1/catalog/")).toEqual(createCatalogNamed("after").products);
   }, 90_000);
 });
 
-/** A large catalogue in which everything has this name. */
-function findByName(name: string): Catalog {
+/** Returns a large catalog in which everything has this name. */
+function createCatalogNamed(name: string): Catalog {
   const { products, payments, taxes, modifiers, categories } = catalogWithProducts(800);
   const rename = <Item extends object>(items: Item[]) => items.map((item) => ({ ...item, name }));
   return {
@@ -127,4 +127,4 @@ function findByName(name: string): Catalog {
   };
 }
 
-const gzipped = { "content-encoding": "gzip", "content-type": "application/json" };
+const gzipHeaders = { "content-encoding": "gzip", "content-type": "application/json" };

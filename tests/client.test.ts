@@ -5,29 +5,29 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ProductAddress } from "./harness/product-under-test.ts";
-import { sharedProduct } from "./harness/shared-product.ts";
+import { getSharedProduct } from "./harness/shared-product.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let product: ProductAddress;
-let shop: TestLocation;
+let testLocation: TestLocation;
 
 const tills = Array.from({ length: 5 }, (_, index) =>
   generateTill({ seed: "client", orders: 2, day: `2026-05-${10 + index}` }),
 );
 
 beforeAll(async () => {
-  product = await sharedProduct();
-  shop = await createTestLocation(product);
-  for (const till of tills) await shop.api.POST("/v2/tills", { body: till });
-  await shop.waitForReports(tills.length);
+  product = await getSharedProduct();
+  testLocation = await createTestLocation(product);
+  for (const till of tills) await testLocation.api.POST("/v2/tills", { body: till });
+  await testLocation.waitForReports(tills.length);
 }, 120_000);
 
-const readReport = (id: string) => shop.api.GET("/v2/reports/{id}", { params: { path: { id } } });
+const readReport = (id: string) => testLocation.api.GET("/v2/reports/{id}", { params: { path: { id } } });
 
 describe("the client", () => {
-  it("meets each item of a list once, page by page, newest first", async () => {
+  it("iterates over all pages of a list, newest first", async () => {
     const starts: string[] = [];
-    const list = shop.api.items("/v2/reports", { params: { query: { size: 2 } } });
+    const list = testLocation.api.items("/v2/reports", { params: { query: { size: 2 } } });
     for await (const { startedAt } of list) starts.push(startedAt);
     expect(starts.map((start) => Date.parse(start))).toEqual(
       tills.map(({ startedAt }) => Date.parse(startedAt)).reverse(),
@@ -35,36 +35,38 @@ describe("the client", () => {
   });
 
   it("reads a report and each of its orders", async () => {
-    const [listed] = await shop.waitForReports(tills.length);
+    const [listed] = await testLocation.waitForReports(tills.length);
     const { data: report } = await readReport(listed?.id ?? "");
     const query = { reportId: report.id };
     let sales = 0;
-    for await (const { total, isCanceled, isTransferred } of shop.api.items("/v1/orders", { params: { query } }))
+    for await (const { total, isCanceled, isTransferred } of testLocation.api.items("/v1/orders", {
+      params: { query },
+    }))
       if (!isCanceled && !isTransferred) sales += total;
     expect(sales).toBe(report.totalSales);
   });
 
-  it("throws problems as the API describes them", async () => {
-    const faulty = await readReport("7").catch((error) => error);
-    expect(faulty).toBeInstanceOf(ApiProblem);
-    expect(faulty).toMatchObject({
+  it("throws problems with the fields of the API", async () => {
+    const problem = await readReport("7").catch((error) => error);
+    expect(problem).toBeInstanceOf(ApiProblem);
+    expect(problem).toMatchObject({
       status: 400,
       code: "invalid_request",
       issues: [{ in: "path", path: "id" }],
       requestId: expect.any(String),
     });
     expect(await nullOnProblem(readReport(randomUUID()), "report_not_found")).toBeNull();
-    const stranger = createApiClient({ baseUrl: product.url, apiKey: "pragma_unknown" });
-    await expect(stranger.GET("/v1/locations/own")).rejects.toMatchObject({ status: 401, code: "key_invalid" });
+    const unknownClient = createApiClient({ baseUrl: product.url, apiKey: "pragma_unknown" });
+    await expect(unknownClient.GET("/v1/locations/own")).rejects.toMatchObject({ status: 401, code: "key_invalid" });
   });
 
-  it("says when there is nothing new", async () => {
-    const { response } = await shop.api.GET("/v1/catalog");
+  it("throws NotModified for a current ETag", async () => {
+    const { response } = await testLocation.api.GET("/v1/catalog");
     const headers = { "if-none-match": response.headers.get("etag") };
-    await expect(shop.api.GET("/v1/catalog", { headers })).rejects.toBeInstanceOf(NotModified);
+    await expect(testLocation.api.GET("/v1/catalog", { headers })).rejects.toBeInstanceOf(NotModified);
   });
 
-  it("makes a thing once although the first answer was lost", async () => {
+  it("creates a resource once although the first response was lost", async () => {
     let isLost = false;
     const admin = createAdminApiClient({
       baseUrl: product.url,
@@ -79,37 +81,40 @@ describe("the client", () => {
     const { data, response } = await admin.POST("/v1/consumers", { body: { name: `client ${randomUUID()}` } });
     expect(response.status).toBe(201);
     expect(response.headers.get("idempotency-replayed")).toBe("true");
-    const made: string[] = [];
-    for await (const { id, name } of admin.items("/v1/consumers")) if (name === data.name) made.push(id);
-    expect(made).toEqual([data.id]);
+    const createdIds: string[] = [];
+    for await (const { id, name } of admin.items("/v1/consumers")) if (name === data.name) createdIds.push(id);
+    expect(createdIds).toEqual([data.id]);
   });
 
-  it("waits as long as it is told to when it asks too often", async () => {
-    const hasty = await createTestLocation(product);
+  it("waits for Retry-After when it is rate limited", async () => {
+    const limitedLocation = await createTestLocation(product);
     await createTestAdminClient(product).PATCH("/v1/consumers/{id}", {
-      params: { path: { id: hasty.consumerId } },
+      params: { path: { id: limitedLocation.consumerId } },
       body: { rateLimit: { perSecond: 5, burst: 5 } },
     });
-    const patient = () => hasty.api.GET("/v1/catalog/taxes");
-    const impatient = createApiClient({ baseUrl: product.url, apiKey: hasty.key, retries: 0 });
+    const getTaxes = () => limitedLocation.api.GET("/v1/catalog/taxes");
+    const clientWithoutRetries = createApiClient({ baseUrl: product.url, apiKey: limitedLocation.key, retries: 0 });
     await eventually("the limit to be reached", async () => {
-      const answers = Array.from({ length: 12 }, () => impatient.GET("/v1/catalog/taxes"));
-      const codes = (await Promise.allSettled(answers)).map((each) => each.status === "rejected" && each.reason.code);
+      const responses = Array.from({ length: 12 }, () => clientWithoutRetries.GET("/v1/catalog/taxes"));
+      const codes = (await Promise.allSettled(responses)).map((each) => each.status === "rejected" && each.reason.code);
       return codes.includes("rate_limited");
     });
-    const all = await Promise.all(Array.from({ length: 12 }, patient));
+    const all = await Promise.all(Array.from({ length: 12 }, getTaxes));
     expect(all.every(({ response }) => response.ok)).toBe(true);
   });
 
-  it("follows a stream", async () => {
-    const stop = new AbortController();
-    const { data } = await shop.api.GET("/v1/orders-live/stream", { parseAs: "stream", signal: stop.signal });
+  it("reads a stream", async () => {
+    const abortController = new AbortController();
+    const { data } = await testLocation.api.GET("/v1/orders-live/stream", {
+      parseAs: "stream",
+      signal: abortController.signal,
+    });
     let text = "";
     for await (const chunk of data ?? []) {
       text += Buffer.from(chunk).toString();
       if (text.includes("event: ready")) break;
     }
-    stop.abort();
+    abortController.abort();
     expect(text).toContain("event: ready");
   });
 });

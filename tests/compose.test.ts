@@ -21,7 +21,7 @@ interface ComposedService {
 const scratchFolder = mkdtempSync(join(tmpdir(), "pragma-compose-"));
 afterAll(() => rmSync(scratchFolder, { recursive: true, force: true }));
 
-/** Runs make-env beside a copy of the example, and reads what it made. */
+/** Runs make-env in a copy of the folder. Returns the variables of the file that it wrote. */
 function writeEnvFile(): Record<string, string> {
   mkdirSync(join(scratchFolder, "deploy", "docker"), { recursive: true });
   for (const file of [".env.example", join("deploy", "docker", "make-env")])
@@ -32,7 +32,7 @@ function writeEnvFile(): Record<string, string> {
   return Object.fromEntries(lines.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
 }
 
-it("runs every service by itself, without rights, after its tables are made", () => {
+it("runs each service in a container without capabilities, after the migrations", () => {
   for (const name of serviceNames) {
     const service = composeFile.services[name];
     expect(service?.environment).toMatchObject({ SERVICE: name, MIGRATE: "off" });
@@ -42,7 +42,7 @@ it("runs every service by itself, without rights, after its tables are made", ()
   }
 });
 
-it("names every image by its exact version", () => {
+it("pins every image to an exact version", () => {
   const read = (...path: string[]) => readFileSync(join(checkout, ...path), "utf8");
   const dockerfiles = ["Dockerfile", "Dockerfile.portal"].map((name) => read("deploy", "docker", name)).join("\n");
   const stages = [...dockerfiles.matchAll(/^FROM \S+ AS (\S+)$/gm)].map(([, stage]) => stage);
@@ -54,31 +54,31 @@ it("names every image by its exact version", () => {
   ]
     .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z/]+:[^\s",]+)"?/gm)])
     .map(([, image = ""]) => image);
-  const named = [...bases.filter((base) => !stages.includes(base)), ...servers];
-  expect(named).toHaveLength(12);
-  for (const image of named) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
-  const versions = new Map(named.map((image) => [image.split(":")[0], image]));
-  for (const image of named) expect(image).toBe(versions.get(image.split(":")[0] ?? ""));
+  const pinnedImages = [...bases.filter((base) => !stages.includes(base)), ...servers];
+  expect(pinnedImages).toHaveLength(12);
+  for (const image of pinnedImages) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
+  const versions = new Map(pinnedImages.map((image) => [image.split(":")[0], image]));
+  for (const image of pinnedImages) expect(image).toBe(versions.get(image.split(":")[0] ?? ""));
 });
 
-it("lets operators ask every service at once", () => {
+it("lets the ops command reach every service", () => {
   const { OPS_URLS = "", OPS_TOKEN } = composeFile.services.ops?.environment ?? {};
-  const asked = OPS_URLS.split(",").map((url) => new URL(url).hostname);
-  expect(asked.sort()).toEqual([...serviceNames].sort());
-  for (const name of asked) expect(composeFile.services[name]?.environment).toMatchObject({ OPS_TOKEN });
+  const hosts = OPS_URLS.split(",").map((url) => new URL(url).hostname);
+  expect(hosts.sort()).toEqual([...serviceNames].sort());
+  for (const name of hosts) expect(composeFile.services[name]?.environment).toMatchObject({ OPS_TOKEN });
 });
 
-it("bounds what Redis holds to half of its memory, and lets it evict nothing", () => {
+it("limits Redis to half of its container's memory, without eviction", () => {
   expect(composeFile.services.redis).toMatchObject({ mem_limit: "512m", environment: { REDIS_MAXMEMORY: "256mb" } });
   const start = readFileSync(join(checkout, "deploy", "redis", "start.sh"), "utf8");
   expect(start).toMatch(/--maxmemory "\$\{REDIS_MAXMEMORY:-256mb\}" --maxmemory-policy noeviction/);
 });
 
-it("makes a secret for everything that asks for one, once", () => {
-  const made = writeEnvFile();
-  const asked = [...composeText.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
-  expect(asked.length).toBeGreaterThan(20);
-  for (const name of asked) expect(made[name], name).toMatch(/^(?:first:)?s[0-9a-f]{48}$/);
-  expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
-  expect(writeEnvFile()).toEqual(made);
+it("creates a secret for each required variable, and keeps it", () => {
+  const variables = writeEnvFile();
+  const required = [...composeText.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
+  expect(required.length).toBeGreaterThan(20);
+  for (const name of required) expect(variables[name], name).toMatch(/^(?:first:)?s[0-9a-f]{48}$/);
+  expect(new Set(Object.values(variables)).size).toBe(Object.keys(variables).length);
+  expect(writeEnvFile()).toEqual(variables);
 });

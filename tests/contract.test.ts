@@ -15,32 +15,35 @@ import {
 import { type ContractFixture, createContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
 import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type OperationRequest, successRequestBuilder } from "./contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { jobLimitVariables } from "./contract/tags/jobs.ts";
-import { type FakeLegacyBackoffice, startFakeLegacyBackoffice } from "./harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "./harness/legacy-variables.ts";
+import {
+  type FakeLegacyBackoffice,
+  legacyBackofficeVariables,
+  startFakeLegacyBackoffice,
+} from "./harness/fake-legacy-backoffice.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
 let backoffice: FakeLegacyBackoffice;
-let world: ContractFixture;
+let fixture: ContractFixture;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  const subscribed = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
+  const webhookLimits = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
   environment = await createTestEnvironment({
     ...unlimited,
-    ...subscribed,
+    ...webhookLimits,
     ...jobLimitVariables,
     ...legacyBackofficeVariables(backoffice),
   });
   product = await startProductUnderTest(environment.variables, { split: true });
-  world = await createContractFixture(product);
+  fixture = await createContractFixture(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -50,9 +53,9 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Errors that the authorization matrix provokes at every operation. */
+/** Errors of every operation, which the authorization tests cover. */
 const keyErrorOutcomes: OperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
-/** Errors that are provoked here at every operation that documents them, in a section of their own. */
+/** Outcomes that have their own tests below, for every operation that documents them. */
 const outcomesWithOwnTest: OperationOutcome[] = [
   "304",
   "idempotency_key_reused",
@@ -65,24 +68,25 @@ const outcomesWithOwnTest: OperationOutcome[] = [
   "request_timeout",
 ];
 
-const isOperationOutcome = ({ id }: ApiOperation, outcome: OperationOutcome) =>
+const hasOwnRequest = ({ id }: ApiOperation, outcome: OperationOutcome) =>
   operationContracts[id]?.requestsByOutcome[outcome] !== undefined;
 const operationsDocumenting = (outcome: OperationOutcome) =>
   apiOperations.filter(
     (each) => each.outcomes.has(outcome) && !operationContracts[each.id]?.untestableOutcomes?.[outcome],
   );
 
-/** The request of an operation for one of its own outcomes, or else its ordinary one; with the shop's key. */
+/** Returns the request for an outcome of an operation, or else its success request, with the location's API key. */
 async function buildRequestFor(operation: ApiOperation, outcome?: OperationOutcome): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
-  const asking = (outcome && contract?.requestsByOutcome[outcome]) ?? successRequestBuilder(operation, contract);
-  return { key: world.shop.key, ...(await asking(world)) };
+  const buildRequest =
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
+  return { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
 }
-const sendContractRequest = (operation: ApiOperation, ask: OperationRequest): Promise<OperationResponse> =>
-  sendOperationRequest(product.url, operation, ask);
+const sendContractRequest = (operation: ApiOperation, operationRequest: OperationRequest): Promise<OperationResponse> =>
+  sendOperationRequest(product.url, operation, operationRequest);
 
-describe("the table of contracts", () => {
-  it.each(apiOperations)("$id has a request for every outcome that is documented", ({ id, outcomes }) => {
+describe("the operation contracts", () => {
+  it.each(apiOperations)("cover every documented outcome of $id", ({ id, outcomes }) => {
     const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
     const named = [...Object.keys(requestsByOutcome), ...Object.keys(untestableOutcomes)] as OperationOutcome[];
     const covered = new Set<OperationOutcome>([
@@ -95,7 +99,7 @@ describe("the table of contracts", () => {
     expect(named.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
   });
 
-  it("has no operation that is not documented", () => {
+  it("contain only documented operations", () => {
     const ids = apiOperations.map(({ id }) => id);
     expect(Object.keys(operationContracts).filter((id) => !ids.includes(id))).toEqual([]);
   });
@@ -105,10 +109,10 @@ describe.each(apiOperations)("$id", (operation) => {
   const documented = [...operation.outcomes.keys()];
   const unreachable = operationContracts[operation.id]?.untestableOutcomes ?? {};
 
-  const own = documented.filter(
-    (outcome) => isOperationOutcome(operation, outcome) && outcome !== "service_unavailable",
+  const ownOutcomes = documented.filter(
+    (outcome) => hasOwnRequest(operation, outcome) && outcome !== "service_unavailable",
   );
-  it.each(own)("answers as documented: %s", async (outcome) => {
+  it.each(ownOutcomes)("responds as documented: %s", async (outcome) => {
     expectDocumentedResponse(
       operation,
       await sendContractRequest(operation, await buildRequestFor(operation, outcome)),
@@ -116,31 +120,34 @@ describe.each(apiOperations)("$id", (operation) => {
     );
   });
 
-  const spoiled = documented.filter(
-    (each) => each in errorRequestBuilders && !isOperationOutcome(operation, each) && !(each in unreachable),
+  const commonErrors = documented.filter(
+    (each) => each in errorRequestBuilders && !hasOwnRequest(operation, each) && !(each in unreachable),
   );
-  it.each(spoiled)("answers as documented: %s", async (outcome) => {
-    const ordinary = await buildRequestFor(operation);
-    const answer = await sendContractRequest(
+  it.each(commonErrors)("responds as documented: %s", async (outcome) => {
+    const successRequest = await buildRequestFor(operation);
+    const response = await sendContractRequest(
       operation,
-      (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(ordinary, operation, world)) ??
-        ordinary,
+      (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
+        successRequest,
+        operation,
+        fixture,
+      )) ?? successRequest,
     );
-    expectDocumentedResponse(operation, answer, outcome);
+    expectDocumentedResponse(operation, response, outcome);
     if (outcome !== "invalid_request") return;
-    const { errors } = JSON.parse(answer.text) as { errors: { in: string; path: string }[] };
-    const places = new Set(errors.map((fault) => (fault.in === "body" ? "body" : `${fault.in} ${fault.path}`)));
-    expect([...places].sort()).toEqual(expectedIssueLocations(operation).sort());
+    const { errors } = JSON.parse(response.text) as { errors: { in: string; path: string }[] };
+    const locations = new Set(errors.map((issue) => (issue.in === "body" ? "body" : `${issue.in} ${issue.path}`)));
+    expect([...locations].sort()).toEqual(expectedIssueLocations(operation).sort());
   });
 });
 
-describe("a client that has a thing already", () => {
-  it.each(operationsDocumenting("304"))("is told so by $id", async (operation) => {
-    const ordinary = await buildRequestFor(operation);
-    const etag = (await sendContractRequest(operation, ordinary)).headers.get("etag") ?? "";
+describe("a request with a current ETag", () => {
+  it.each(operationsDocumenting("304"))("returns 304: $id", async (operation) => {
+    const successRequest = await buildRequestFor(operation);
+    const etag = (await sendContractRequest(operation, successRequest)).headers.get("etag") ?? "";
     expectDocumentedResponse(
       operation,
-      await sendContractRequest(operation, withHeaders(ordinary, { "if-none-match": etag })),
+      await sendContractRequest(operation, withHeaders(successRequest, { "if-none-match": etag })),
       "304",
     );
   });
@@ -148,7 +155,7 @@ describe("a client that has a thing already", () => {
 
 describe("an Idempotency-Key", () => {
   it.each(operationsDocumenting("idempotency_key_reused"))(
-    "is refused by $id with another request",
+    "is rejected with another request: $id",
     async (operation) => {
       const first = withIdempotencyKey(await buildRequestFor(operation));
       expect((await sendContractRequest(operation, first)).status).toBeLessThan(300);
@@ -161,58 +168,64 @@ describe("an Idempotency-Key", () => {
   );
 
   it.each(operationsDocumenting("idempotency_key_in_use"))(
-    "is refused by $id while its first request is answered",
+    "is rejected while its first request is in progress: $id",
     async (operation) => {
-      const ask = withIdempotencyKey(await buildRequestFor(operation));
-      expect((await sendContractRequest(operation, ask)).status).toBeLessThan(300);
-      // As it was while the service, which is still there, had not answered.
-      for (const schema of await listDocumentedSchemas()) {
+      const operationRequest = withIdempotencyKey(await buildRequestFor(operation));
+      expect((await sendContractRequest(operation, operationRequest)).status).toBeLessThan(300);
+      // The state before the response of a service that is still running.
+      for (const schema of await listServiceSchemas()) {
         await sql`
           update ${sql(schema)}.idempotency_keys set answered_at = null, reserved_at = now()
-          where key = ${ask.headers?.["idempotency-key"] ?? ""}`;
+          where key = ${operationRequest.headers?.["idempotency-key"] ?? ""}`;
       }
-      expectDocumentedResponse(operation, await sendContractRequest(operation, ask), "idempotency_key_in_use");
+      expectDocumentedResponse(
+        operation,
+        await sendContractRequest(operation, operationRequest),
+        "idempotency_key_in_use",
+      );
     },
   );
 });
 
-/** The schemas of this product's services. */
-async function listDocumentedSchemas(): Promise<string[]> {
+/** Returns the database schemas of this product's services. */
+async function listServiceSchemas(): Promise<string[]> {
   return serviceNames.map((name) => buildServiceSchemaName(environment.namespace, name));
 }
 
-describe("a key at its limit", () => {
+describe("an API key at its rate limit", () => {
   let key: string;
   beforeAll(async () => {
-    key = await world.keyWith(locationKeyScopes, { perSecond: 1, burst: 1 });
+    key = await fixture.createKeyWithScopes(locationKeyScopes, { perSecond: 1, burst: 1 });
   });
 
-  it.each(operationsDocumenting("rate_limited"))("is refused by $id", async (operation) => {
-    const ask = { ...(await buildRequestFor(operation)), key };
-    const refused = await eventually("a refusal", async () => {
-      const answers = await Promise.all(Array.from({ length: 4 }, () => sendContractRequest(operation, ask)));
-      return answers.find(({ status }) => status === 429);
+  it.each(operationsDocumenting("rate_limited"))("is rejected: $id", async (operation) => {
+    const operationRequest = { ...(await buildRequestFor(operation)), key };
+    const rejected = await eventually("a rejection", async () => {
+      const responses = await Promise.all(
+        Array.from({ length: 4 }, () => sendContractRequest(operation, operationRequest)),
+      );
+      return responses.find(({ status }) => status === 429);
     });
-    expectDocumentedResponse(operation, refused, "rate_limited");
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expectDocumentedResponse(operation, rejected, "rate_limited");
+    expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 });
 
-/** Asks all operations that document the outcome the same way, and expects it of each. */
+/** Sends a request to each operation that documents the outcome, after `change`, and expects the outcome. */
 async function expectOutcomeOfAll(
   outcome: OperationOutcome,
   change: () => Promise<void>,
   url = product.url,
 ): Promise<void> {
-  const asks: [ApiOperation, OperationRequest][] = [];
+  const requests: [ApiOperation, OperationRequest][] = [];
   for (const operation of operationsDocumenting(outcome))
-    asks.push([operation, await buildRequestFor(operation, outcome)]);
+    requests.push([operation, await buildRequestFor(operation, outcome)]);
   await change();
-  for (const [operation, ask] of asks)
-    expectDocumentedResponse(operation, await sendOperationRequest(url, operation, ask), outcome);
+  for (const [operation, operationRequest] of requests)
+    expectDocumentedResponse(operation, await sendOperationRequest(url, operation, operationRequest), outcome);
 }
 
-describe("a server that grants little", () => {
+describe("a server with low limits", () => {
   let strict: ProductUnderTest;
   beforeAll(async () => {
     const limits = { IDEMPOTENCY_KEYS_PER_DAY: "0", RECEIVING_BUDGET_MB: "56" };
@@ -220,51 +233,55 @@ describe("a server that grants little", () => {
   });
   afterAll(() => strict?.stop());
 
-  it("refuses every POST of a location that has used its Idempotency-Keys of the day", async () => {
+  it("rejects each POST of a location that has used its daily quota of Idempotency-Keys", async () => {
     for (const operation of operationsDocumenting("quota_exceeded").filter(({ method }) => method === "POST")) {
-      const ask = withIdempotencyKey(await buildRequestFor(operation));
-      expectDocumentedResponse(operation, await sendOperationRequest(strict.url, operation, ask), "quota_exceeded");
+      const operationRequest = withIdempotencyKey(await buildRequestFor(operation));
+      expectDocumentedResponse(
+        operation,
+        await sendOperationRequest(strict.url, operation, operationRequest),
+        "quota_exceeded",
+      );
     }
   });
 
-  it("refuses every further body while it holds as many as it can", async () => {
+  it("rejects each body while the body memory limit is reached", async () => {
     let release = () => {};
     const fill = async () => {
-      release = await exhaustRequestBodyMemory(strict.url, world.shop.key, product.adminKey);
+      release = await exhaustRequestBodyMemory(strict.url, fixture.testLocation.key, product.adminKey);
     };
     await expectOutcomeOfAll("overloaded", fill, strict.url).finally(() => release());
   });
 });
 
-describe("in trouble", () => {
-  it("a body that stops coming is refused", async () => {
+describe("during a failure", () => {
+  it("a body that stalls is rejected", async () => {
     const variables = { ...environment.variables, BODY_WINDOW_SECONDS: "1" };
-    const single = await startProductUnderTest(variables, { adminKey: product.adminKey });
-    const stalling = () =>
+    const productInOneProcess = await startProductUnderTest(variables, { adminKey: product.adminKey });
+    const createStallingBody = () =>
       new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(100 * 1024, " ")) });
     try {
-      const asks: [ApiOperation, OperationRequest][] = [];
+      const requests: [ApiOperation, OperationRequest][] = [];
       for (const operation of operationsDocumenting("request_timeout")) {
-        asks.push([operation, { ...(await buildRequestFor(operation)), body: stalling() }]);
+        requests.push([operation, { ...(await buildRequestFor(operation)), body: createStallingBody() }]);
       }
-      // They wait together.
+      // All requests wait at the same time.
       await Promise.all(
-        asks.map(async ([operation, ask]) =>
+        requests.map(async ([operation, operationRequest]) =>
           expectDocumentedResponse(
             operation,
-            await sendOperationRequest(single.url, operation, ask),
+            await sendOperationRequest(productInOneProcess.url, operation, operationRequest),
             "request_timeout",
           ),
         ),
       );
     } finally {
-      await single.stop();
+      await productInOneProcess.stop();
     }
   }, 180_000);
 
-  it("a fault of the product's own is told to nobody in detail", async () => {
+  it("the details of an internal error are not returned", async () => {
     const rename = async (from: string, to: string) => {
-      for (const schema of await listDocumentedSchemas())
+      for (const schema of await listServiceSchemas())
         await sql`alter schema ${sql(schema + from)} rename to ${sql(schema + to)}`;
     };
     try {
@@ -274,7 +291,7 @@ describe("in trouble", () => {
     }
   });
 
-  it("without its service every operation is unavailable for a moment", async () => {
+  it("every operation returns service_unavailable without its service", async () => {
     await expectOutcomeOfAll("service_unavailable", async () => {
       for (const service of serviceNames) await product.process(service).kill();
     });

@@ -14,7 +14,7 @@ const names = readdirSync(diagramSourcesFolder)
   .map((file) => basename(file, ".mmd"));
 
 describe("the diagrams of the documentation", () => {
-  it.each(names)("%s is drawn as its source says, for both colour modes (else: npm run diagrams)", (name) => {
+  it.each(names)("include %s in both color modes, drawn from its current source (to fix: npm run diagrams)", (name) => {
     const hash = createHash("sha256")
       .update(readFileSync(join(diagramSourcesFolder, `${name}.mmd`)))
       .digest("hex");
@@ -22,7 +22,7 @@ describe("the diagrams of the documentation", () => {
       expect(readFileSync(join(diagramsFolder, `${name}.${mode}.svg`), "utf8"), mode).toContain(`Drawn from ${hash} `);
   });
 
-  it("are all shown by a page, and no drawing is left of one that is gone", () => {
+  it("are all shown on a page, and no drawing is left without a source", () => {
     const pages = readdirSync(docs).filter((file) => file.endsWith(".mdx"));
     const shown = pages.flatMap((file) =>
       [...readFileSync(join(docs, file), "utf8").matchAll(/<Diagram name="([^"]+)"/g)].map(([, name]) => name),

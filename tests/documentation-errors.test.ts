@@ -16,11 +16,11 @@ const sections = new Map(
 
 describe("the documentation of errors", () => {
   it.each(Object.entries(apiErrorDefinitions))(
-    "has a section for %s, where its type leads",
+    "has a section for %s at the URL of its type",
     (code, { status, title }) => {
       const section = sections.get(code) ?? "";
       expect(section).toContain(`**${title}.** `);
-      expect(section.split("**").at(-1)?.trim().length, "what to do about it").toBeGreaterThan(20);
+      expect(section.split("**").at(-1)?.trim().length, "advice for the reader").toBeGreaterThan(20);
       const group = page
         .slice(0, page.indexOf(section))
         .match(/^### (\d+)/gm)
@@ -29,11 +29,11 @@ describe("the documentation of errors", () => {
     },
   );
 
-  it("has none for what is no error", () => {
+  it("has no sections of other codes", () => {
     expect([...sections.keys()].filter((code) => code !== "")).toEqual(Object.keys(apiErrorDefinitions));
   });
 
-  it("is on the page that types lead to", () => {
+  it("is on the page of the type URLs", () => {
     expect(new URL(errorDocumentationUrl).pathname).toBe("/docs/requests");
     expect(readFileSync(join(documentedErrors, "docs", "requests.mdx"), "utf8")).toContain('from "./_errors.mdx"');
   });

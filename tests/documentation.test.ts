@@ -5,17 +5,19 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDocumentationFixture, type DocumentationFixture } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
-import { recordEdgeCases } from "./documentation/record-edge-cases.ts";
-import { recordErrorResponses } from "./documentation/record-error-responses.ts";
 import { recordLiveOrder } from "./documentation/record-live-order.ts";
-import { recordReads } from "./documentation/record-reads.ts";
-import { recordRepeatedRequests } from "./documentation/record-repeated-requests.ts";
+import {
+  recordEdgeCases,
+  recordErrorResponses,
+  recordReads,
+  recordRepeatedRequests,
+} from "./documentation/record-requests.ts";
 import { recordWebhooks } from "./documentation/record-webhooks.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 
 /*
- * Everything that the documentation shows as asked and answered is in docs-portal/examples, and played here anew.
- * `npm run examples` writes what differs.
+ * The requests and responses in the documentation come from docs-portal/examples. These tests send the requests again
+ * and compare the responses. `npm run examples` updates the files.
  */
 
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
@@ -35,30 +37,30 @@ afterAll(async () => {
 });
 
 describe("the examples of the documentation", () => {
-  // Never tried again: what one play leaves behind is answered otherwise to the next.
-  it("are what the product answers", { timeout: 90_000, retry: 0 }, async () => {
+  // No retry: the data of the first run would change the responses of the next.
+  it("are the responses of the product", { timeout: 90_000, retry: 0 }, async () => {
     await recordReads(documentationFixture);
     await recordErrorResponses(documentationFixture);
     await recordEdgeCases(documentationFixture);
     await recordRepeatedRequests(documentationFixture);
     await recordLiveOrder(documentationFixture, product.url);
     await recordWebhooks(documentationFixture);
-    for (const [name, example] of documentationFixture.recorder.told())
+    for (const [name, example] of documentationFixture.recorder.recordedExamples)
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
   });
 });
 
-describe("the day that the home page draws", () => {
-  it("is, to the cent, what the product answers for its till", async () => {
+describe("the day on the home page", () => {
+  it("equals the product's report of its till, to the cent", async () => {
     const { computeHomePageDay } = await import(pathToFileURL(join(portalFolder, "home-page-day.mjs")).href);
     const { report, sales } = computeHomePageDay();
     const { locationId, recorder } = documentationFixture;
-    const { body: answered } = await recorder.ask({ path: `/v2/reports/${report.id}` });
-    expect({ ...report, locationId }).toEqual(answered);
+    const { body: expected } = await recorder.sendRequest({ path: `/v2/reports/${report.id}` });
+    expect({ ...report, locationId }).toEqual(expected);
 
-    const { body: orders } = await recorder.ask({ path: `/v1/orders/?reportId=${report.id}&size=100` });
+    const { body: orders } = await recorder.sendRequest({ path: `/v1/orders/?reportId=${report.id}&size=100` });
     const total = sales.reduce((sum: number, sale: { total: number }) => sum + sale.total, 0);
     expect(orders.data).toEqual(expect.arrayContaining(sales.map((sale: object) => expect.objectContaining(sale))));
-    expect(total).toBe(answered.totalSales);
+    expect(total).toBe(expected.totalSales);
   });
 });

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { describeDocumentedOutcomes } from "./equivalence/documented-outcomes.ts";
+import { defineDocumentedOutcomeTests } from "./equivalence/documented-outcomes.ts";
 import { startEquivalenceFixture, stopEquivalenceFixture } from "./equivalence/equivalence-fixture.ts";
-import { describeInvalidRequests } from "./equivalence/invalid-requests.ts";
-import { describeReads } from "./equivalence/reads.ts";
-import { describeUndocumentedRequests } from "./equivalence/undocumented-requests.ts";
-import { describeWrites } from "./equivalence/writes.ts";
+import { defineInvalidRequestTests } from "./equivalence/invalid-requests.ts";
+import { defineReadTests } from "./equivalence/reads.ts";
+import { defineUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
+import { defineWriteTests } from "./equivalence/writes.ts";
 
-/** One installation, in one process and in one for each part: clients cannot tell. */
+/** One installation in one process and in separate processes: clients see no difference. */
 beforeAll(startEquivalenceFixture, 120_000);
 afterAll(stopEquivalenceFixture);
 
-describe("outcomes", describeDocumentedOutcomes);
-describe("reads", describeReads);
-describe("refusals", describeInvalidRequests);
-describe("addresses", describeUndocumentedRequests);
-describe("changes", describeWrites);
+describe("outcomes", defineDocumentedOutcomeTests);
+describe("reads", defineReadTests);
+describe("invalid requests", defineInvalidRequestTests);
+describe("undocumented requests", defineUndocumentedRequestTests);
+describe("writes", defineWriteTests);

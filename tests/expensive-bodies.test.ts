@@ -7,16 +7,17 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductRole, type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import type { ProductRole } from "./harness/product-process.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-// Bodies that are made to take all memory: they are refused, and no other location notices.
+// Bodies that are built to use up all memory are rejected, and do not slow down other locations.
 
 const bytesPerMebibyte = 1024 * 1024;
 const gzipOfSpaces = promisify(gzip);
-/** Of each process's heap, in megabytes. */
-const nodeHeapFlag = 384;
+/** Heap limit of each process, in megabytes. */
+const maxHeapMegabytes = 384;
 const maxResidentMegabytes = 1_000;
 
 let environment: TestEnvironment;
@@ -25,9 +26,9 @@ let attacker: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  // A busy machine needs time to look at what is held open.
+  // Bodies stay open long enough for the checks on a busy machine.
   environment = await createTestEnvironment({ BODY_WINDOW_SECONDS: "60" });
-  const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${nodeHeapFlag}` });
+  const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
   product = await startProductUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "order-live", "reporting", "catalog", "jobs"],
     variablesOf,
@@ -43,21 +44,21 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** The till of a busy day: above a megabyte. */
+/** Returns the till of a busy day, of more than a megabyte. */
 const createLargeTill = (orders = 150) => generateTill({ seed: 5, orders, day: "2026-05-29", tillId: randomUUID() });
 
-async function sendBody(shop: TestLocation, method: string, path: string, body: Uint8Array) {
-  const response = await shop.request(method, path, { body, headers: { "content-encoding": "gzip" } });
+async function sendBody(testLocation: TestLocation, method: string, path: string, body: Uint8Array) {
+  const response = await testLocation.request(method, path, { body, headers: { "content-encoding": "gzip" } });
   return { status: response.status, problem: problemSchema.safeParse(await response.json()).data };
 }
 
-/** By their size, for when the next test asks for as many. */
-const knownMembers = new Map<number, string>();
+/** Texts by size, shared by tests. */
+const membersBySize = new Map<number, string>();
 
-/** The members `"k0":0,"k1":0...` of an object, of a size. */
+/** Returns object members `"k0":0,"k1":0...` of this total size. */
 function jsonObjectWithMembers(size: number): string {
-  const known = knownMembers.get(size);
-  if (known) return known;
+  const cached = membersBySize.get(size);
+  if (cached) return cached;
   const parts: string[] = [];
   for (let length = 0, i = 0; length < size; i += 1) {
     const member = `"k${i.toString(36)}":0`;
@@ -65,11 +66,11 @@ function jsonObjectWithMembers(size: number): string {
     length += member.length + 1;
   }
   const text = parts.join(",");
-  knownMembers.set(size, text);
+  membersBySize.set(size, text);
   return text;
 }
 
-/** What happens to the process of a part, and to pushes of another location, while something is done. */
+/** Runs `work`, and checks the memory of a process meanwhile. Returns the slowest push of another location, too. */
 async function measureWhile<T>(
   role: ProductRole,
   work: () => Promise<T>,
@@ -84,7 +85,7 @@ async function measureWhile<T>(
     }
   };
   const push = async () => {
-    // Every pause that is looked for is longer than that between two tills.
+    // The interval is shorter than the slowest push that the tests allow.
     for (; !isDone; await sleep(250)) {
       const body = await gzipOfSpaces(JSON.stringify(createLargeTill()), { level: 1 });
       const started = performance.now();
@@ -93,18 +94,18 @@ async function measureWhile<T>(
       expect(status).toBe(201);
     }
   };
-  const others = [watchMemory(), push()];
+  const background = [watchMemory(), push()];
   const result = await work().finally(() => {
     isDone = true;
   });
-  await Promise.all(others);
-  // A process that had ended would have no memory to tell, and nobody starts it again.
+  await Promise.all(background);
+  // The process has not crashed: it would not have been restarted.
   expect(await readResidentMegabytes(pid)).toBeGreaterThan(0);
   expect(peak).toBeLessThan(maxResidentMegabytes);
   return { result, slowestPushMs };
 }
 
-describe("millions of keys in a small gzip", () => {
+describe("a small gzip body with millions of keys", () => {
   const tillId = randomUUID();
   it.each<[string, string, ProductRole, number, (members: string) => string]>([
     ["POST", "/v2/tills/", "till-ingest", 49, (keys) => `{${keys}}`],
@@ -114,14 +115,14 @@ describe("millions of keys in a small gzip", () => {
     ["POST", "/v1/orders-live/", "order-live", 7.9, (keys) => `[{${keys}}]`],
     ["POST", "/v1/jobs/", "jobs", 0.99, (keys) => `{${keys}}`],
   ])(
-    "is refused by %s %s while another location pushes",
+    "is rejected by %s %s while another location pushes",
     async (method, path, role, megabytes, bodyOf) => {
       const body = await gzipOfSpaces(bodyOf(jsonObjectWithMembers(megabytes * bytesPerMebibyte)));
       const { result, slowestPushMs } = await measureWhile(role, () =>
         Promise.all([1, 2, 3, 4].map(() => sendBody(attacker, method, path, body))),
       );
       for (const { status, problem } of result) {
-        // Of the largest bodies a location may send one at a time.
+        // A location may send only one of the largest bodies at a time.
         if (problem?.code === "overloaded") continue;
         expect(status).toBe(400);
         expect(problem?.errors).toMatchObject([
@@ -135,8 +136,8 @@ describe("millions of keys in a small gzip", () => {
   );
 });
 
-describe("a body that holds as much as it may", () => {
-  /** Objects of few enough names, but each of others. */
+describe("a body at the limits", () => {
+  /** Returns objects that each have other names, of fewer names in total than the limit. */
   const objects = () =>
     Array.from(
       { length: 149_000 },
@@ -144,11 +145,11 @@ describe("a body that holds as much as it may", () => {
     );
   it.each([
     ["lists", () => `{"orderList":[${Array.from({ length: 149_000 }, () => "[0,0,0,0,0,0,0,0,0,0,0]")}]}`],
-    ["texts", () => `{"\u2019":[${Array.from({ length: 1_990_000 }, (_, i) => `"text of ${i}"`)}]}`],
+    ["strings", () => `{"\u2019":[${Array.from({ length: 1_990_000 }, (_, i) => `"text of ${i}"`)}]}`],
     ["objects of different shapes", () => `{"a":[${objects()}]}`],
-    ["faults of its JSON", () => `{${" x\n".repeat(14 * bytesPerMebibyte)}`],
+    ["JSON syntax errors", () => `{${" x\n".repeat(14 * bytesPerMebibyte)}`],
   ])(
-    "of %s is read, refused, and holds up nobody",
+    "of %s is rejected without a delay for others",
     async (_, body) => {
       const bytes = await gzipOfSpaces(body());
       const { result, slowestPushMs } = await measureWhile("till-ingest", () =>
@@ -162,18 +163,18 @@ describe("a body that holds as much as it may", () => {
   );
 });
 
-describe("a till that holds as much as it may", () => {
-  const withJunk = () => {
+describe("a till at the limits", () => {
+  const withUnknownMembers = () => {
     const members = Array.from({ length: 120 }, (_, i) => `"m${i}":1`).join(",");
     const rows = Array.from({ length: 14_000 }, (_, i) => `{"x${i % 4_000}":"\u2019",${members}}`);
     return JSON.stringify({ ...createLargeTill(), junk: "?" }).replace('"?"', `{"nested":[${rows}]}`);
   };
-  const many = (orders: number) => {
+  const withOrders = (orders: number) => {
     const till = generateTill({ seed: 6, orders, day: "2026-05-29", tillId: randomUUID() });
     return JSON.stringify({ ...till, note: "\u2019" });
   };
-  /** Rows of nothing but what is required, whose replies are many times as long. */
-  const bare = () => {
+  /** Rows with only the required fields, whose responses are many times as long. */
+  const withMinimalRows = () => {
     const till = createLargeTill();
     const row = {
       ...{ taxRate: 10, taxAmount: 0, taxableAmount: 0, unitPriceRow: 0, unitPriceRowWithModifier: 0 },
@@ -185,17 +186,17 @@ describe("a till that holds as much as it may", () => {
   };
 
   it.each([
-    ["of 5,000 orders", () => many(5_000)],
-    ["of unknown members", withJunk],
-    ["of rows that are as short as they can be", bare],
+    ["with 5,000 orders", () => withOrders(5_000)],
+    ["with unknown members", withUnknownMembers],
+    ["with the shortest possible rows", withMinimalRows],
   ])(
-    "%s gets its report, and reports of others do not wait for it",
-    async (_, makeText) => {
-      const shop = await createTestLocation(product);
-      const text = makeText();
+    "%s gets its report, without a delay for reports of others",
+    async (_, createText) => {
+      const testLocation = await createTestLocation(product);
+      const text = createText();
       const body = await gzipOfSpaces(text);
       expect(Buffer.byteLength(text), "bytes").toBeGreaterThan(bytesPerMebibyte);
-      expect((await sendBody(shop, "POST", "/v2/tills/", body)).problem).toBeUndefined();
+      expect((await sendBody(testLocation, "POST", "/v2/tills/", body)).problem).toBeUndefined();
       const pid = product.process("reporting").pid ?? 0;
       let slowest = 0;
       let peak = 0;
@@ -209,7 +210,7 @@ describe("a till that holds as much as it may", () => {
           await other.waitForReports(1);
           slowest = Math.max(slowest, performance.now() - started);
           peak = Math.max(peak, await readResidentMegabytes(pid));
-          return (await shop.api.GET("/v2/reports", { params: { query: {} } })).data.meta.totalCount === 1;
+          return (await testLocation.api.GET("/v2/reports", { params: { query: {} } })).data.meta.totalCount === 1;
         },
         { timeoutSeconds: 60 },
       );
@@ -220,11 +221,11 @@ describe("a till that holds as much as it may", () => {
   );
 });
 
-describe("bodies that are held open", () => {
-  it("take what one location may have, and leave the rest to others", async () => {
-    const away = new AbortController();
+describe("request bodies that do not end", () => {
+  it("use up the body memory of their location, not that of others", async () => {
+    const abortController = new AbortController();
     const body = await gzipOfSpaces(Buffer.alloc(50 * bytesPerMebibyte, " "), { level: 1 });
-    for (let i = 0; i < 5; i += 1) {
+    const holdBodyOpen = () =>
       fetch(`${product.url}/v2/tills`, {
         method: "POST",
         headers: {
@@ -235,20 +236,19 @@ describe("bodies that are held open", () => {
         // All but its last byte.
         body: new ReadableStream({ start: (controller) => controller.enqueue(body.subarray(0, -1)) }),
         duplex: "half",
-        signal: away.signal,
+        signal: abortController.signal,
       } as RequestInit).catch(() => {});
-    }
+    const additionalBody = await gzipOfSpaces(Buffer.alloc(30 * bytesPerMebibyte, " "), { level: 1 });
     try {
-      const refused = await eventually("the location's share to be taken", async () => {
-        const answer = await sendBody(
-          attacker,
-          "POST",
-          "/v2/tills/",
-          await gzipOfSpaces(Buffer.alloc(30 * bytesPerMebibyte, " ")),
-        );
-        return answer.status === 503 && answer.problem;
+      const rejection = await eventually("the location's body memory to be used up", async () => {
+        // One at a time: of several at once, each may be refused because of the others, and then none stays open.
+        holdBodyOpen();
+        await sleep(500);
+        const response = await sendBody(attacker, "POST", "/v2/tills/", additionalBody);
+        return response.status === 503 && response.problem;
       });
-      expect(refused).toMatchObject({ code: "overloaded", limit: { unit: "bytes" } });
+      for (let i = 0; i < 4; i += 1) holdBodyOpen();
+      expect(rejection).toMatchObject({ code: "overloaded", limit: { unit: "bytes" } });
       for (let i = 0; i < 5; i += 1) {
         const push = await gzipOfSpaces(JSON.stringify(createLargeTill()));
         const started = performance.now();
@@ -256,7 +256,7 @@ describe("bodies that are held open", () => {
         expect(performance.now() - started).toBeLessThan(2_000);
       }
     } finally {
-      away.abort();
+      abortController.abort();
     }
   }, 60_000);
 });

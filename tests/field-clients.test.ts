@@ -8,12 +8,12 @@ import type { FieldClientApi } from "./field-clients/field-client-api.ts";
 import { fetchOrderList, fetchOrdersOfReports } from "./field-clients/order-client.ts";
 import { countSoldProducts } from "./field-clients/stock-client.ts";
 import type { ProductAddress } from "./harness/product-under-test.ts";
-import { sharedProduct } from "./harness/shared-product.ts";
+import { getSharedProduct } from "./harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
- * Programs that partners wrote long ago go on working, and what they make of the answers is right. The restaurant has
- * more reports than a page holds, two of them of a busy day, and more orders than two pages hold.
+ * Clients that partners wrote for older versions of the API still work, and compute correct results. The restaurant has
+ * two pages of reports, two reports of busy days, and three pages of orders.
  */
 
 const seed = "field";
@@ -24,30 +24,30 @@ const tills = Array.from({ length: 106 }, (_, index) => {
 });
 
 let product: ProductAddress;
-let shop: TestLocation;
+let testLocation: TestLocation;
 let api: FieldClientApi;
 
 beforeAll(async () => {
-  product = await sharedProduct();
+  product = await getSharedProduct();
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
-  shop = await createTestLocation(product, { scopes: [...scopes] });
-  const { locationId, key } = shop;
-  // A period of one day: who asks for `from` and `to` was always given everything.
+  testLocation = await createTestLocation(product, { scopes: [...scopes] });
+  const { locationId, key } = testLocation;
+  // A period of one day: the API has always ignored `from` and `to`.
   api = { url: product.url, apiKey: key, locationId, from: "2026-01-05", to: "2026-01-05" };
-  expect((await shop.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
-  for (const till of tills) expect((await shop.pushTillWithRetries(till)).status).toBe(201);
-  await shop.waitForReports(tills.length);
+  expect((await testLocation.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
+  for (const till of tills) expect((await testLocation.pushTillWithRetries(till)).status).toBe(201);
+  await testLocation.waitForReports(tills.length);
 }, 120_000);
 
-/** The reports that the tills yield in their first shape. */
+/** Returns the V0 reports of the tills. */
 function expectedReports() {
-  return tills.flatMap((till) => computeReport(till, { locationId: shop.locationId })?.reportV0 ?? []);
+  return tills.flatMap((till) => computeReport(till, { locationId: testLocation.locationId })?.reportV0 ?? []);
 }
 
 const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 describe("a client that books takings", () => {
-  it("finds every report on its two pages, and each payment method in the catalogue", async () => {
+  it("finds all reports on two pages, and each payment method in the catalog", async () => {
     const { reportIds, sales, takings } = await sumTakingsByPaymentMethod(api);
     const expected = expectedReports();
     expect(reportIds.length).toBeGreaterThan(100);
@@ -64,7 +64,7 @@ describe("a client that books takings", () => {
 });
 
 describe("a client that keeps stock", () => {
-  it("finds every product that was sold in the one array that the catalogue is", async () => {
+  it("finds every sold product in the array of the catalog", async () => {
     const { sold, unknown, archived } = await countSoldProducts(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
@@ -82,19 +82,19 @@ describe("a client that keeps stock", () => {
 });
 
 describe("a client that copies orders", () => {
-  it("gets each order that a report names, twenty at a time, and together they make up its sales", async () => {
+  it("gets all orders of the reports, twenty at a time, with totals equal to the sales", async () => {
     const copied = await fetchOrdersOfReports(api);
     const expected = expectedReports();
     expect(copied.map(({ id }) => id)).toEqual(
       expected.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).flatMap(({ orders }) => orders),
     );
-    const counting = copied.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
-    expect(sumAmounts(counting.map(({ total }) => total))).toBe(
+    const countedOrders = copied.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
+    expect(sumAmounts(countedOrders.map(({ total }) => total))).toBe(
       sumAmounts(expected.map(({ totalSales }) => totalSales)),
     );
   });
 
-  it("finds the same orders in the list, on its three pages", async () => {
+  it("finds the same orders on the three pages of the list", async () => {
     const listed = await fetchOrderList(api);
     expect(listed.length).toBeGreaterThan(200);
     expect(listed.map(({ id }) => id).sort()).toEqual(

@@ -8,8 +8,11 @@ import { type ContractFixture, createContractFixture } from "./contract/contract
 import type { OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
-import { type FakeLegacyBackoffice, startFakeLegacyBackoffice } from "./harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "./harness/legacy-variables.ts";
+import {
+  type FakeLegacyBackoffice,
+  legacyBackofficeVariables,
+  startFakeLegacyBackoffice,
+} from "./harness/fake-legacy-backoffice.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import {
   buildCrossLocationRequest,
@@ -19,10 +22,10 @@ import {
 import { snapshotLocationData } from "./isolation/location-snapshot.ts";
 import { collectVictimData, type VictimData, victimReadPaths, waitUntilUnchanged } from "./isolation/victim-data.ts";
 
-/** ISOLATION_RUNS sequences of up to 40 requests. */
+/** The number of sequences of up to 40 requests. */
 const runs = Number(process.env.ISOLATION_RUNS ?? 15);
 
-/** In every name of the location that is spied on, and in none of the other's. */
+/** Suffix of every name in the victim's location, and of none in the other's. */
 const nameSuffix = ` (${randomUUID()})`;
 const uuidPattern = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
@@ -34,7 +37,7 @@ let victimFixture: ContractFixture;
 let otherFixture: ContractFixture;
 let victimData: VictimData;
 let knownRequests: KnownRequests;
-/** Ids of the location that is spied on. */
+/** Ids that only the victim's location has. */
 let victimSecrets: Set<string>;
 
 beforeAll(async () => {
@@ -62,64 +65,67 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Every request of the table of contracts, as each of the two locations would make it. */
+/** Returns every request of the operation contracts, built for each of the two locations. */
 async function collectKnownRequests(): Promise<KnownRequests> {
   const known: KnownRequests = new Map();
   for (const { id } of apiOperations) {
-    const asks: OperationRequest[] = [];
-    for (const asking of Object.values(operationContracts[id]?.requestsByOutcome ?? {})) {
-      for (const world of [otherFixture, victimFixture]) if (asking) asks.push(await asking(world));
+    const operationRequests: OperationRequest[] = [];
+    for (const buildRequest of Object.values(operationContracts[id]?.requestsByOutcome ?? {})) {
+      for (const fixture of [otherFixture, victimFixture])
+        if (buildRequest) operationRequests.push(await buildRequest(fixture));
     }
-    // What the stranger makes its own may not have the other's names.
-    known.set(id, JSON.parse(JSON.stringify(asks).replaceAll(nameSuffix, "")));
+    // Data that the other location creates must not have the victim's names.
+    known.set(id, JSON.parse(JSON.stringify(operationRequests).replaceAll(nameSuffix, "")));
   }
   return known;
 }
 
-/** Every id in what a location reads, but for those that the other reads too: of products and the like, made from one seed. */
-async function collectIds(world: ContractFixture): Promise<Set<string>> {
-  const read = async ({ shop }: ContractFixture, addresses: string[]) => {
+/** Returns every id that a location reads, without those that both read, such as of products from the same seed. */
+async function collectIds(fixture: ContractFixture): Promise<Set<string>> {
+  const readIds = async ({ testLocation }: ContractFixture, paths: string[]) => {
     const ids = new Set<string>();
-    for (const address of addresses) {
-      const text = await (await shop.request("GET", `${address}size=100`)).text();
+    for (const path of paths) {
+      const text = await (await testLocation.request("GET", `${path}size=100`)).text();
       for (const [id] of text.matchAll(uuidPattern)) ids.add(id.toLowerCase());
     }
     return ids;
   };
-  const shared = await read(otherFixture, victimReadPaths(otherFixture));
-  return new Set([...(await read(world, victimReadPaths(world)))].filter((id) => !shared.has(id)));
+  const shared = await readIds(otherFixture, victimReadPaths(otherFixture));
+  return new Set([...(await readIds(fixture, victimReadPaths(fixture)))].filter((id) => !shared.has(id)));
 }
 
 const findUuids = (thing: unknown) => [...JSON.stringify(thing).matchAll(uuidPattern)].map(([id]) => id.toLowerCase());
 
 it(
-  "no request of a key tells or changes anything of another location",
+  "no request with an API key reads or changes data of another location",
   async () => {
-    const footprint = () => snapshotLocationData(victimFixture, { sql, namespace: environment.namespace });
-    const before = await waitUntilUnchanged(footprint);
+    const takeSnapshot = () => snapshotLocationData(victimFixture, { sql, namespace: environment.namespace });
+    const before = await waitUntilUnchanged(takeSnapshot);
     expect(victimSecrets.size).toBeGreaterThan(20);
     expect(JSON.stringify(before)).toContain(nameSuffix);
-    /** Ids that the stranger has put into its own location: to each location its own order of an id. */
-    const adopted = new Set<string>();
+    /** Ids that the other location has used itself: two locations can each have an order with the same id. */
+    const ownIds = new Set<string>();
 
     await fc.assert(
       fc.asyncProperty(fc.array(crossLocationRequestArbitrary, { minLength: 1, maxLength: 40 }), async (requests) => {
         for (const request of requests) {
-          const ask = buildCrossLocationRequest(request, knownRequests, victimData);
-          const answer = await sendOperationRequest(product.url, request.operation, {
-            ...ask,
-            key: otherFixture.shop.key,
+          const operationRequest = buildCrossLocationRequest(request, knownRequests, victimData);
+          const response = await sendOperationRequest(product.url, request.operation, {
+            ...operationRequest,
+            key: otherFixture.testLocation.key,
           });
-          const told = `${request.operation.id} ${JSON.stringify(ask).slice(0, 500)} was answered ${answer.status}`;
-          expect(answer.status, told).toBeLessThan(500);
-          if (answer.status < 300) for (const id of findUuids(ask.body ?? null)) adopted.add(id);
-          const asked = new Set(findUuids(ask));
-          const reply = answer.text + JSON.stringify([...answer.headers]);
-          const leaked = findUuids(reply).filter((id) => victimSecrets.has(id) && !asked.has(id) && !adopted.has(id));
-          expect(leaked, `${told}: ${reply.slice(0, 1_000)}`).toEqual([]);
-          expect(reply, told).not.toContain(nameSuffix);
+          const failureMessage = `${request.operation.id} ${JSON.stringify(operationRequest).slice(0, 500)} returned ${response.status}`;
+          expect(response.status, failureMessage).toBeLessThan(500);
+          if (response.status < 300) for (const id of findUuids(operationRequest.body ?? null)) ownIds.add(id);
+          const requestedIds = new Set(findUuids(operationRequest));
+          const responseText = response.text + JSON.stringify([...response.headers]);
+          const leaked = findUuids(responseText).filter(
+            (id) => victimSecrets.has(id) && !requestedIds.has(id) && !ownIds.has(id),
+          );
+          expect(leaked, `${failureMessage}: ${responseText.slice(0, 1_000)}`).toEqual([]);
+          expect(responseText, failureMessage).not.toContain(nameSuffix);
         }
-        expect(await footprint()).toEqual(before);
+        expect(await takeSnapshot()).toEqual(before);
       }),
       { numRuns: runs, endOnFailure: process.env.ISOLATION_RUNS === undefined },
     );

@@ -1,16 +1,17 @@
 import { Agent } from "node:http";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ReplicatedProduct, type ReplicatedRole, startReplicatedProduct } from "./harness/replicated-product.ts";
+import type { ProductPart } from "./harness/product-process.ts";
+import { type ReplicatedProduct, startReplicatedProduct } from "./harness/replicated-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const oldKeys = `old:${"secret-of-the-old-key-".repeat(2)}`;
 const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
 
-/** The gateway signs for every request; the catalogue asks accounts for locations in its own name. */
-const roles: ReplicatedRole[] = ["gateway", "accounts", "catalog"];
+/** The gateway signs every request; the catalog service signs its own requests to accounts. */
+const roles: ProductPart[] = ["gateway", "accounts", "catalog"];
 
-/** The variables of every hop between these parts, with these keys. */
+/** Returns the variables of the internal keys between these roles. */
 const internalKeyVariables = (keys: string) =>
   Object.fromEntries(
     ["GATEWAY_TO_ACCOUNTS", "GATEWAY_TO_CATALOG", "CATALOG_TO_ACCOUNTS"].map((hop) => [`${hop}_KEYS`, keys]),
@@ -18,27 +19,27 @@ const internalKeyVariables = (keys: string) =>
 
 let environment: TestEnvironment;
 let replicatedProduct: ReplicatedProduct;
-let shop: TestLocation;
+let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({
     ...internalKeyVariables(oldKeys),
-    // A busy balancer takes a while to notice that an instance is to stop, and each connection to be used once more.
+    // Time for a busy load balancer to notice the stop, and for each connection to be closed.
     SHUTDOWN_DELAY_SECONDS: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
-    // So that keys are looked up in accounts all the time.
+    // Cached keys expire quickly, so that gateways look them up in accounts often.
     KEY_LIFETIME: "1",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables, roles);
-  shop = await createTestLocation(replicatedProduct, { scopes: ["catalog:read", "locations:read"] });
+  testLocation = await createTestLocation(replicatedProduct, { scopes: ["catalog:read", "locations:read"] });
 }, 120_000);
 afterAll(async () => {
   await replicatedProduct?.stop();
   await environment?.remove();
 }, 60_000);
 
-/** Has every part use other keys, one instance of each after the other. */
+/** Restarts the instances of every role with other keys, one of each at a time. */
 async function restartAllWith(keys: string): Promise<void> {
   for (const instance of [0, 1]) {
     await Promise.all(roles.map((role) => replicatedProduct.restart(role, instance, internalKeyVariables(keys))));
@@ -47,43 +48,43 @@ async function restartAllWith(keys: string): Promise<void> {
 
 const catalog = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
 
-/** What the shop, and an operator in its place, ask all the time. */
+/** Requests of the location, and of an operator for the location. */
 const requests = [
-  (agent: Agent) => shop.request("GET", "/v1/catalog/", { agent }),
-  (agent: Agent) => shop.request("GET", "/v1/locations/own", { agent }),
+  (agent: Agent) => testLocation.request("GET", "/v1/catalog/", { agent }),
+  (agent: Agent) => testLocation.request("GET", "/v1/locations/own", { agent }),
   (agent: Agent) =>
-    shop.request("PUT", `/v1/catalog/?locationId=${shop.locationId}`, {
+    testLocation.request("PUT", `/v1/catalog/?locationId=${testLocation.locationId}`, {
       key: replicatedProduct.adminKey,
       body: catalog,
       agent,
     }),
 ];
 
-describe("the key that requests are signed with", () => {
-  it("is exchanged for another while requests go on, and none fails", async () => {
+describe("a rotation of internal keys", () => {
+  it("fails no request", async () => {
     const failures: string[] = [];
-    let answered = 0;
+    let successCount = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
-      // A connection that is hardly ever used may be closed just when it is: each client has one, and uses that.
+      // One busy connection per client: an idle connection may be closed at the moment of its next use.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
-        const answer = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);
-        if (typeof answer === "string") failures.push(`request ${index}: ${answer}`);
-        else if (answer.ok) answered += 1;
-        else failures.push(`request ${index}: ${answer.status} ${await answer.clone().text()}`);
-        if (typeof answer !== "string") await answer.arrayBuffer();
+        const response = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);
+        if (typeof response === "string") failures.push(`request ${index}: ${response}`);
+        else if (response.ok) successCount += 1;
+        else failures.push(`request ${index}: ${response.status} ${await response.clone().text()}`);
+        if (typeof response !== "string") await response.arrayBuffer();
         await new Promise((resolve) => setTimeout(resolve, 150));
       }
       agent.destroy();
     });
     for (const keys of [`${oldKeys},${nextKeys}`, `${nextKeys},${oldKeys}`, nextKeys]) {
       await restartAllWith(keys);
-      expect(failures, `once the keys are ${keys.replace(/:[^,]*/g, "")}`).toEqual([]);
+      expect(failures, `after the rotation to ${keys.replace(/:[^,]*/g, "")}`).toEqual([]);
     }
     isOver = true;
     await Promise.all(clients);
     expect(failures).toEqual([]);
-    expect(answered).toBeGreaterThan(100);
+    expect(successCount).toBeGreaterThan(100);
   }, 300_000);
 });

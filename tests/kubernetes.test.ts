@@ -9,7 +9,7 @@ import {
   validateManifest,
 } from "./kubernetes/manifests.ts";
 
-const expectedParts = [...serviceNames, "gateway"] as const;
+const expectedRoles = [...serviceNames, "gateway"] as const;
 const folders = ["base", "nats", "overlays/production"];
 
 interface Pod {
@@ -30,34 +30,36 @@ interface Container {
   livenessProbe?: object;
 }
 
-it.each(folders)("the files of %s are as the schemas of Kubernetes have them", async (folder) => {
+it.each(folders)("the manifests of %s match the Kubernetes schemas", async (folder) => {
   const manifests = await readManifestFiles(folder);
   expect(manifests.length).toBeGreaterThan(0);
   for (const manifest of manifests) validateManifest(manifest);
 });
 
-it("tells a wrong manifest from a right one", async () => {
+it("an invalid manifest is rejected", async () => {
   const [deployment] = (await readManifestFiles("base")).filter(({ kind }) => kind === "Deployment");
   const wrong = { ...deployment, spec: { ...deployment?.spec, replicas: "two" } } as KubernetesManifest;
   expect(() => validateManifest(wrong)).toThrow(/replicas/);
 });
 
-it("holds no secret, and refers to them by name", async () => {
+it("the manifests contain no secrets, and refer to them by name", async () => {
   const all = (await Promise.all(folders.map(readManifestFiles))).flat();
   expect(all.filter(({ kind }) => kind === "Secret")).toEqual([]);
   const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
   expect([...new Set(plain.map(({ name }) => name))]).toEqual(["SERVICE"]);
 });
 
-it("has a deployment, an address, a budget and a policy for every part", async () => {
+it("the gateway and each service have a deployment, a service, a disruption budget and a network policy", async () => {
   const base = await readManifestFiles("base");
-  const named = (kind: string) => base.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
+  const namesOfKind = (kind: string) => base.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
   for (const kind of ["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"])
-    expect(named(kind)).toEqual(expect.arrayContaining([...expectedParts]));
-  expect([...named("HorizontalPodAutoscaler"), ...named("ScaledObject")].sort()).toEqual([...expectedParts].sort());
+    expect(namesOfKind(kind)).toEqual(expect.arrayContaining([...expectedRoles]));
+  expect([...namesOfKind("HorizontalPodAutoscaler"), ...namesOfKind("ScaledObject")].sort()).toEqual(
+    [...expectedRoles].sort(),
+  );
 });
 
-it("knows every user of NATS", async () => {
+it("the network policies allow NATS for each of its users", async () => {
   const policies = (await readManifestFiles("base")).filter(({ kind }) => kind === "NetworkPolicy");
   for (const { name } of await listNatsUsers("pragma")) {
     const policy = policies.find(({ metadata }) => metadata.name === name);
@@ -65,13 +67,13 @@ it("knows every user of NATS", async () => {
   }
 });
 
-// Patches are applied by kustomize alone: without it, what they come to is not looked at here.
-describe.runIf(kustomizeCommand !== undefined)("built by kustomize", () => {
-  it.each(["base", "overlays/production"])("%s is as the schemas of Kubernetes have it", (kustomization) => {
+// Only kustomize applies patches: without it, the patched manifests are not tested.
+describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
+  it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomization(kustomization)) validateManifest(manifest);
   });
 
-  it("runs everything without rights, and with limits", () => {
+  it("runs all containers without privileges and with limits", () => {
     const manifests = buildKustomization("overlays/production");
     for (const pod of listPods(manifests)) {
       expect(pod.automountServiceAccountToken).toBe(false);
@@ -90,19 +92,19 @@ describe.runIf(kustomizeCommand !== undefined)("built by kustomize", () => {
     }
   });
 
-  it("exchanges pods without a request that finds none", () => {
+  it("replaces pods without downtime", () => {
     const deployments = buildKustomization("overlays/production").filter(({ kind }) => kind === "Deployment");
-    expect(deployments).toHaveLength(expectedParts.length + 1);
+    expect(deployments).toHaveLength(expectedRoles.length + 1);
     for (const deployment of deployments) {
       expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
       const [pod] = listPods([deployment]);
-      // The delay of the shutdown, what is in flight (30 s), and some.
+      // The shutdown delay, 30 s for requests in flight, and a margin.
       expect(pod?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10 + 30 + 10);
       expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
     }
   });
 
-  it("leaves nothing open but the gateway and the portal", () => {
+  it("allows ingress only to the gateway and the portal", () => {
     const open = buildKustomization("base")
       .filter(({ kind }) => kind === "NetworkPolicy")
       .filter(({ spec }) => ((spec?.ingress ?? []) as { from?: unknown }[]).some(({ from }) => from === undefined));

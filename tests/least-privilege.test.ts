@@ -8,13 +8,10 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ProductPart } from "./harness/product-process.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import {
-  type RestrictedPart,
-  type RestrictedServers,
-  startRestrictedServers,
-} from "./privileges/restricted-servers.ts";
+import { type RestrictedServers, startRestrictedServers } from "./privileges/restricted-servers.ts";
 
 let servers: RestrictedServers;
 let product: ProductUnderTest;
@@ -31,14 +28,16 @@ afterAll(async () => {
 
 const schemaNameOf = (service: string) => `${servers.variables.NAMESPACE}_${service.replaceAll("-", "_")}`;
 
-it("works whole: a till becomes a report, and every part has what it needs", { timeout: 60_000 }, async () => {
-  const shop = await createTestLocation(product, {
+it("works with restricted users: a till gets its report, and every service is ready", { timeout: 60_000 }, async () => {
+  const testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "reports:read", "jobs:write"],
   });
-  await shop.pushTillWithRetries(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
-  expect(await shop.waitForReports(1)).toHaveLength(1);
-  expect((await shop.request("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(201);
-  for (const part of [...serviceNames, "gateway"] as RestrictedPart[]) {
+  await testLocation.pushTillWithRetries(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
+  expect(await testLocation.waitForReports(1)).toHaveLength(1);
+  expect((await testLocation.request("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(
+    201,
+  );
+  for (const part of [...serviceNames, "gateway"] as ProductPart[]) {
     const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
       status: string;
       parts: object;
@@ -50,7 +49,7 @@ it("works whole: a till becomes a report, and every part has what it needs", { t
   }
 });
 
-it("runs the migrate command again, and gives a role the password that its URL has now", async () => {
+it("runs the migrate command again, and sets the password of a role from its current URL", async () => {
   const url = new URL(servers.variablesOf("jobs").DATABASE_URL ?? "");
   url.password = "another-password-of-jobs";
   await servers.migrate({ JOBS_DATABASE_URL: url.href });
@@ -61,20 +60,20 @@ it("runs the migrate command again, and gives a role the password that its URL h
 });
 
 describe("a service's role in PostgreSQL", () => {
-  it.each(serviceNames)("of %s touches its own schema only, and makes nothing", async (service) => {
+  it.each(serviceNames)("of %s accesses only the rows of its own schema", async (service) => {
     const sql = postgres(servers.variablesOf(service).DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-    const own = schemaNameOf(service);
+    const ownSchema = schemaNameOf(service);
     try {
-      await sql.unsafe(`select * from ${own}.outbox`);
+      await sql.unsafe(`select * from ${ownSchema}.outbox`);
       for (const other of serviceNames.filter((name) => name !== service))
         await expect(sql.unsafe(`select * from ${schemaNameOf(other)}.outbox`), other).rejects.toThrow(
           /permission denied/,
         );
       for (const statement of [
-        `create table ${own}.more (id int)`,
-        `drop table ${own}.outbox`,
-        `alter table ${own}.outbox add column more int`,
-        `delete from ${own}.migrations`,
+        `create table ${ownSchema}.more (id int)`,
+        `drop table ${ownSchema}.outbox`,
+        `alter table ${ownSchema}.outbox add column more int`,
+        `delete from ${ownSchema}.migrations`,
         "create table public.more (id int)",
         "create schema more",
         "create role more",
@@ -87,22 +86,26 @@ describe("a service's role in PostgreSQL", () => {
 });
 
 describe("a service's user of NATS", () => {
-  const refused = (part: RestrictedPart, act: Parameters<typeof collectNatsErrors>[1]) =>
-    collectNatsErrors(servers.variablesOf(part).NATS_URL ?? "", act);
+  const collectPermissionErrors = (part: ProductPart, action: Parameters<typeof collectNatsErrors>[1]) =>
+    collectNatsErrors(servers.variablesOf(part).NATS_URL ?? "", action);
 
   const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
 
-  it("sends its own events, and nobody else's", async () => {
-    expect(await refused("till-ingest", (nats) => nats.publish(subject(".till.pushed.none"), "{}"))).toEqual([]);
+  it("publishes only its own events", async () => {
+    expect(
+      await collectPermissionErrors("till-ingest", (nats) => nats.publish(subject(".till.pushed.none"), "{}")),
+    ).toEqual([]);
     for (const event of [".report.finalized.none", ".key.changed.none", "-signals.reporting.all"])
-      expect(await refused("till-ingest", (nats) => nats.publish(subject(event), "{}"))).not.toEqual([]);
+      expect(await collectPermissionErrors("till-ingest", (nats) => nats.publish(subject(event), "{}"))).not.toEqual(
+        [],
+      );
   });
 
-  it("reads no events but through its own consumers, and no replies to others", async () => {
-    for (const heard of [subject(".>"), "_INBOX.>", "_INBOX.accounts.>", "$JS.>"])
+  it("reads events only through its own consumers, and no responses to others", async () => {
+    for (const natsSubject of [subject(".>"), "_INBOX.>", "_INBOX.accounts.>", "$JS.>"])
       expect(
-        await refused("webhooks", (nats) => void nats.subscribe(heard, { callback: () => {} })),
-        heard,
+        await collectPermissionErrors("webhooks", (nats) => void nats.subscribe(natsSubject, { callback: () => {} })),
+        natsSubject,
       ).not.toEqual([]);
     const stream = `${servers.variables.NAMESPACE}_events`;
     for (const request of [
@@ -111,14 +114,14 @@ describe("a service's user of NATS", () => {
       `$JS.ACK.${stream}.reporting-till-pushed.1.1.1.1.0`,
       `$JS.API.STREAM.MSG.GET.${stream}`,
     ])
-      expect(await refused("webhooks", (nats) => nats.publish(request, "{}")), request).not.toEqual([]);
+      expect(await collectPermissionErrors("webhooks", (nats) => nats.publish(request, "{}")), request).not.toEqual([]);
   });
 
-  it("neither empties, changes nor deletes the stream", async () => {
+  it("cannot purge, change or delete the stream", async () => {
     const stream = `${servers.variables.NAMESPACE}_events`;
     for (const request of ["PURGE", "DELETE", "UPDATE", "CREATE"])
       expect(
-        await refused("reporting", (nats) => nats.publish(`$JS.API.STREAM.${request}.${stream}`, "{}")),
+        await collectPermissionErrors("reporting", (nats) => nats.publish(`$JS.API.STREAM.${request}.${stream}`, "{}")),
       ).not.toEqual([]);
   });
 });
@@ -128,7 +131,7 @@ describe("a service's user of Redis", () => {
   afterAll(() => {
     for (const client of clients) client.disconnect();
   });
-  const connectAs = (part: RestrictedPart) => {
+  const connectAs = (part: ProductPart) => {
     const client = new Redis(servers.variablesOf(part).REDIS_URL ?? "");
     clients.push(client);
     return client;
@@ -139,7 +142,7 @@ describe("a service's user of Redis", () => {
   };
   const key = (part: keyof typeof keys) => `${servers.variables.NAMESPACE}${keys[part]}`;
 
-  it("of jobs reads and writes its own keys only", async () => {
+  it("of jobs reads and writes only its own keys", async () => {
     const part = "jobs";
     const redis = connectAs(part);
     expect(await redis.set(key(part), "1")).toBe("OK");
@@ -159,13 +162,13 @@ describe("a service's user of Redis", () => {
       await expect(redis.call(command ?? "", ...args), command).rejects.toThrow(/NOPERM|permission/i);
   });
 
-  it("of the gateway counts, and reads no queue", async () => {
+  it("of the gateway counts requests, and cannot read the queue", async () => {
     const redis = connectAs("gateway");
     expect(await redis.hset(key("gateway"), "tokens", "1")).toBe(1);
     await expect(redis.hgetall(key("jobs"))).rejects.toThrow(/NOPERM|permission/i);
   });
 
-  it("is nobody without a name", async () => {
+  it("cannot connect without a user name", async () => {
     const url = new URL(servers.variablesOf("jobs").REDIS_URL ?? "");
     url.username = "";
     url.password = "";
@@ -176,7 +179,7 @@ describe("a service's user of Redis", () => {
   });
 });
 
-it("has committed what the servers are given", async () => {
+it("the committed user files of NATS and Redis are current", async () => {
   const read = (path: string) => readFile(new URL(`../deploy/${path}`, import.meta.url), "utf8");
   expect(await read("nats/users.conf"), "run npm run access").toBe(await renderNatsUsersConfig("pragma"));
   expect(await read("redis/users.acl"), "run npm run access").toBe(renderRedisAclFile("pragma"));

@@ -3,20 +3,20 @@ import type { Problem } from "@pragma/contracts/errors";
 import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createTillV1Input } from "./contract/till-input.ts";
+import { createTillV1Input } from "./contract/order-and-till-inputs.ts";
 import {
   type FakeLegacyBackoffice,
   type LegacyBackofficeFault,
+  legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "./harness/legacy-variables.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
 let backoffice: FakeLegacyBackoffice;
 let product: ProductUnderTest;
-let shop: TestLocation;
+let testLocation: TestLocation;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice({ maxPageSize: 20 });
@@ -29,124 +29,136 @@ afterAll(async () => {
   await environment?.remove();
 });
 beforeEach(async () => {
-  shop = await createTestLocation(product);
-  for (const part of [backoffice.tills, backoffice.faults, backoffice.faultyPages, backoffice.asked]) part.clear();
+  testLocation = await createTestLocation(product);
+  for (const part of [backoffice.tills, backoffice.faults, backoffice.faultyPages, backoffice.requestCountByServerId])
+    part.clear();
 });
 
 let lastServerId = 0;
 
-/** A till of a location in the backoffice. */
-function addLegacyTill(of: { application: string; legacyId: number }, fault?: LegacyBackofficeFault): number {
+/** Adds a till of a location to the backoffice. Returns its server id. */
+function addLegacyTill(location: { application: string; legacyId: number }, fault?: LegacyBackofficeFault): number {
   lastServerId += 1;
-  const till = createTillV1Input(of);
+  const till = createTillV1Input(location);
   backoffice.tills.set(lastServerId, { ...till, tillJson: { ...till.tillJson, server_id: lastServerId } });
   if (fault) backoffice.faults.set(lastServerId, fault);
   return lastServerId;
 }
 const addLegacyTills = (count: number, fault?: LegacyBackofficeFault) =>
-  Array.from({ length: count }, () => addLegacyTill(shop, fault));
+  Array.from({ length: count }, () => addLegacyTill(testLocation, fault));
 
 const tillsToFetch = (serverIds: number[]) =>
-  serverIds.map((serverId) => ({ application: "popina", serverId, legacyId: shop.legacyId }));
+  serverIds.map((serverId) => ({ application: "popina", serverId, legacyId: testLocation.legacyId }));
 
-async function fetchTills(body?: unknown, key = shop.key): Promise<FetchedLegacyTills[]> {
-  const answer = await shop.request("POST", "/v1/tills/legacy", { key, ...(body !== undefined && { body }) });
-  const text = await answer.text();
-  expect(answer.status, text).toBe(200);
+async function fetchTills(body?: unknown, key = testLocation.key): Promise<FetchedLegacyTills[]> {
+  const response = await testLocation.request("POST", "/v1/tills/legacy", { key, ...(body !== undefined && { body }) });
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
   return JSON.parse(text);
 }
 
-const requestCounts = (serverIds: number[]) => serverIds.map((serverId) => backoffice.asked.get(serverId) ?? 0);
-const readProblem = async (answer: Response) => (await answer.json()) as Problem;
+const requestCounts = (serverIds: number[]) =>
+  serverIds.map((serverId) => backoffice.requestCountByServerId.get(serverId) ?? 0);
+const readProblem = async (response: Response) => (await response.json()) as Problem;
 
 describe("the tills of a legacy backoffice", () => {
-  it("are fetched but for those that cannot be had, of which the reply says why; a second call brings the rest", async () => {
-    const there = addLegacyTills(5);
-    for (const serverId of there) {
-      const pushed = await shop.request("POST", "/v1/tills", { body: backoffice.tills.get(serverId) });
+  it("are fetched with an error for each that fails, and the next call fetches the rest", async () => {
+    const alreadyPushed = addLegacyTills(5);
+    for (const serverId of alreadyPushed) {
+      const pushed = await testLocation.request("POST", "/v1/tills", { body: backoffice.tills.get(serverId) });
       expect(pushed.status).toBe(201);
     }
-    const sound = addLegacyTills(30);
-    const late = addLegacyTills(5, "no answer");
-    const broken = addLegacyTills(5, "error");
+    const valid = addLegacyTills(30);
+    const unresponsive = addLegacyTills(5, "timeout");
+    const failing = addLegacyTills(5, "error");
     const invalid = addLegacyTills(5, "invalid");
 
     const [first, ...others] = await fetchTills();
     expect(others).toEqual([]);
-    expect(first?.locationId).toBe(shop.locationId);
-    expect(first?.success.sort()).toEqual([...there, ...sound].sort());
+    expect(first?.locationId).toBe(testLocation.locationId);
+    expect(first?.success.sort()).toEqual([...alreadyPushed, ...valid].sort());
     const reasons = new Map(first?.errors.map(({ serverId, message }) => [serverId, message]));
     expect(reasons.size).toBe(15);
-    for (const serverId of late) expect(reasons.get(serverId)).toMatch(/did not respond within 1 s/);
-    for (const serverId of broken) expect(reasons.get(serverId)).toMatch(/responded with status 500/);
-    for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/invalid.*client_id/);
-    expect(requestCounts(there)).toEqual(there.map(() => 0));
+    for (const serverId of unresponsive) expect(reasons.get(serverId)).toMatch(/did not answer within 1 s/);
+    for (const serverId of failing) expect(reasons.get(serverId)).toMatch(/answered 500/);
+    for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/not valid.*client_id/);
+    expect(requestCounts(alreadyPushed)).toEqual(alreadyPushed.map(() => 0));
 
     backoffice.faults.clear();
     const [second] = await fetchTills();
-    expect(second).toMatchObject({ locationId: shop.locationId, errors: [] });
+    expect(second).toMatchObject({ locationId: testLocation.locationId, errors: [] });
     expect(second?.success).toHaveLength(50);
-    expect(requestCounts(sound)).toEqual(sound.map(() => 1));
-    expect(requestCounts(late)).toEqual(late.map(() => 2));
-    expect(await shop.waitForReports(50)).toHaveLength(50);
+    expect(requestCounts(valid)).toEqual(valid.map(() => 1));
+    expect(requestCounts(unresponsive)).toEqual(unresponsive.map(() => 2));
+    expect(await testLocation.waitForReports(50)).toHaveLength(50);
   }, 60_000);
 
-  it("are listed through all pages, those of the key's location only", async () => {
+  it("are listed from all pages, for the location of the key only", async () => {
     const own = addLegacyTills(45);
     const other = addLegacyTill({ application: "popina", legacyId: randomInt(1, 2 ** 30) });
-    const listed = await shop.getJson<LegacyTill[]>("/v1/tills/legacy");
-    expect(listed).toEqual(own.map((serverId) => ({ application: "POPINA", serverId, legacyId: shop.legacyId })));
-    const answer = await shop.request("GET", "/v1/tills/legacy?application=POPINA", { key: product.adminKey });
-    const all = (await answer.json()) as LegacyTill[];
+    const listed = await testLocation.getJson<LegacyTill[]>("/v1/tills/legacy");
+    expect(listed).toEqual(
+      own.map((serverId) => ({ application: "POPINA", serverId, legacyId: testLocation.legacyId })),
+    );
+    const response = await testLocation.request("GET", "/v1/tills/legacy?application=POPINA", {
+      key: product.adminKey,
+    });
+    const all = (await response.json()) as LegacyTill[];
     expect(all.map(({ serverId }) => serverId)).toEqual([...own, other]);
   });
 
-  it("are fetched as the body lists them, each once", async () => {
-    const [wanted = 0, notWanted = 0] = addLegacyTills(2);
-    expect(await fetchTills(tillsToFetch([wanted, wanted]))).toEqual([
-      { locationId: shop.locationId, success: [wanted], errors: [] },
+  it("are fetched once each when the body lists them", async () => {
+    const [listedId = 0, unlistedId = 0] = addLegacyTills(2);
+    expect(await fetchTills(tillsToFetch([listedId, listedId]))).toEqual([
+      { locationId: testLocation.locationId, success: [listedId], errors: [] },
     ]);
-    expect(requestCounts([wanted, notWanted])).toEqual([1, 0]);
+    expect(requestCounts([listedId, unlistedId])).toEqual([1, 0]);
   });
 
-  it("are fetched for many locations by an operator, also where one is not known here", async () => {
+  it("are fetched by an operator for many locations, including unknown ones", async () => {
     const second = await createTestLocation(product);
-    const nowhere = randomInt(1, 2 ** 30);
-    const [one, two, lost] = [
-      addLegacyTill(shop),
+    const unknownLegacyId = randomInt(1, 2 ** 30);
+    const [one, two, ofUnknownLocation] = [
+      addLegacyTill(testLocation),
       addLegacyTill(second),
-      addLegacyTill({ application: "popina", legacyId: nowhere }),
+      addLegacyTill({ application: "popina", legacyId: unknownLegacyId }),
     ];
-    const listed = await shop.request("GET", "/v1/tills/legacy?application=POPINA", { key: product.adminKey });
+    const listed = await testLocation.request("GET", "/v1/tills/legacy?application=POPINA", { key: product.adminKey });
     const fetched = await fetchTills(await listed.json(), product.adminKey);
     expect(fetched).toEqual([
-      { locationId: shop.locationId, success: [one], errors: [] },
+      { locationId: testLocation.locationId, success: [one], errors: [] },
       { locationId: second.locationId, success: [two], errors: [] },
-      { locationId: null, success: [], errors: [{ serverId: lost, message: expect.stringMatching(/no location/) }] },
+      {
+        locationId: null,
+        success: [],
+        errors: [{ serverId: ofUnknownLocation, message: expect.stringMatching(/no location/) }],
+      },
     ]);
   });
 
   it.each([
-    ["redirect", /status 302/],
-    ["other till", /another till/],
-    ["broken off", /closed the connection/],
+    ["redirect", /answered 302/],
+    ["wrong till", /another till/],
+    ["connection reset", /broke off/],
     ["endless", /more than \d+ bytes|within 1 s/],
-  ] as const)("are refused one by one: %s", async (fault, why) => {
-    const [bad = 0, good = 0] = [...addLegacyTills(1, fault), ...addLegacyTills(1)];
-    const [fetched] = await fetchTills(tillsToFetch([bad, good]));
-    expect(fetched?.success).toEqual([good]);
-    expect(fetched?.errors).toEqual([{ serverId: bad, message: expect.stringMatching(why) }]);
+  ] as const)("fail one by one: %s", async (fault, expectedMessage) => {
+    const [failingTill = 0, validTill = 0] = [...addLegacyTills(1, fault), ...addLegacyTills(1)];
+    const [fetched] = await fetchTills(tillsToFetch([failingTill, validTill]));
+    expect(fetched?.success).toEqual([validTill]);
+    expect(fetched?.errors).toEqual([{ serverId: failingTill, message: expect.stringMatching(expectedMessage) }]);
   });
 
-  it("are refused one by one: an id that other content has, a till of another location, one that is not there", async () => {
-    const [taken = 0, elsewhere = 0] = addLegacyTills(2);
-    const till = backoffice.tills.get(taken);
+  it("fail one by one: a conflicting id, a till of another location, a missing till", async () => {
+    const [conflicting = 0, ofOtherLocation = 0] = addLegacyTills(2);
+    const till = backoffice.tills.get(conflicting);
     const clientId = till?.tillJson.client_id ?? randomUUID();
-    expect((await shop.request("POST", "/v1/tills", { body: createTillV1Input(shop, clientId) })).status).toBe(201);
-    const moved = backoffice.tills.get(elsewhere);
-    if (moved) backoffice.tills.set(elsewhere, { ...moved, legacyId: moved.legacyId === 1 ? 2 : 1 });
-    const absent = lastServerId + 1_000;
-    const [fetched] = await fetchTills(tillsToFetch([taken, elsewhere, absent]));
+    expect(
+      (await testLocation.request("POST", "/v1/tills", { body: createTillV1Input(testLocation, clientId) })).status,
+    ).toBe(201);
+    const moved = backoffice.tills.get(ofOtherLocation);
+    if (moved) backoffice.tills.set(ofOtherLocation, { ...moved, legacyId: moved.legacyId === 1 ? 2 : 1 });
+    const missing = lastServerId + 1_000;
+    const [fetched] = await fetchTills(tillsToFetch([conflicting, ofOtherLocation, missing]));
     expect(fetched?.success).toEqual([]);
     expect(fetched?.errors.map(({ message }) => message)).toEqual([
       expect.stringMatching(/id is taken/),
@@ -157,38 +169,38 @@ describe("the tills of a legacy backoffice", () => {
 });
 
 describe("a legacy backoffice", () => {
-  it("that is not configured is said to be so", async () => {
+  it("that is not configured returns legacy_not_configured", async () => {
     const jalia = await createTestLocation(product, { application: "JALIA" });
     for (const method of ["GET", "POST"]) {
-      const answer = await jalia.request(method, "/v1/tills/legacy");
-      expect(answer.status).toBe(503);
-      const { code, detail } = await readProblem(answer);
+      const response = await jalia.request(method, "/v1/tills/legacy");
+      expect(response.status).toBe(503);
+      const { code, detail } = await readProblem(response);
       expect(code).toBe("legacy_not_configured");
       expect(detail).toMatch(/LEGACY_JALIA_URL/);
     }
   });
 
-  it("whose list cannot be had is said to be away", async () => {
+  it("whose list fails returns legacy_unavailable", async () => {
     addLegacyTills(45);
     backoffice.faultyPages.add(2);
     for (const method of ["GET", "POST"]) {
-      const answer = await shop.request(method, "/v1/tills/legacy");
-      expect(answer.status).toBe(502);
-      expect((await readProblem(answer)).code).toBe("legacy_unavailable");
+      const response = await testLocation.request(method, "/v1/tills/legacy");
+      expect(response.status).toBe(502);
+      expect((await readProblem(response)).code).toBe("legacy_unavailable");
     }
-    expect(backoffice.asked.size).toBe(0);
+    expect(backoffice.requestCountByServerId.size).toBe(0);
   });
 
-  it("of another application, and tills of another location, are not for a location's key", async () => {
-    const answers = [
-      await shop.request("GET", "/v1/tills/legacy?application=JALIA"),
-      await shop.request("POST", "/v1/tills/legacy", {
-        body: [{ application: "POPINA", serverId: 1, legacyId: shop.legacyId === 1 ? 2 : 1 }],
+  it("of another application, and tills of another location, are forbidden to a location's key", async () => {
+    const responses = [
+      await testLocation.request("GET", "/v1/tills/legacy?application=JALIA"),
+      await testLocation.request("POST", "/v1/tills/legacy", {
+        body: [{ application: "POPINA", serverId: 1, legacyId: testLocation.legacyId === 1 ? 2 : 1 }],
       }),
     ];
-    for (const answer of answers) {
-      expect(answer.status).toBe(403);
-      expect((await readProblem(answer)).code).toBe("location_forbidden");
+    for (const response of responses) {
+      expect(response.status).toBe(403);
+      expect((await readProblem(response)).code).toBe("location_forbidden");
     }
   });
 });

@@ -1,13 +1,15 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { measureCpuSlowdown } from "./harness/cpu-slowdown.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+
+/** CPU time of the measured computation, in milliseconds. */
+const measuredCpuMs = 200;
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
@@ -25,11 +27,11 @@ afterAll(async () => {
 });
 
 const createTill = ({ orders = 3, note = "" } = {}) => ({
-  ...generateTill({ seed: "turns", tillId: randomUUID(), orders, day: "2026-04-01" }),
+  ...generateTill({ seed: "fairness", tillId: randomUUID(), orders, day: "2026-04-01" }),
   note,
 });
 
-/** Makes `count` requests, ten at a time. */
+/** Sends `count` requests, ten at a time. */
 async function sendMany(count: number, request: (index: number) => Promise<Response>): Promise<void> {
   const indexes = Array.from({ length: count }, (_, index) => index);
   await Promise.all(
@@ -43,8 +45,8 @@ async function sendMany(count: number, request: (index: number) => Promise<Respo
 }
 
 /**
- * Pushes tills of another location until the flood has ended and its events were handled, and expects each report within
- * two seconds, as far as others leave the machine to this.
+ * Pushes tills of another location until the flood of requests has ended and its events are handled. Expects each
+ * report within two seconds, or more on a busy machine.
  */
 async function expectReportsDuring(startFlood: () => Promise<void>): Promise<void> {
   const limitMs = 2_000 * measureCpuSlowdown();
@@ -82,8 +84,8 @@ it("a location's report is ready within two seconds while another replaces a sma
     busyLocation.request("PUT", `/v1/tills/${small.id}`, { body: { ...small, note: `replacement ${index}` } });
   await expectReportsDuring(() => sendMany(250, replace));
   const report = await eventually("the last replacement's report", async () => {
-    const answer = await busyLocation.request("GET", `/v2/reports/${reportIdOfTill(small.id)}`);
-    return answer.status === 200;
+    const response = await busyLocation.request("GET", `/v2/reports/${reportIdOfTill(small.id)}`);
+    return response.status === 200;
   });
   expect(report).toBe(true);
 }, 300_000);
@@ -93,3 +95,19 @@ it("a location's report is ready within two seconds while another pushes 350 til
     sendMany(350, () => busyLocation.request("POST", "/v2/tills/", { body: createTill() })),
   );
 }, 300_000);
+
+/**
+ * Returns how much slower than idle this machine is because of other load: the wall time of a computation divided by
+ * its CPU time, at least 1.
+ */
+function measureCpuSlowdown(): number {
+  const started = performance.now();
+  const before = process.cpuUsage();
+  let usedMs = 0;
+  while (usedMs < measuredCpuMs) {
+    createHash("sha256").update(Buffer.alloc(100_000)).digest();
+    const { user, system } = process.cpuUsage(before);
+    usedMs = (user + system) / 1000;
+  }
+  return Math.max(1, (performance.now() - started) / usedMs);
+}

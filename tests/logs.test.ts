@@ -5,11 +5,11 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { generateTill } from "@pragma/simulator/generate-till";
 import { respondWithStatus, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/live-order-input.ts";
+import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { startProductInProcess } from "./harness/product-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** In everything that is secret or personal. */
+/** A mark in all secret and personal data. */
 const personalDataMark = `M4RK${randomUUID().slice(0, 8)}`;
 const personal = {
   customerInfo: { firstName: personalDataMark, email: `${personalDataMark}@example.com` },
@@ -24,7 +24,7 @@ const personal = {
 
 let environment: TestEnvironment;
 let product: Awaited<ReturnType<typeof startProductInProcess>>;
-let shop: TestLocation;
+let testLocation: TestLocation;
 const logLines: string[] = [];
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
     destination: { write: (text: string) => logLines.push(...text.trimEnd().split("\n")) },
   });
   product = await startProductInProcess(environment.variables, { log });
-  shop = await createTestLocation(product, {
+  testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "orders:write", "orders:read", "webhooks:write", "jobs:write"],
   });
 }, 60_000);
@@ -51,37 +51,37 @@ interface LogLine {
 const writtenLogLines = () => logLines.map((line) => JSON.parse(line) as LogLine & Record<string, unknown>);
 
 describe("the log", () => {
-  it("tells of requests, events, jobs and attempts, and holds no secret and nobody's data", async () => {
+  it("has lines for requests, events, jobs and attempts, and contains no secrets and no personal data", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: personalDataMark }));
-    const { data: recipient } = await shop.api.POST("/v1/recipients", {
+    const endpoint = receiver.addEndpoint(respondWith(500, { body: personalDataMark }));
+    const { data: recipient } = await testLocation.api.POST("/v1/recipients", {
       body: { name: "Logged", apiKey: `Bearer ${personalDataMark}`, hmacSecret: personalDataMark.repeat(6) },
     });
     const endpointUrl = `${endpoint.url}?token=${personalDataMark}`;
     const webhook = { recipientId: recipient.id, endpointUrl, events: ["report.finalized", "order.paid"] };
-    expect((await shop.request("POST", "/v1/webhooks/", { body: webhook })).status).toBe(201);
+    expect((await testLocation.request("POST", "/v1/webhooks/", { body: webhook })).status).toBe(201);
 
     const till = generateTill({ seed: 1, tillId: randomUUID(), orders: 3, day: "2026-04-01" });
     const orderList = till.orderList.map((order) => ({ ...order, ...personal }));
-    expect((await shop.request("POST", "/v2/tills/", { body: { ...till, orderList } })).status).toBe(201);
-    const faulty = {
+    expect((await testLocation.request("POST", "/v2/tills/", { body: { ...till, orderList } })).status).toBe(201);
+    const invalidTill = {
       ...till,
       id: randomUUID(),
       orderList: [{ ...orderList[0], customerInfo: [personalDataMark], amount: personalDataMark }],
     };
-    expect((await shop.request("POST", "/v2/tills/", { body: faulty })).status).toBe(400);
-    expect((await shop.request("POST", "/v2/tills/", { body: `{"customerInfo": "${personalDataMark}` })).status).toBe(
-      400,
-    );
+    expect((await testLocation.request("POST", "/v2/tills/", { body: invalidTill })).status).toBe(400);
+    expect(
+      (await testLocation.request("POST", "/v2/tills/", { body: `{"customerInfo": "${personalDataMark}` })).status,
+    ).toBe(400);
 
     const order = createLiveOrderInput();
     const paid = { ...order, data: { ...order.data, ...personal, isPaid: true } };
-    expect((await shop.request("POST", "/v1/orders-live/", { body: [paid] })).status).toBe(200);
+    expect((await testLocation.request("POST", "/v1/orders-live/", { body: [paid] })).status).toBe(200);
     expect(
-      (await shop.request("POST", "/v1/jobs/", { body: { message: personalDataMark, duration: 1 } })).status,
+      (await testLocation.request("POST", "/v1/jobs/", { body: { message: personalDataMark, duration: 1 } })).status,
     ).toBeLessThan(300);
-    expect((await shop.request("GET", `/v1/orders-live/?customerName=${personalDataMark}`)).status).toBe(200);
-    expect((await shop.request("GET", "/v2/reports/", { key: personalDataMark.repeat(3) })).status).toBe(401);
+    expect((await testLocation.request("GET", `/v1/orders-live/?customerName=${personalDataMark}`)).status).toBe(200);
+    expect((await testLocation.request("GET", "/v2/reports/", { key: personalDataMark.repeat(3) })).status).toBe(401);
 
     await eventually("two attempts", () => writtenLogLines().filter(({ msg }) => msg === "attempt").length >= 2);
     await eventually("a line for the job", () => writtenLogLines().some(({ msg }) => msg === "job"));
@@ -89,22 +89,22 @@ describe("the log", () => {
       writtenLogLines().some(({ msg, status }) => msg === "request" && status === 401),
     );
     expect(logLines.filter((line) => line.includes(personalDataMark))).toEqual([]);
-    expect(logLines.filter((line) => line.includes(shop.key) || line.includes(product.adminKey))).toEqual([]);
+    expect(logLines.filter((line) => line.includes(testLocation.key) || line.includes(product.adminKey))).toEqual([]);
     await receiver.close();
   }, 60_000);
 
-  it("has one wide line for each request, event and job, by which they are found together", async () => {
+  it("has one wide line for each request, event and job, with a shared trace id", async () => {
     const kinds = ["request", "event", "attempt", "job"];
     for (const kind of kinds) {
-      const found = writtenLogLines().filter(({ msg }) => msg === kind);
-      expect(found.length).toBeGreaterThan(0);
-      for (const line of found)
+      const lines = writtenLogLines().filter(({ msg }) => msg === kind);
+      expect(lines.length).toBeGreaterThan(0);
+      for (const line of lines)
         expect(line).toMatchObject({ traceId: expect.any(String), milliseconds: expect.any(Number) });
     }
     const pushed = writtenLogLines().find(
       ({ msg, operation, status }) => msg === "request" && operation === "/v2/tills/" && status === 201,
     );
-    const together = writtenLogLines().filter(({ traceId }) => traceId === pushed?.traceId);
-    expect(new Set(together.map(({ msg }) => msg))).toEqual(new Set(["request", "event", "attempt"]));
+    const linesOfTrace = writtenLogLines().filter(({ traceId }) => traceId === pushed?.traceId);
+    expect(new Set(linesOfTrace.map(({ msg }) => msg))).toEqual(new Set(["request", "event", "attempt"]));
   });
 });

@@ -1,112 +1,112 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type ApiOperation, apiOperations } from "./contract/api-operations.ts";
 import { type ContractFixture, createContractFixture } from "./contract/contract-fixture.ts";
-import { type OperationRequest, successRequestBuilder } from "./contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import { edgeCaseNumbers, edgeCaseStrings, invalidObjects } from "./harness/invalid-values.ts";
 import type { ProductAddress } from "./harness/product-under-test.ts";
-import { sharedProduct } from "./harness/shared-product.ts";
+import { getSharedProduct } from "./harness/shared-product.ts";
 import { generateInvalidBodies } from "./malformed-requests/invalid-bodies.ts";
 
-// Nothing that a request can carry makes the product stumble: what it cannot take it refuses, in a documented way.
+// No content of a request causes an internal error: the product rejects invalid requests with documented errors.
 
-/** Those that are refused for something else than their length. */
+/** Edge cases that are rejected for another reason than their length. */
 const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
-/** Refusals that come before the rest of a request was looked at: they would say nothing of it. */
-const incompleteBodies = ["scope_missing", "key_revoked", "rate_limited"];
+/** Errors that are returned before the rest of a request is validated: they would prove nothing. */
+const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
 
 let product: ProductAddress;
 
 beforeAll(async () => {
-  product = await sharedProduct();
+  product = await getSharedProduct();
 }, 120_000);
 
-/** For all operations that cannot change it. */
+/** The fixture of all operations that cannot change it. */
 let sharedFixture: Promise<ContractFixture> | undefined;
 
-/** The operation's ordinary request: in a world of its own, unless it cannot change any. */
+/** Returns the operation's success request, with its own fixture unless it is a read. */
 async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRequest> {
   if (operation.method === "GET") sharedFixture ??= createContractFixture(product);
-  const world = await ((operation.method === "GET" && sharedFixture) || createContractFixture(product));
-  // Its own scopes would be taken away from the shop's key by the first body that leaves none.
-  const key = operation.id === "changeConsumer" ? product.adminKey : world.shop.key;
-  return { key, ...(await successRequestBuilder(operation, operationContracts[operation.id])(world)) };
+  const fixture = await ((operation.method === "GET" && sharedFixture) || createContractFixture(product));
+  // The first body without scopes would remove those of the location's own key.
+  const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
+  return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
 }
 
-/** Sends them, a few at a time, and expects each to be answered in a way that the operation documents. */
+/** Sends the requests, a few at a time, and expects a documented response to each. */
 async function expectDocumentedResponses(
   operation: ApiOperation,
-  asks: Iterable<[what: string, OperationRequest]>,
+  requests: Iterable<[description: string, OperationRequest]>,
 ): Promise<void> {
   const failures: string[] = [];
-  const waiting = asks[Symbol.iterator]();
+  const pending = requests[Symbol.iterator]();
   const sendAll = async () => {
-    for (let next = waiting.next(); !next.done; next = waiting.next()) {
-      const [what, ask] = next.value;
-      const { status, text } = await sendOperationRequest(product.url, operation, ask);
+    for (let next = pending.next(); !next.done; next = pending.next()) {
+      const [description, operationRequest] = next.value;
+      const { status, text } = await sendOperationRequest(product.url, operation, operationRequest);
       const outcome = status < 400 ? String(status) : JSON.parse(text).code;
-      const isFine = status < 500 && operation.outcomes.has(outcome) && !incompleteBodies.includes(outcome);
-      if (!isFine) failures.push(`${what}: ${status} ${text.slice(0, 300)}`);
+      const isFine = status < 500 && operation.outcomes.has(outcome) && !earlyErrors.includes(outcome);
+      if (!isFine) failures.push(`${description}: ${status} ${text.slice(0, 300)}`);
     }
   };
   await Promise.all(Array.from({ length: 8 }, sendAll));
   expect(failures).toEqual([]);
 }
 
-describe("a body with one value that nobody expects", () => {
+describe("a body with one unexpected value", () => {
   const levels = 20_000;
-  const bottomless = ["[".repeat(levels) + "]".repeat(levels), `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`];
+  const deeplyNested = ["[".repeat(levels) + "]".repeat(levels), `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`];
   const values = invalidObjects.map((each) => JSON.stringify(each));
 
   it.each(apiOperations.filter(({ acceptsBody }) => acceptsBody))(
-    "is answered by $id",
+    "gets a documented response: $id",
     async (operation) => {
-      const ordinary = await buildSuccessRequest(operation);
+      const successRequest = await buildSuccessRequest(operation);
       await expectDocumentedResponses(
         operation,
-        generateInvalidBodies(operation, ordinary, values, { valuesPerPlace: 3 }),
+        generateInvalidBodies(operation, successRequest, values, { valuesPerPlace: 3 }),
       );
-      // How deep a body goes is looked at before anything in it is read: a few places stand for all.
+      // The depth is checked before the content is parsed: a few places are enough.
       await expectDocumentedResponses(
         operation,
-        generateInvalidBodies(operation, ordinary, bottomless, { maxPlaces: 4 }),
+        generateInvalidBodies(operation, successRequest, deeplyNested, { maxPlaces: 4 }),
       );
     },
     120_000,
   );
 });
 
-describe("an address with one part that nobody expects", () => {
+describe("a path or query with one unexpected value", () => {
   const hasParts = ({ pathParameters, queryParameters }: ApiOperation) =>
     pathParameters.length + queryParameters.length > 0;
-  /** Half a surrogate pair has no form in an address, and a path has no empty part. */
+  /** Whether a path segment can contain the text: half of a surrogate pair cannot be encoded. */
   const isSegment = (text: string) => !/^$|[/\p{Surrogate}]/u.test(text);
 
-  it.each(apiOperations.filter(hasParts))("is answered by $id", async (operation) => {
-    const ordinary = await buildSuccessRequest(operation);
+  it.each(apiOperations.filter(hasParts))("gets a documented response: $id", async (operation) => {
+    const successRequest = await buildSuccessRequest(operation);
     const parts = [
       ...operation.queryParameters.map((name) => ["query", name] as const),
       ...operation.pathParameters.map((name) => ["path", name] as const),
     ];
-    // As parts of a kind are read in one place for all, each gets a third of the texts, the next the next third.
+    // All parameters share the code that parses them: each one tests a third of the texts.
     const share = Math.min(3, parts.length);
-    function* asks(): Generator<[string, OperationRequest]> {
+    function* requests(): Generator<[string, OperationRequest]> {
       for (const [index, text] of [...shortEdgeCaseTexts, ...edgeCaseNumbers.map(String)].entries()) {
         for (const [at, [where, name]] of parts.entries()) {
           if ((index + at) % share !== 0 || (where === "path" && !isSegment(text))) continue;
           yield [
             `${where} ${name} = ${JSON.stringify(text)}`,
-            { ...ordinary, [where]: { ...ordinary[where], [name]: text } },
+            { ...successRequest, [where]: { ...successRequest[where], [name]: text } },
           ];
         }
       }
     }
-    await expectDocumentedResponses(operation, asks());
+    await expectDocumentedResponses(operation, requests());
   });
 });
 
-describe("a header that nobody expects", () => {
+describe("an unexpected header", () => {
   const names = [
     ...["accept", "accept-encoding", "authorization", "baggage", "content-encoding", "content-type", "cookie"],
     ...["idempotency-key", "if-none-match", "last-event-id", "origin", "prefer", "range", "traceparent", "tracestate"],
@@ -114,17 +114,23 @@ describe("a header that nobody expects", () => {
   ];
   const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
 
-  // Headers are read in one place for all: these stand for the ways that replies are made.
-  const ids = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
-  it.each(apiOperations.filter(({ id }) => ids.test(id)))("is answered by $id", async (operation) => {
-    const ordinary = await buildSuccessRequest(operation);
-    function* asks(): Generator<[string, OperationRequest]> {
-      for (const name of names) {
-        for (const value of values) {
-          yield [`${name}: ${value.slice(0, 60)}`, { ...ordinary, headers: { ...ordinary.headers, [name]: value } }];
+  // All operations share the code that parses headers: these cover the kinds of responses.
+  const testedOperations = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
+  it.each(apiOperations.filter(({ id }) => testedOperations.test(id)))(
+    "gets a documented response: $id",
+    async (operation) => {
+      const successRequest = await buildSuccessRequest(operation);
+      function* requests(): Generator<[string, OperationRequest]> {
+        for (const name of names) {
+          for (const value of values) {
+            yield [
+              `${name}: ${value.slice(0, 60)}`,
+              { ...successRequest, headers: { ...successRequest.headers, [name]: value } },
+            ];
+          }
         }
       }
-    }
-    await expectDocumentedResponses(operation, asks());
-  });
+      await expectDocumentedResponses(operation, requests());
+    },
+  );
 });

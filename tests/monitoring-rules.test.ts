@@ -12,13 +12,13 @@ function runPromtool(...args: string[]): string {
   return stdout + stderr;
 }
 
-// What Prometheus itself says of the rules, on a machine that has its `promtool` (Debian: the package `prometheus`).
-describe.runIf(isPromtoolInstalled)("Prometheus", () => {
-  it("understands the alert rules", () => {
+// Tests with `promtool` of Prometheus, where it is installed (Debian: the package `prometheus`).
+describe.runIf(isPromtoolInstalled)("promtool", () => {
+  it("accepts the alert rules", () => {
     expect(runPromtool("check", "rules", "rules.json")).toMatch(/SUCCESS: \d{2} rules found/);
   });
 
-  it("rings when it should, and not otherwise", () => {
+  it("passes the tests of the alert rules", () => {
     expect(runPromtool("test", "rules", "rules.test.yaml")).toContain("SUCCESS");
   });
 });

@@ -9,8 +9,12 @@ import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver"
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { listPromqlLabels, listPromqlMetrics } from "./monitoring/promql-expressions.ts";
-import { type ExportedMetrics, readPrometheusMetrics } from "./monitoring/read-metrics.ts";
+import {
+  type ExportedMetrics,
+  listPromqlLabels,
+  listPromqlMetrics,
+  readPrometheusMetrics,
+} from "./monitoring/prometheus-metrics.ts";
 
 const grafanaFolder = join(findPackageFolder(import.meta.url), "..", "deploy", "grafana");
 
@@ -34,32 +38,32 @@ let environment: TestEnvironment;
 let product: ProductUnderTest;
 let exportedMetrics: ExportedMetrics;
 
-/** Has everything happen that is measured, and reads what the product says of it. */
+/** Causes all measured events, and reads the product's metrics. */
 beforeAll(async () => {
   environment = await createTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startProductUnderTest(environment.variables);
   const receiver = await startWebhookReceiver();
   const endpoint = receiver.addEndpoint();
-  const shop = await createTestLocation(product, {
+  const testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "webhooks:write", "jobs:write", "accounting:write"],
   });
-  const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Measured" } });
-  await shop.api.POST("/v1/webhooks", {
+  const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Measured" } });
+  await testLocation.api.POST("/v1/webhooks", {
     body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["report.finalized"] },
   });
-  await shop.request("POST", "/v1/jobs/", { body: { message: "measured", duration: 1 } });
+  await testLocation.request("POST", "/v1/jobs/", { body: { message: "measured", duration: 1 } });
   const till = generateTill({ seed: 1, tillId: randomUUID(), orders: 2, day: "2026-04-01" });
-  await shop.request("POST", "/v2/tills/", { body: till });
+  await testLocation.request("POST", "/v2/tills/", { body: till });
   await eventually("the webhook", () => endpoint.receivedWebhooks.length > 0);
-  const config = await shop.request("POST", "/v1/accounting/configs", { body: {} });
+  const config = await testLocation.request("POST", "/v1/accounting/configs", { body: {} });
   const { id: accountingConfigId } = (await config.json()) as { id: string };
-  await shop.request("POST", "/v1/accounting/exports", {
+  await testLocation.request("POST", "/v1/accounting/exports", {
     body: [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL" }],
   });
-  const measured = ["webhook_attempt_duration_seconds_count", "accounting_exports_unfinished"];
-  exportedMetrics = await eventually("the delivery and the export to be measured", async () => {
-    const found = await readPrometheusMetrics(`${product.process("all").opsUrl}/metrics`);
-    return measured.every((name) => found.has(name)) && found;
+  const lastMetrics = ["webhook_attempt_duration_seconds_count", "accounting_exports_unfinished"];
+  exportedMetrics = await eventually("the metrics of the delivery and the export", async () => {
+    const exported = await readPrometheusMetrics(`${product.process("all").opsUrl}/metrics`);
+    return lastMetrics.every((name) => exported.has(name)) && exported;
   });
   await receiver.close();
 }, 90_000);
@@ -69,7 +73,7 @@ afterAll(async () => {
 });
 
 describe("the dashboard and the alert rules", () => {
-  it.each(expressions)("%s asks for what the product exports, by labels that it has", (_, expression) => {
+  it.each(expressions)("%s uses only metrics and labels that the product exports", (_, expression) => {
     const metrics = listPromqlMetrics(expression);
     expect(metrics.length).toBeGreaterThan(0);
     for (const metric of metrics) {
@@ -80,7 +84,7 @@ describe("the dashboard and the alert rules", () => {
     }
   });
 
-  it("says with every alert what it means and what to do", () => {
+  it("every alert has a summary and an action", () => {
     const alerts = alertExpressions.filter(({ alert }) => alert !== undefined);
     expect(alerts.length).toBeGreaterThan(10);
     for (const { annotations } of alerts) {

@@ -16,12 +16,12 @@ const toolPath = (name: string) => join(checkout, "node_modules", ".bin", name);
 const names = ["openapi.json", "openapi.full.json"];
 const documents = names.map((name) => join(contracts, name));
 
-describe("the documents in contracts/", () => {
+describe("the OpenAPI documents in contracts/", () => {
   it("have no errors under Redocly's recommended rules", async () => {
     await run(toolPath("redocly"), ["lint", ...documents, "--max-problems=20"], { cwd: checkout });
   }, 120_000);
 
-  // The full document holds all that the public one does. Examples are validated below, which takes Spectral far longer.
+  // The full document includes the public one. Examples are validated below, since Spectral takes far longer for them.
   it("have no errors under Spectral's other recommended rules", async () => {
     await run(
       toolPath("spectral"),
@@ -36,7 +36,7 @@ describe("the documents in contracts/", () => {
 describe.each(names)("contracts/%s", (name) => {
   const file = join(contracts, name);
 
-  it("shows an example for every body that is sent or answered", async () => {
+  it("has an example of every request and response body", async () => {
     const document = JSON.parse(await readFile(file, "utf8"));
     const missing: string[] = [];
     for (const [path, operations] of Object.entries<Record<string, Operation>>(document.paths)) {
@@ -48,45 +48,48 @@ describe.each(names)("contracts/%s", (name) => {
     expect(missing).toEqual([]);
   });
 
-  it("has only examples and defaults that are what their schemas say", async () => {
+  it("has only examples and defaults that match their schemas", async () => {
     const document = JSON.parse(await readFile(file, "utf8"));
     const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
     addFormats.default(ajv);
     ajv.addSchema(document, "document");
-    const shown = exampleValues(document);
-    expect(shown.length).toBeGreaterThan(900);
-    const faults = shown.flatMap(({ schema, value }) => {
+    const exampleList = listExampleValues(document);
+    expect(exampleList.length).toBeGreaterThan(900);
+    const mismatches = exampleList.flatMap(({ schema, value }) => {
       const validate = ajv.getSchema(`document#${schema}`);
       if (validate?.(value)) return [];
       return [`${schema}: ${JSON.stringify(value)?.slice(0, 200)} ${ajv.errorsText(validate?.errors)}`];
     });
-    expect(faults).toEqual([]);
+    expect(mismatches).toEqual([]);
   });
 });
 
 interface ExampleValue {
-  /** Where its schema is in the document, as a JSON pointer. */
+  /** JSON pointer of its schema in the document. */
   schema: string;
   value: unknown;
 }
 
-/** Every example and default of a document: of bodies and parameters, beside their schemas, and of schemas. */
-function exampleValues(part: unknown, pointer = "", name = ""): ExampleValue[] {
+/** Returns every example and default of a document: of bodies, parameters and schemas. */
+function listExampleValues(part: unknown, pointer = "", name = ""): ExampleValue[] {
   if (typeof part !== "object" || part === null) return [];
   const { schema, example, default: byDefault, examples } = part as Record<string, unknown>;
   const isSchema = name !== "properties" && ["type", "$ref", "enum", "properties", "items"].some((key) => key in part);
-  const found: ExampleValue[] = [];
+  const own: ExampleValue[] = [];
   if (schema !== undefined || isSchema) {
-    const ofItself = schema === undefined ? pointer : `${pointer}/schema`;
-    const named = Object.values((schema !== undefined && examples) || {}).map(({ value }) => value);
-    const listed = isSchema && Array.isArray(examples) ? examples : [];
-    for (const value of [example, byDefault, ...named, ...listed])
-      if (value !== undefined) found.push({ schema: ofItself, value });
+    const schemaPointer = schema === undefined ? pointer : `${pointer}/schema`;
+    const namedExamples = Object.values((schema !== undefined && examples) || {}).map(({ value }) => value);
+    const listedExamples = isSchema && Array.isArray(examples) ? examples : [];
+    for (const value of [example, byDefault, ...namedExamples, ...listedExamples])
+      if (value !== undefined) own.push({ schema: schemaPointer, value });
   }
-  const values = found.length > 0 ? ["example", "default", "examples"] : [];
-  const inner = Object.entries(part).filter(([key]) => !values.includes(key));
-  const escaped = (key: string) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
-  return [...found, ...inner.flatMap(([key, value]) => exampleValues(value, `${pointer}/${escaped(key)}`, key))];
+  const values = own.length > 0 ? ["example", "default", "examples"] : [];
+  const children = Object.entries(part).filter(([key]) => !values.includes(key));
+  const escapePointer = (key: string) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
+  return [
+    ...own,
+    ...children.flatMap(([key, value]) => listExampleValues(value, `${pointer}/${escapePointer(key)}`, key)),
+  ];
 }
 
 interface Operation {
@@ -108,7 +111,7 @@ interface Schema {
   allOf?: Schema[];
 }
 
-/** An example of the body itself, of the component that it is, or of each part that it is made of. */
+/** Returns whether a body, its component, or each of its parts has an example. */
 function hasExample(body: Body | Schema, document: { components: { schemas: Record<string, Schema> } }): boolean {
   if (body.example !== undefined) return true;
   const schema = "schema" in body ? body.schema : body;

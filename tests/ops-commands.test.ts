@@ -12,18 +12,18 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/live-order-input.ts";
+import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
-let shop: TestLocation;
+let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startProductUnderTest(environment.variables);
-  shop = await createTestLocation(product, {
+  testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "orders:write", "webhooks:write"],
   });
 }, 60_000);
@@ -41,99 +41,99 @@ const createGuestFields = (name: string) => ({
   firebaseCustomerName: name,
 });
 
-/** Where in the databases and among the objects a name is found. */
+/** Returns the columns and objects that contain a name. */
 async function findOccurrences(name: string): Promise<string[]> {
   const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
   const columns = await sql<{ schema: string; name: string; column: string }[]>`
     select table_schema as schema, table_name as name, column_name as column from information_schema.columns
     where starts_with(table_schema, ${`${environment.namespace}_`}) and data_type in ('text', 'jsonb')`;
-  const found: string[] = [];
+  const occurrences: string[] = [];
   for (const { schema, name: table, column } of columns) {
     const [row] = await sql`
       select count(*)::int as count from ${sql(schema)}.${sql(table)} where ${sql(column)}::text like ${`%${name}%`}`;
-    if (row?.count > 0) found.push(`${schema}.${table}.${column}`);
+    if (row?.count > 0) occurrences.push(`${schema}.${table}.${column}`);
   }
   await sql.end();
   const folder = (environment.variables.OBJECT_STORE ?? "").replace("file:", "");
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && (await readFile(join(entry.parentPath, entry.name), "utf8")).includes(name)) {
-      found.push(entry.name);
+      occurrences.push(entry.name);
     }
   }
-  return found;
+  return occurrences;
 }
 
 async function pushTill(names: string[]) {
   const till = generateTill({ seed: 1, tillId: randomUUID(), orders: names.length, day: "2026-04-01" });
-  // A till now and then has an order of a training; each of these is to be found again.
+  // Generated tills may have orders in training mode, which the API does not list.
   const orderList = till.orderList.map((order, index) => ({
     ...order,
     ...createGuestFields(names[index] ?? ""),
     isTraining: false,
   }));
   const body = { ...till, orderList };
-  expect((await shop.request("POST", "/v2/tills/", { body })).status).toBe(201);
+  expect((await testLocation.request("POST", "/v2/tills/", { body })).status).toBe(201);
   const orders = await eventually("the orders", async () => {
-    const { data } = await shop.getJson<{ data: { id: string; reportId: string }[] }>("/v1/orders/?size=100");
-    const found = data.filter(({ id }) => till.orderList.some((order) => order.id === id));
-    return found.length === names.length && found;
+    const { data } = await testLocation.getJson<{ data: { id: string; reportId: string }[] }>("/v1/orders/?size=100");
+    const occurrences = data.filter(({ id }) => till.orderList.some((order) => order.id === id));
+    return occurrences.length === names.length && occurrences;
   });
   return { body, orderIds: till.orderList.map(({ id }) => id), reportId: orders[0]?.reportId ?? "" };
 }
 
-/** The figures of a report: all but when it was made, and who paid in or out. */
+/** Returns the figures of a report, without its update time and personal data. */
 async function readReportFigures(reportId: string) {
-  const { updatedAt, ...figures } = await shop.getJson<{ updatedAt?: string }>(`/v2/reports/${reportId}`);
+  const { updatedAt, ...figures } = await testLocation.getJson<{ updatedAt?: string }>(`/v2/reports/${reportId}`);
   return redactPersonalData(figures);
 }
 
-describe("the personal data of an order", () => {
-  it("is erased wherever it is kept, and figures stay; that of other orders does, too", async () => {
+describe("an erasure of personal data", () => {
+  it("erases an order's data everywhere, and keeps the figures and the data of other orders", async () => {
     const [ada, bob] = [`Ada${randomUUID().slice(0, 8)}`, `Bob${randomUUID().slice(0, 8)}`];
     const receiver = await startWebhookReceiver();
     const endpoint = receiver.addEndpoint();
-    const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Erased" } });
+    const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Erased" } });
     const webhook = { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid" as const] };
-    await shop.api.POST("/v1/webhooks", { body: webhook });
+    await testLocation.api.POST("/v1/webhooks", { body: webhook });
     const live = createLiveOrderInput();
     const paid = { ...live, data: { ...live.data, ...createGuestFields(ada), isPaid: true } };
-    expect((await shop.request("POST", "/v1/orders-live/", { body: [paid] })).status).toBe(200);
+    expect((await testLocation.request("POST", "/v1/orders-live/", { body: [paid] })).status).toBe(200);
     await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
     const { body, orderIds, reportId } = await pushTill([ada, bob]);
     const before = await readReportFigures(reportId);
     expect((await findOccurrences(ada)).length).toBeGreaterThan(4);
 
     const orders = [orderIds[0], live.id].join(",");
-    expect(await ops("erase", "--location", shop.locationId, "--orders", orders)).toEqual({ tills: 1 });
-    await eventually("everything to be erased", async () => (await findOccurrences(ada)).length === 0);
+    expect(await ops("erase", "--location", testLocation.locationId, "--orders", orders)).toEqual({ tills: 1 });
+    await eventually("the erasure", async () => (await findOccurrences(ada)).length === 0);
 
     expect(await readReportFigures(reportId)).toEqual(before);
-    expect((await shop.request("GET", `/v1/tills/${body.id}/object`)).status).toBe(200);
-    const erased = await shop.getJson<object>(`/v2/orders/${orderIds[0]}`);
+    expect((await testLocation.request("GET", `/v1/tills/${body.id}/object`)).status).toBe(200);
+    const erased = await testLocation.getJson<object>(`/v2/orders/${orderIds[0]}`);
     expect(erased).toMatchObject({ customerInfo: null, deliveryAddress: null, total: body.orderList[0]?.total });
-    expect(JSON.stringify(await shop.getJson(`/v2/orders/${orderIds[1]}`))).toContain(bob);
-    expect((await shop.request("GET", `/v1/orders-live/${live.id}`)).status).toBe(200);
+    expect(JSON.stringify(await testLocation.getJson(`/v2/orders/${orderIds[1]}`))).toContain(bob);
+    expect((await testLocation.request("GET", `/v1/orders-live/${live.id}`)).status).toBe(200);
     await receiver.close();
-    expect((await shop.request("POST", "/v2/tills/", { body })).status).toBe(200);
+    expect((await testLocation.request("POST", "/v2/tills/", { body })).status).toBe(200);
     expect(await findOccurrences(ada)).toEqual([]);
   }, 60_000);
 
-  it("is erased of all tills from before a day", async () => {
+  it("erases the data of all tills before a day", async () => {
     const name = `Cleo${randomUUID().slice(0, 8)}`;
     const { reportId } = await pushTill([name, name, name]);
     const before = await readReportFigures(reportId);
     const tomorrow = new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 10);
-    expect(await ops("erase", "--location", shop.locationId, "--before", tomorrow)).toMatchObject({
+    expect(await ops("erase", "--location", testLocation.locationId, "--before", tomorrow)).toMatchObject({
       tills: expect.any(Number),
     });
-    await eventually("everything to be erased", async () => (await findOccurrences(name)).length === 0);
+    await eventually("the erasure", async () => (await findOccurrences(name)).length === 0);
     expect(await readReportFigures(reportId)).toEqual(before);
-    expect(await ops("erase", "--location", shop.locationId, "--before", tomorrow)).toEqual({ tills: 0 });
+    expect(await ops("erase", "--location", testLocation.locationId, "--before", tomorrow)).toEqual({ tills: 0 });
   }, 60_000);
 });
 
 describe("operators", () => {
-  it("list tills without a result, and have them announced again", async () => {
+  it("list tills without a result, and requeue them", async () => {
     const { body } = await pushTill(["", ""]);
     const db = createDatabasePool(
       { DATABASE_URL: environment.variables.DATABASE_URL ?? "", DATABASE_POOL: 2 },
@@ -144,15 +144,15 @@ describe("operators", () => {
     );
     const isFinished = async () =>
       (await db.sql`select 1 from tills where id = ${body.id} and next_sweep_at is null`).length > 0;
-    await eventually("its result", isFinished);
+    await eventually("the till's result", isFinished);
     await db.sql`
       update tills set next_sweep_at = now() + interval '1 hour', result_revision = 0 where id = ${body.id}`;
     await db.sql`update till_versions set created_at = now() - interval '1 hour' where till_id = ${body.id}`;
 
-    expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: shop.locationId }]);
-    expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: true }] });
+    expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: testLocation.locationId }]);
+    expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isAnnounced: true }] });
     expect(await db.sql`select sweeps from tills where id = ${body.id}`).toEqual([{ sweeps: 1 }]);
-    // As if the result had come.
+    // The state after the result has arrived.
     await db.sql`update tills set next_sweep_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });
@@ -161,7 +161,7 @@ describe("operators", () => {
   });
 
   it.each([["erase"], ["parked", "eat"], ["tills", "retry"], ["--unknown"], []])(
-    "are told how to say it: %s %s",
+    "get the usage of an invalid command: %s %s",
     async (...words) => {
       await expect(ops(...words)).rejects.toThrow(/needs|Pass|Unknown|No command/);
     },

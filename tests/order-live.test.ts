@@ -20,9 +20,9 @@ import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
-/** Each part in a process of its own. */
+/** The product in separate processes. */
 let splitProduct: ProductUnderTest;
-/** Another instance of everything, in one process. */
+/** A second instance of the same installation, in one process. */
 let allInOneProduct: ProductUnderTest;
 let sql: postgres.Sql;
 
@@ -46,24 +46,25 @@ const streams = () => [splitProduct, allInOneProduct].map(({ url }) => `${url}/v
 const createLiveOrderLocation = () =>
   createTestLocation(splitProduct, { scopes: ["orders:read", "orders:write", "tills:write", "locations:read"] });
 
-/** Sends an order as points of sale in the field do: again, elsewhere, until it is answered. */
-async function sendUntilAnswered({ key }: TestLocation, order: OrderLiveInput, first: number): Promise<void> {
+/** Upserts an order with retries at both instances, as POS in the field do. */
+async function upsertWithRetries({ key }: TestLocation, order: OrderLiveInput, first: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const { url } = (first + attempt) % 2 ? splitProduct : allInOneProduct;
-    const answer = await fetch(`${url}/v1/orders-live/`, {
+    const response = await fetch(`${url}/v1/orders-live/`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify([order]),
     }).catch(() => undefined);
-    if (answer?.status === 200) {
-      await answer.arrayBuffer();
+    if (response?.status === 200) {
+      await response.arrayBuffer();
       return;
     }
-    if (answer && answer.status < 500) throw new Error(`The upsert answered ${answer.status}: ${await answer.text()}`);
-    await answer?.body?.cancel();
+    if (response && response.status < 500)
+      throw new Error(`The upsert returned ${response.status}: ${await response.text()}`);
+    await response?.body?.cancel();
     await sleep(50);
   }
-  throw new Error("The upsert was not answered.");
+  throw new Error("The upsert did not succeed.");
 }
 
 const orderChanges: ((order: OrderLiveInput) => OrderLiveInput)[] = [
@@ -80,38 +81,38 @@ const upsertsPerSecond = 20;
 const seconds = 14;
 const readerCount = 20;
 
-/** What a run showed. */
+/** The observations of a run. */
 interface ServiceRun {
-  shop: TestLocation;
+  testLocation: TestLocation;
   orderModel: LiveOrderModel;
   readers: ReconnectingStreamClient[];
-  /** When each revision was answered, in milliseconds of `performance.now()`. */
-  answeredAt: Map<string, number>;
-  /** From when to when something was down. */
+  /** The time of the response to each revision, in milliseconds of `performance.now()`. */
+  respondedAt: Map<string, number>;
+  /** The times in which a process was down. */
   outages: [from: number, to: number][];
   memory: { before: number; after: number };
 }
 
-/** Sends changes of many orders at a steady rate, each order's one after the other, while processes are killed. */
+/** Sends changes of many orders at a fixed rate, those of one order in sequence, while processes are killed. */
 async function runOrderService(): Promise<ServiceRun> {
-  const shop = await createLiveOrderLocation();
+  const testLocation = await createLiveOrderLocation();
   const readers = Array.from({ length: readerCount }, (_, index) =>
-    startReconnectingStreamClient(index % 2 ? streams() : streams().reverse(), shop.key),
+    startReconnectingStreamClient(index % 2 ? streams() : streams().reverse(), testLocation.key),
   );
   await Promise.all(readers.map((reader) => reader.waitUntilReady()));
   const outcome: ServiceRun = {
-    shop,
+    testLocation,
     readers,
     orderModel: new LiveOrderModel(),
-    answeredAt: new Map(),
+    respondedAt: new Map(),
     outages: [],
     memory: { before: 0, after: 0 },
   };
   const tillId = randomUUID();
   const orders = Array.from({ length: orderCount }, () => createLiveOrderInput({}, { tillId }));
-  const sending = orders.map(() => Promise.resolve());
+  const pendingUpserts = orders.map(() => Promise.resolve());
   const started = performance.now();
-  const disturbing = killProcessesAndReconnect(outcome);
+  const faultInjection = killProcessesAndReconnect(outcome);
   for (let count = 0; count < upsertsPerSecond * seconds; count += 1) {
     const due = started + (count / upsertsPerSecond) * 1000;
     await sleep(Math.max(0, due - performance.now()));
@@ -120,14 +121,14 @@ async function runOrderService(): Promise<ServiceRun> {
     const next = count < orderCount ? order : (orderChanges[randomInt(orderChanges.length)]?.(order) ?? order);
     orders[at] = next;
     outcome.orderModel.upsert(next);
-    sending[at] = (sending[at] ?? Promise.resolve())
-      .then(() => sendUntilAnswered(shop, next, count))
-      .then(() => void outcome.answeredAt.set(next.revisionHash, performance.now()));
+    pendingUpserts[at] = (pendingUpserts[at] ?? Promise.resolve())
+      .then(() => upsertWithRetries(testLocation, next, count))
+      .then(() => void outcome.respondedAt.set(next.revisionHash, performance.now()));
     if (count === (upsertsPerSecond * seconds) / 2)
       outcome.memory.before = await readResidentMegabytes(allInOneProduct.process("all").pid ?? 0);
   }
-  await Promise.all([...sending, disturbing]);
-  await eventually("every reader to have everything", () =>
+  await Promise.all([...pendingUpserts, faultInjection]);
+  await eventually("every reader to have all events", () =>
     readers.every(({ orderEvents }) => orderEvents.length >= outcome.orderModel.expectedMessages.length),
   );
   outcome.memory.after = await readResidentMegabytes(allInOneProduct.process("all").pid ?? 0);
@@ -135,104 +136,111 @@ async function runOrderService(): Promise<ServiceRun> {
   return outcome;
 }
 
-/** Kills order-live and a gateway, and has some readers come and go. */
+/** Kills order-live and a gateway, and reconnects some readers. */
 async function killProcessesAndReconnect({ readers, outages }: ServiceRun): Promise<void> {
-  const restless = readers.filter((_, index) => index % 4 === 0);
+  const reconnectingReaders = readers.filter((_, index) => index % 4 === 0);
   for (const victim of ["order-live", "gateway"] as const) {
     await sleep(4_000);
-    await Promise.all(restless.map((reader) => reader.reconnect()));
+    await Promise.all(reconnectingReaders.map((reader) => reader.reconnect()));
     const from = performance.now();
     await splitProduct.process(victim).kill();
     await sleep(500);
     await splitProduct.process(victim).start();
     outages.push([from, performance.now() + 1_000]);
-    await Promise.all(restless.map((reader) => reader.reconnect()));
+    await Promise.all(reconnectingReaders.map((reader) => reader.reconnect()));
   }
 }
 
-describe("a service of fifty orders, followed by twenty readers, while processes are killed", () => {
+describe("fifty live orders with twenty stream readers, while processes are killed", () => {
   let outcome: ServiceRun;
   beforeAll(async () => {
     outcome = await runOrderService();
   }, 120_000);
 
-  it("takes every revision once, in one order", async () => {
-    const { shop, orderModel } = outcome;
-    const log = await sql<{ position: number; said: string }[]>`
-      select position::int, 'order ' || order_id || ' ' || (body::json ->> 'revisionHash') as said
-      from ${table("revisions")} where location_id = ${shop.locationId} order by position`;
+  it("store every revision once, in one sequence", async () => {
+    const { testLocation, orderModel } = outcome;
+    const log = await sql<{ position: number; message: string }[]>`
+      select position::int, 'order ' || order_id || ' ' || (body::json ->> 'revisionHash') as message
+      from ${table("revisions")} where location_id = ${testLocation.locationId} order by position`;
     expect(log.map(({ position }) => position)).toEqual(orderModel.expectedMessages.map((_, index) => index + 1));
-    expect(log.map(({ said }) => said).sort()).toEqual([...orderModel.expectedMessages].sort());
+    expect(log.map(({ message }) => message).sort()).toEqual([...orderModel.expectedMessages].sort());
   });
 
-  it("shows every reader every revision once and in order, those that came back among them", async () => {
-    const { shop, readers, orderModel } = outcome;
+  it("reach every reader once and in order, also after reconnects", async () => {
+    const { testLocation, readers, orderModel } = outcome;
     const log = await sql<{ hash: string }[]>`
       select body::json ->> 'revisionHash' as hash from ${table("revisions")}
-      where location_id = ${shop.locationId} order by position`;
+      where location_id = ${testLocation.locationId} order by position`;
     for (const { orderEvents, resetCount } of readers) {
       expect(orderEvents.map(({ id }) => id)).toEqual(
-        orderModel.expectedMessages.map((_, index) => `${shop.locationId}:${index + 1}`),
+        orderModel.expectedMessages.map((_, index) => `${testLocation.locationId}:${index + 1}`),
       );
       expect(orderEvents.map(({ data }) => data.revisionHash)).toEqual(log.map(({ hash }) => hash));
       expect(resetCount).toBe(0);
     }
     const streamsOpened = readers.reduce((sum, { openedStreamCount }) => sum + openedStreamCount, 0);
-    // Half of the readers lost their stream twice over the kills, a quarter left it four times by themselves.
+    // Half of the readers lost their stream twice because of the kills; a quarter reconnected four times by themselves.
     expect(streamsOpened).toBeGreaterThan(readerCount * 2);
   });
 
-  it("stores what was sent last, and counts it right", async () => {
-    const { shop, orderModel } = outcome;
+  it("have their last revision stored and counted", async () => {
+    const { testLocation, orderModel } = outcome;
     const stored = await sql<{ order: string }[]>`
-      select id || ' ' || revision_hash as order from ${table("orders")} where location_id = ${shop.locationId}`;
+      select id || ' ' || revision_hash as order from ${table("orders")} where location_id = ${testLocation.locationId}`;
     expect(stored.map((row) => row.order).sort()).toEqual(orderModel.listed);
     for (const { url } of [splitProduct, allInOneProduct]) {
       for (const flag of ["isPaid", "isCanceled", "isTransferred"] as const) {
-        const answer = await fetch(`${url}/v1/orders-live/?${flag}=true&size=1`, {
-          headers: { authorization: `Bearer ${shop.key}` },
+        const response = await fetch(`${url}/v1/orders-live/?${flag}=true&size=1`, {
+          headers: { authorization: `Bearer ${testLocation.key}` },
         });
-        const { meta } = (await answer.json()) as { meta: { totalCount: number } };
+        const { meta } = (await response.json()) as { meta: { totalCount: number } };
         expect(meta.totalCount).toBe([...orderModel.orders.values()].filter(({ order }) => order.data[flag]).length);
       }
     }
   });
 
-  it("tells of each turn of an order once, and numbers them without gaps", async () => {
+  it("publish each event of an order once, with sequence numbers without gaps", async () => {
     const { orderModel } = outcome;
     await eventually("the outbox to be empty", async () => (await sql`select 1 from ${table("outbox")}`).length === 0);
-    const told = new Map<string, string[]>();
+    const eventsByOrderId = new Map<string, string[]>();
     for (const { type, subject, data } of await readPublishedEnvelopes(environment)) {
       if (!type.startsWith("order.")) continue;
-      told.set(subject, [...(told.get(subject) ?? []), `${(data as { sequence: number }).sequence} ${type}`]);
+      eventsByOrderId.set(subject, [
+        ...(eventsByOrderId.get(subject) ?? []),
+        `${(data as { sequence: number }).sequence} ${type}`,
+      ]);
     }
     for (const [id, { events }] of orderModel.orders) {
-      const inOrder = (told.get(id) ?? []).sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10));
-      expect(inOrder).toEqual(events.map((type, index) => `${index + 1} ${type}`));
+      const sortedEvents = (eventsByOrderId.get(id) ?? []).sort(
+        (one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10),
+      );
+      expect(sortedEvents).toEqual(events.map((type, index) => `${index + 1} ${type}`));
     }
   });
 
-  it("is quick from the upsert's reply to the reader, and takes no memory for what is past", () => {
-    const { readers, answeredAt, outages, memory } = outcome;
-    const isCalm = (at: number) => outages.every(([from, to]) => at < from || at > to);
+  it("reach readers quickly after the upsert's response, without memory growth", () => {
+    const { readers, respondedAt, outages, memory } = outcome;
+    const isOutsideOutages = (at: number) => outages.every(([from, to]) => at < from || at > to);
     const delays = readers
       .flatMap(({ orderEvents }) => orderEvents)
-      .filter(({ at, data }) => isCalm(at) && isCalm(answeredAt.get(String(data.revisionHash)) ?? at))
-      .map(({ at, data }) => Math.max(0, at - (answeredAt.get(String(data.revisionHash)) ?? at)))
+      .filter(
+        ({ at, data }) => isOutsideOutages(at) && isOutsideOutages(respondedAt.get(String(data.revisionHash)) ?? at),
+      )
+      .map(({ at, data }) => Math.max(0, at - (respondedAt.get(String(data.revisionHash)) ?? at)))
       .sort((one, other) => one - other);
     expect(delays.length).toBeGreaterThan(1_000);
     const [p50, p99] = [0.5, 0.99].map((part) => delays[Math.floor(delays.length * part)] ?? 0);
-    // Far above what it takes, so that it holds on a machine that is busy with other tests.
+    // Far above the usual delays, for a machine that is busy with other tests.
     expect(p50).toBeLessThan(500);
     expect(p99).toBeLessThan(5_000);
-    // Of the process that lives all along. Garbage may wait to be collected.
+    // Memory of the process that is not killed, with a margin for garbage.
     expect(memory.after - memory.before).toBeLessThan(150);
   });
 });
 
-describe("a till that is pushed", () => {
-  it("takes its orders out of the live ones, and its devices are shown with the location", async () => {
-    const shop = await createLiveOrderLocation();
+describe("a pushed till", () => {
+  it("removes its orders from the live orders, and adds its devices to the location", async () => {
+    const testLocation = await createLiveOrderLocation();
     const till = generateTill({ seed: 11, tillId: randomUUID(), orders: 6, day: "2026-05-29" });
     const live = till.orderList
       .filter(({ isTraining }) => !isTraining)
@@ -243,21 +251,21 @@ describe("a till that is pushed", () => {
         ),
       );
     const other = createLiveOrderInput();
-    const reader = startReconnectingStreamClient(streams(), shop.key);
+    const reader = startReconnectingStreamClient(streams(), testLocation.key);
     await reader.waitUntilReady();
-    for (const [index, order] of [...live, other].entries()) await sendUntilAnswered(shop, order, index);
-    expect((await shop.pushTillWithRetries(till)).status).toBe(201);
-    const left = await eventually("the orders to leave", () => {
+    for (const [index, order] of [...live, other].entries()) await upsertWithRetries(testLocation, order, index);
+    expect((await testLocation.pushTillWithRetries(till)).status).toBe(201);
+    const left = await eventually("the removal of the orders", () => {
       const found = reader.orderEvents.filter(({ type }) => type === "left");
       return found.length >= live.length && found;
     });
     expect(left.map(({ data }) => data.id).sort()).toEqual(live.map(({ id }) => id).sort());
     await reader.stop();
-    await sendUntilAnswered(shop, changeLiveOrderInput(live[0] ?? other, {}), 0);
-    const page = await shop.getJson<{ data: { id: string }[] }>("/v1/orders-live/");
+    await upsertWithRetries(testLocation, changeLiveOrderInput(live[0] ?? other, {}), 0);
+    const page = await testLocation.getJson<{ data: { id: string }[] }>("/v1/orders-live/");
     expect(page.data.map(({ id }) => id)).toEqual([other.id]);
     const devices = await eventually("the devices", async () => {
-      const { deviceList } = await shop.getJson<{ deviceList: { id: string; name: string }[] }>(
+      const { deviceList } = await testLocation.getJson<{ deviceList: { id: string; name: string }[] }>(
         "/v1/locations/own?devices=true",
       );
       return deviceList.some(({ id }) => id === till.deviceIdentifier) && deviceList;
@@ -266,18 +274,20 @@ describe("a till that is pushed", () => {
   }, 60_000);
 });
 
-describe("processes that are told to stop", () => {
-  it("do so within moments, streams open or not, and readers go on elsewhere", async () => {
-    const shop = await createLiveOrderLocation();
-    const readers = Array.from({ length: 4 }, () => startReconnectingStreamClient(streams(), shop.key));
+describe("processes that are stopped", () => {
+  it("exit quickly despite open streams, and readers reconnect to the other instance", async () => {
+    const testLocation = await createLiveOrderLocation();
+    const readers = Array.from({ length: 4 }, () => startReconnectingStreamClient(streams(), testLocation.key));
     await Promise.all(readers.map((reader) => reader.waitUntilReady()));
-    await sendUntilAnswered(shop, createLiveOrderInput(), 0);
+    await upsertWithRetries(testLocation, createLiveOrderInput(), 0);
     const since = performance.now();
     await splitProduct.process("gateway").stop();
     await splitProduct.process("order-live").stop();
     expect(performance.now() - since).toBeLessThan(8_000);
-    await sendUntilAnswered(shop, createLiveOrderInput(), 0);
-    await eventually("every reader to have both", () => readers.every(({ orderEvents }) => orderEvents.length === 2));
+    await upsertWithRetries(testLocation, createLiveOrderInput(), 0);
+    await eventually("every reader to have both events", () =>
+      readers.every(({ orderEvents }) => orderEvents.length === 2),
+    );
     await Promise.all(readers.map((reader) => reader.stop()));
     await splitProduct.process("order-live").start();
     await splitProduct.process("gateway").start();

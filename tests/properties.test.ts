@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 
 const locationId = randomUUID();
 
-/** Tills of the pretend restaurant: any seed, few orders or many. */
+/** Generates tills with any seed and up to 120 orders. */
 const tills = fc
   .record({ seed: fc.integer(), orders: fc.integer({ min: 0, max: 120 }) })
   .map((options) => TillV2.parse(generateTill({ ...options, day: "2026-05-29" })));
@@ -16,12 +16,12 @@ const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
   items.reduce((total, item) => total + amount(item), 0);
 
 describe("the report of any till", () => {
-  it("tells the same total by product, by tax, by room and by order", () => {
+  it("has equal totals by product, tax, room and order", () => {
     fc.assert(
       fc.property(tills, (till) => {
         const report = computeReport(till, { locationId })?.reportV2;
         if (!report) return expect(till.isTraining).toBe(true);
-        const counting = new Set(
+        const countedOrderIds = new Set(
           till.orderList
             .filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining)
             .map(({ id }) => id),
@@ -33,7 +33,7 @@ describe("the report of any till", () => {
         expect(sumAmounts(report.reportRooms, ({ total }) => total)).toBe(report.totalSales);
         expect(
           sumAmounts(
-            report.orders.filter(({ id }) => counting.has(id)),
+            report.orders.filter(({ id }) => countedOrderIds.has(id)),
             ({ total }) => total,
           ),
         ).toBe(report.totalSales);
@@ -42,7 +42,7 @@ describe("the report of any till", () => {
     );
   });
 
-  it("is the same however often it is computed", () => {
+  it("is the same each time that it is computed", () => {
     fc.assert(
       fc.property(tills, (till) => {
         expect(computeReport(till, { locationId })).toEqual(computeReport(structuredClone(till), { locationId }));

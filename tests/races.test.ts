@@ -5,31 +5,35 @@ import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
 import { Random } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { findInconsistentCounts } from "./fault-injection/expect-consistency.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { generateConflictingTills } from "./races/conflicting-tills.ts";
-import { findInconsistentCounts } from "./races/inconsistent-counts.ts";
 
-/** RACE_RUNS races of two tills each; RACE_SEED has them over the same bodies again. */
+/** The number of races of two tills each. The same RACE_SEED gives the same bodies. */
 const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
-/** Races that are on at once: they meet in the days that they count. */
+/** Concurrent races, which compete for the same day counts. */
 const maxConcurrentRaces = 4;
+
+type Till = ReturnType<typeof generateTill>;
+
+const possibleDays = ["2026-05-28", "2026-05-29", "2026-05-30"];
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
 let secondProduct: ProductUnderTest;
-let shop: TestLocation;
+let testLocation: TestLocation;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   secondProduct = await startProductUnderTest(environment.variables, { adminKey: product.adminKey });
-  shop = await createTestLocation(product);
+  testLocation = await createTestLocation(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -39,43 +43,43 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Asks one instance or the other until it is answered: not by a process that dies, nor before the till is there. */
+/** Sends a request to either instance until it succeeds: processes may be killed, and the till may not exist yet. */
 async function requestUntilSuccess(method: string, path: string, body?: unknown): Promise<void> {
   await eventually(
-    `${method} ${path} to be answered`,
+    `${method} ${path} to succeed`,
     async () => {
       const { url } = randomInt(2) === 0 ? product : secondProduct;
-      const headers = { authorization: `Bearer ${shop.key}`, "content-type": "application/json" };
-      const answer = await fetch(`${url}${path}`, {
+      const headers = { authorization: `Bearer ${testLocation.key}`, "content-type": "application/json" };
+      const response = await fetch(`${url}${path}`, {
         method,
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      await answer.arrayBuffer();
-      if (answer.status >= 500 || answer.status === 404) return false;
-      expect([200, 201], `${method} ${path}`).toContain(answer.status);
+      await response.arrayBuffer();
+      if (response.status >= 500 || response.status === 404) return false;
+      expect([200, 201], `${method} ${path}`).toContain(response.status);
       return true;
     },
     { timeoutSeconds: 60 },
   );
 }
 
-/** Pushes two tills, replaces and reprocesses them, all at the same time; gives their ids. */
+/** Pushes, replaces and reprocesses two tills concurrently. Returns their ids. */
 async function pushConflictingTills(seed: number): Promise<string[]> {
   const random = new Random(`race ${seed}`);
   const tills = generateConflictingTills(random, { bodies: 4 });
-  const asked = tills.flatMap(([pushed, ...replacing]) => {
-    const address = `/v1/tills/${pushed?.id}`;
+  const requests = tills.flatMap(([pushed, ...replacements]) => {
+    const tillPath = `/v1/tills/${pushed?.id}`;
     return [
       () => requestUntilSuccess("POST", "/v2/tills/", pushed),
-      ...replacing.map((body) => () => requestUntilSuccess("PUT", address, body)),
-      ...[1, 2].map(() => () => requestUntilSuccess("POST", `${address}/reprocess`)),
+      ...replacements.map((body) => () => requestUntilSuccess("PUT", tillPath, body)),
+      ...[1, 2].map(() => () => requestUntilSuccess("POST", `${tillPath}/reprocess`)),
     ];
   });
   await Promise.all(
-    random.shuffle(asked).map(async (ask) => {
+    random.shuffle(requests).map(async (sendRequest) => {
       await sleep(random.integer(0, 60));
-      await ask();
+      await sendRequest();
     }),
   );
   return tills.map(([pushed]) => pushed?.id ?? "");
@@ -97,31 +101,31 @@ async function waitUntilProcessed(ids: string[]): Promise<void> {
   );
 }
 
-/** The till's report and orders are those of the body that it has, and no others. */
+/** Expects exactly the report and orders of the till's current body. */
 async function expectLastRevision(id: string): Promise<void> {
-  const body = TillV2.parse(await shop.getJson(`/v1/tills/${id}/object`));
-  const expected = computeReport(body, { locationId: shop.locationId });
+  const body = TillV2.parse(await testLocation.getJson(`/v1/tills/${id}/object`));
+  const expected = computeReport(body, { locationId: testLocation.locationId });
   const reports = await sql`select id, v2 from ${tableOf("reporting", "reports")} where till_id = ${id}`;
   const shown = reports.map(({ v2 }) => JSON.parse(v2));
   expect(shown, `till ${id}`).toEqual(expected ? [JSON.parse(JSON.stringify(expected.reportV2))] : []);
   const orders = await sql<{ id: string }[]>`select id from ${tableOf("reporting", "orders")} where till_id = ${id}`;
   const expectedIds = expected?.orders.map((order) => order.id) ?? [];
   expect(orders.map((order) => order.id).sort(), `orders of till ${id}`).toEqual(expectedIds.sort());
-  if (expected) expect(await shop.getJson(`/v2/reports/${expected.id}`)).toEqual(shown[0]);
+  if (expected) expect(await testLocation.getJson(`/v2/reports/${expected.id}`)).toEqual(shown[0]);
 }
 
 it(
-  "leaves what the last revision says, and nothing else, however pushes, replacements and reprocessings meet while processes are killed",
+  "concurrent pushes, replacements and reprocessings leave only the last revision of each till, while processes are killed",
   async () => {
     const seeds = Array.from({ length: runs }, (_, index) => firstSeed + index);
     const ids: string[] = [];
-    const racer = async () => {
+    const runRaces = async () => {
       for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop())
         ids.push(...(await pushConflictingTills(seed)));
     };
     let kills = 0;
-    const killer = async () => {
-      // Not to the very end: what a dead process had taken on is given to another half a minute later.
+    const killProcesses = async () => {
+      // Not until the end: messages of a killed process are redelivered only after half a minute.
       for (; kills < 2 || seeds.length > runs / 4; kills++) {
         const victim = product.process(kills % 2 === 0 ? "reporting" : "till-ingest");
         await sleep(randomInt(200, 2_000));
@@ -129,7 +133,7 @@ it(
         await victim.start();
       }
     };
-    await Promise.all([killer(), ...Array.from({ length: maxConcurrentRaces }, racer)]);
+    await Promise.all([killProcesses(), ...Array.from({ length: maxConcurrentRaces }, runRaces)]);
     expect(ids).toHaveLength(2 * runs);
     await waitUntilProcessed(ids);
     for (const id of ids) await expectLastRevision(id);
@@ -140,3 +144,24 @@ it(
   },
   120_000 + 2_000 * runs,
 );
+
+/**
+ * Returns the bodies of two tills, with orders from a common set, on different days, and some in training mode. The
+ * first body of each is the one to push.
+ */
+function generateConflictingTills(random: Random, { bodies }: { bodies: number }): Till[][] {
+  const orderIds = Array.from({ length: 5 }, () => random.uuid());
+  return [random.uuid(), random.uuid()].map((tillId) =>
+    Array.from({ length: bodies }, (_, index) => {
+      const day = random.pick(possibleDays);
+      const till = generateTill({ seed: "race", orders: orderIds.length, day, tillId });
+      const orders = till.orderList.map((order, orderIndex) => ({ ...order, id: orderIds[orderIndex] ?? order.id }));
+      return {
+        ...till,
+        isTraining: index > 0 && random.chance(0.1),
+        note: `body ${index}`,
+        orderList: random.sample(orders, random.integer(0, orders.length)),
+      };
+    }),
+  );
+}

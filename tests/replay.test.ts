@@ -12,14 +12,14 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
-let shop: TestLocation;
+let testLocation: TestLocation;
 let stream: EventStreamControl;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ SWEEP_AFTER_SECONDS: "1" });
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
-  shop = await createTestLocation(product);
+  testLocation = await createTestLocation(product);
   stream = await createEventStreamControl(environment);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
@@ -41,11 +41,11 @@ const tableOf = (service: string, name: string) =>
 
 async function pushNewTills(count: number): Promise<Till[]> {
   const tills = Array.from({ length: count }, () => createTill());
-  for (const till of tills) expect((await shop.request("POST", "/v2/tills/", { body: till })).status).toBe(201);
+  for (const till of tills) expect((await testLocation.request("POST", "/v2/tills/", { body: till })).status).toBe(201);
   return tills;
 }
 
-/** Waits until each till has come to its end, as till-ingest knows it. */
+/** Waits until till-ingest has the result of each till. */
 async function waitUntilProcessed(tills: Till[]): Promise<void> {
   const ids = tills.map(({ id }) => id);
   await eventually(`${tills.length} tills to be processed`, async () => {
@@ -64,7 +64,7 @@ async function waitUntilOutboxEmpty(): Promise<void> {
   }
 }
 
-/** Everything that is stored of tills, reports and orders, with its times. */
+/** Returns all stored data of tills, reports and orders, with timestamps. */
 async function readStoredReports(): Promise<unknown> {
   const [row] = await sql`
     select
@@ -78,13 +78,13 @@ async function readStoredReports(): Promise<unknown> {
   return row;
 }
 
-describe("everything that was ever sent, delivered again", () => {
+describe("a redelivery of all events", () => {
   async function expectNothingToChange(): Promise<void> {
     await waitUntilOutboxEmpty();
-    await eventually("everything to be handled", () => stream.isFullyConsumed());
+    await eventually("all events to be handled", () => stream.isFullyConsumed());
     const before = await readStoredReports();
     const readers = await stream.deleteConsumers();
-    await eventually("everything to be handled again", () => stream.isFullyConsumed(readers));
+    await eventually("all events to be handled again", () => stream.isFullyConsumed(readers));
     await waitUntilOutboxEmpty();
     expect(await readStoredReports()).toEqual(before);
   }
@@ -94,7 +94,7 @@ describe("everything that was ever sent, delivered again", () => {
     await expectNothingToChange();
   });
 
-  it("changes nothing when nobody remembers having handled it", async () => {
+  it("changes nothing when the inboxes are empty", async () => {
     for (const service of ["till-ingest", "reporting"]) await sql`delete from ${tableOf(service, "inbox")}`;
     await expectNothingToChange();
     const [handled] = await sql`select count(*)::int as n from ${tableOf("reporting", "inbox")}`;
@@ -102,25 +102,25 @@ describe("everything that was ever sent, delivered again", () => {
   });
 });
 
-describe("a stream that is deleted", () => {
-  it("takes nothing along that is pushed afterwards", async () => {
+describe("a deleted event stream", () => {
+  it("does not affect tills that are pushed afterwards", async () => {
     await stream.delete();
     await waitUntilProcessed(await pushNewTills(2));
   });
 
-  it("is made up for by the sweeper, when reporting was away and had not heard of the tills", async () => {
+  it("is recovered by the periodic requeue when reporting missed the pushed tills", async () => {
     await product.process("reporting").kill();
     const tills = await pushNewTills(3);
     await waitUntilOutboxEmpty();
     await stream.delete();
     await product.process("reporting").start();
-    // It looks for tills without a result every minute, and when it starts.
+    // The periodic requeue runs every minute, and at the start.
     await product.process("till-ingest").kill();
     await product.process("till-ingest").start();
     await waitUntilProcessed(tills);
   });
 
-  it("is made up for by the sweeper, when till-ingest was away and had not heard of the reports", async () => {
+  it("is recovered by the periodic requeue when till-ingest missed the finalized reports", async () => {
     await product.process("reporting").kill();
     const tills = await pushNewTills(3);
     await waitUntilOutboxEmpty();
@@ -129,8 +129,8 @@ describe("a stream that is deleted", () => {
     const ids = tills.map(({ id }) => id);
     const reports = () =>
       sql`select * from ${tableOf("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
-    // What the killed process had taken comes again once it has been without a sign of life for long enough.
-    await eventually("the reports", async () => (await reports()).length === 3, { timeoutSeconds: 60 });
+    // Messages of the killed process are redelivered after their ack timeout.
+    await eventually("the reports", async () => (await reports()).length === 3, { withinSeconds: 60 });
     await waitUntilOutboxEmpty();
     const before = await reports();
     await stream.delete();
@@ -140,29 +140,29 @@ describe("a stream that is deleted", () => {
   }, 120_000);
 });
 
-describe("pushes of one till at the same instant, to two instances of everything", () => {
+describe("concurrent pushes of one till to two instances", () => {
   let second: ProductUnderTest;
   beforeAll(async () => {
     second = await startProductUnderTest(environment.variables, { adminKey: product.adminKey });
   }, 60_000);
   afterAll(() => second?.stop());
 
-  /** Each body is pushed to both, `times` in all. */
+  /** Pushes the bodies `times` times in total, alternating between both instances. */
   async function pushAtOnce(bodies: string[], times: number) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: times }, async (_, index) => {
         const { url } = index % 2 === 0 ? product : second;
         const body = bodies[Math.floor(index / 2) % bodies.length] as string;
         const headers = {
-          authorization: `Bearer ${shop.key}`,
+          authorization: `Bearer ${testLocation.key}`,
           "content-type": "application/json",
           host: "api.example",
         };
-        const answer = await fetch(`${url}/v2/tills/`, { method: "POST", headers, body });
-        return { status: answer.status, body, reply: (await answer.json()) as object };
+        const response = await fetch(`${url}/v2/tills/`, { method: "POST", headers, body });
+        return { status: response.status, body, result: (await response.json()) as object };
       }),
     );
-    return answers;
+    return responses;
   }
 
   async function expectOneReport(till: Till): Promise<void> {
@@ -174,24 +174,24 @@ describe("pushes of one till at the same instant, to two instances of everything
     expect(await readPublishedEvents(environment, "report.finalized", reports[0]?.id)).toHaveLength(1);
   }
 
-  it.each([2, 20])("%s of them are one till, with one report and one event", async (times) => {
+  it.each([2, 20])("store one till, one report and one event: %s pushes", async (times) => {
     const till = createTill();
-    const answers = await pushAtOnce([JSON.stringify(till)], times);
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(times - 1).fill(200), 201]);
-    const replies = answers.map(({ reply }) => ({ ...reply, objectUrl: null }));
-    expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
+    const responses = await pushAtOnce([JSON.stringify(till)], times);
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array(times - 1).fill(200), 201]);
+    const results = responses.map(({ result }) => ({ ...result, objectUrl: null }));
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
     await expectOneReport(till);
   });
 
-  it("of two contents one is accepted, the other refused each time", async () => {
+  it("accept one of two contents, and reject the other each time", async () => {
     const till = createTill();
-    const answers = await pushAtOnce([JSON.stringify(till), JSON.stringify({ ...till, note: "the other" })], 20);
-    const first = answers.find(({ status }) => status === 201);
-    for (const { status, body } of answers) {
+    const responses = await pushAtOnce([JSON.stringify(till), JSON.stringify({ ...till, note: "other content" })], 20);
+    const first = responses.find(({ status }) => status === 201);
+    for (const { status, body } of responses) {
       expect(status).toBeOneOf(body === first?.body ? [200, 201] : [409]);
     }
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
     await expectOneReport(till);
-    expect(await (await shop.request("GET", `/v1/tills/${till.id}/object`)).text()).toBe(first?.body);
+    expect(await (await testLocation.request("GET", `/v1/tills/${till.id}/object`)).text()).toBe(first?.body);
   });
 });

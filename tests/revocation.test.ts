@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** Seconds that a key lives in a gateway that hears of nothing: 60 unless the operator says less. */
+/** Seconds that a gateway caches a key without events from NATS; the product's default is 60. */
 const keyLifetimeSeconds = Number(process.env.KEY_LIFETIME ?? 2);
-/** Milliseconds after which a revocation is known everywhere, while the bus is up. */
+/** Milliseconds after which a revocation applies everywhere while NATS is up. */
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
@@ -33,21 +33,21 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** One request's fate: when it was sent, by whom it was answered, when, and how. */
-interface Sent {
+/** A request with the times of sending and response, the index of its gateway, and its status. */
+interface KeyUse {
   sentAt: number;
-  answeredAt: number;
+  respondedAt: number;
   gateway: number;
   status: number;
 }
 
-/** Uses a key at a steady rate, at all gateways in turn, until it is told to stop; then gives what became of it all. */
-function sendAtFixedRate(key: string): { stop(): Promise<Sent[]> } {
+/** Uses a key at a fixed rate at alternating gateways until `stop` is called, which returns all uses. */
+function sendAtFixedRate(key: string): { stop(): Promise<KeyUse[]> } {
   const started = performance.now();
-  const sending: Promise<Sent>[] = [];
+  const sending: Promise<KeyUse>[] = [];
   const timer = setInterval(() => {
     const due = ((performance.now() - started) / 1000) * requestsPerSecond;
-    // A machine that is late sends what it owes at once.
+    // A delayed timer sends all requests that are due.
     while (sending.length < due) sending.push(sendRequest(key, sending.length % gateways.length));
   }, 5);
   return {
@@ -58,60 +58,60 @@ function sendAtFixedRate(key: string): { stop(): Promise<Sent[]> } {
   };
 }
 
-async function sendRequest(key: string, gateway: number): Promise<Sent> {
+async function sendRequest(key: string, gateway: number): Promise<KeyUse> {
   const sentAt = performance.now();
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${gateways[gateway]?.url}/v1/locations/own`, { headers });
   await response.arrayBuffer();
-  return { sentAt, answeredAt: performance.now(), gateway, status: response.status };
+  return { sentAt, respondedAt: performance.now(), gateway, status: response.status };
 }
 
 async function createLocationWithKey(): Promise<TestLocation> {
-  const [gateway = expect.unreachable("there are gateways")] = gateways;
+  const [gateway = expect.unreachable("there is a gateway")] = gateways;
   return createTestLocation(gateway, { scopes: ["locations:read", "keys:write"] });
 }
 
-/** Revokes the shop's only key with itself. */
-async function revokeKeysOf(shop: TestLocation): Promise<void> {
-  const { data } = await shop.getJson<{ data: { id: string }[] }>("/v1/auth/keys");
-  expect((await shop.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
+/** Revokes the only API key of a location with this key. */
+async function revokeKeysOf(testLocation: TestLocation): Promise<void> {
+  const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys");
+  expect((await testLocation.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
 }
 
-/** Uses a key, revokes it, and sees that nothing succeeds that is sent this many milliseconds later. */
-async function expectRefusedAfter(shop: TestLocation, milliseconds: number): Promise<void> {
-  const use = sendAtFixedRate(shop.key);
+/** Uses a key, revokes it, and expects that requests fail after this delay in milliseconds. */
+async function expectRejectedAfter(testLocation: TestLocation, milliseconds: number): Promise<void> {
+  const use = sendAtFixedRate(testLocation.key);
   await sleep(1_000);
-  const askedAt = performance.now();
-  await revokeKeysOf(shop);
+  const revocationStartedAt = performance.now();
+  await revokeKeysOf(testLocation);
   const revokedAt = performance.now();
   await sleep(milliseconds + 1_000);
   const sent = await use.stop();
-  const before = sent.filter(({ answeredAt }) => answeredAt < askedAt);
+  const before = sent.filter(({ respondedAt }) => respondedAt < revocationStartedAt);
   const late = sent.filter(({ sentAt }) => sentAt >= revokedAt + milliseconds);
   expect(new Set(before.map(({ gateway, status }) => `${gateway}: ${status}`))).toEqual(new Set(["0: 200", "1: 200"]));
   expect(new Set(late.map(({ gateway, status }) => `${gateway}: ${status}`))).toEqual(new Set(["0: 401", "1: 401"]));
 }
 
-describe("a key that is revoked while it is used 50 times a second at two gateways", () => {
-  it("is refused by both a second later", async () => {
-    await expectRefusedAfter(await createLocationWithKey(), maxRevocationDelayMs);
+describe("an API key that is revoked while it is used 50 times a second at two gateways", () => {
+  it("is rejected by both after a second", async () => {
+    await expectRejectedAfter(await createLocationWithKey(), maxRevocationDelayMs);
   });
 
   it.each([
-    ["is away", () => nats.kill(), () => nats.start()],
-    ["answers nobody", async () => nats.suspend(), async () => nats.resume()],
+    ["is down", () => nats.kill(), () => nats.start()],
+    ["does not respond", async () => nats.suspend(), async () => nats.resume()],
   ])(
-    "is refused by both when its lifetime is over, while the bus %s",
-    async (_, goAway, comeBack) => {
-      const shop = await createLocationWithKey();
+    "is rejected by both after its cache lifetime while NATS %s",
+    async (_, interruptNats, restoreNats) => {
+      const testLocation = await createLocationWithKey();
       try {
-        await goAway();
-        await expectRefusedAfter(shop, keyLifetimeSeconds * 1_000);
+        await interruptNats();
+        await expectRejectedAfter(testLocation, keyLifetimeSeconds * 1_000);
       } finally {
-        await comeBack();
+        await restoreNats();
       }
-      // Until this is over, changes are heard of late.
-      await eventually("the gateways to hear of changes again", async () => {
+      // Until the gateways are connected again, changes arrive late.
+      await eventually("the gateways to receive events again", async () => {
         const other = await createLocationWithKey();
         await Promise.all([sendRequest(other.key, 0), sendRequest(other.key, 1)]);
         await revokeKeysOf(other);

@@ -41,12 +41,20 @@ beforeAll(async () => {
     await mkdir(join(folder, name));
     return join(folder, name);
   };
-  const homes = { postgres: await folderOf("postgres"), nats: await folderOf("nats"), redis: await folderOf("redis") };
+  const dataFolders = {
+    postgres: await folderOf("postgres"),
+    nats: await folderOf("nats"),
+    redis: await folderOf("redis"),
+  };
   const port = await findFreePort();
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: homes.postgres, durable: false, adjustLaunch: withPostgresTls(homes.postgres, tls) }),
-    startNats({ dataFolder: homes.nats, config: natsTlsConfig(homes.nats, tls) }),
-    startRedis({ dataFolder: homes.redis, port, config: redisTlsConfig(homes.redis, tls, port) }),
+    startPostgres({
+      dataFolder: dataFolders.postgres,
+      durable: false,
+      adjustLaunch: withPostgresTls(dataFolders.postgres, tls),
+    }),
+    startNats({ dataFolder: dataFolders.nats, config: natsTlsConfig(dataFolders.nats, tls) }),
+    startRedis({ dataFolder: dataFolders.redis, port, config: redisTlsConfig(dataFolders.redis, tls, port) }),
   ]);
   servers = { postgres, nats, redis };
   const { ca, cert, key } = await certificateAuthority.issue("product");
@@ -72,20 +80,22 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-it("does all its work over TLS to PostgreSQL, NATS and Redis", { timeout: 120_000 }, async () => {
+it("processes a till with TLS to PostgreSQL, NATS and Redis", { timeout: 120_000 }, async () => {
   const product = await startProductUnderTest(variables);
   try {
     const ready = await (await fetch(`${product.process("all").opsUrl}/ready`)).text();
     expect(ready).not.toMatch(/not connected|error/i);
-    const shop = await createTestLocation(product);
-    await shop.pushTillWithRetries(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
-    expect(await shop.waitForReports(1)).toHaveLength(1);
+    const testLocation = await createTestLocation(product);
+    await testLocation.pushTillWithRetries(
+      generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }),
+    );
+    expect(await testLocation.waitForReports(1)).toHaveLength(1);
   } finally {
     await product.stop();
   }
 });
 
-it("does not talk to servers whose certificate nobody vouches for", async () => {
+it("rejects servers with an untrusted certificate", async () => {
   const other = join(folder, "other.crt");
   await writeFile(other, (await createTestCertificateAuthority()).ca);
   const config = readConfig(runtimeConfig.extend(redisConfig.shape), { ...variables, TLS_CA_FILE: other });
@@ -95,8 +105,8 @@ it("does not talk to servers whose certificate nobody vouches for", async () => 
   await expect(database.sql`select 1`).rejects.toThrow(/certificate/);
 
   const redis = createRedisClient(config, { lazyConnect: true, retryStrategy: () => null });
-  const [, complaint] = await Promise.all([expect(redis.connect()).rejects.toThrow(), once(redis, "error")]);
-  expect(String(complaint)).toMatch(/certificate/);
+  const [, error] = await Promise.all([expect(redis.connect()).rejects.toThrow(), once(redis, "error")]);
+  expect(String(error)).toMatch(/certificate/);
 
   const bus = createEventBus(config, { name: "test", log });
   const outcome = await Promise.race([bus.connected.then(() => "connected"), sleep(1_000).then(() => "not connected")]);
@@ -104,13 +114,13 @@ it("does not talk to servers whose certificate nobody vouches for", async () => 
   await Promise.all([bus.close(), database.close()]);
 });
 
-it("says which certificate file it cannot read", () => {
-  const faulty = {
+it("names the certificate file that it cannot read", () => {
+  const invalidVariables = {
     ...variables,
     TLS_CA_FILE: join(folder, "absent.crt"),
     TLS_KEY_FILE: fileURLToPath(import.meta.url),
   };
-  expect(() => readConfig(runtimeConfig, faulty)).toThrow(
-    /TLS_CA_FILE: must be a readable file[\s\S]*TLS_KEY_FILE: must be a PEM file/,
+  expect(() => readConfig(runtimeConfig, invalidVariables)).toThrow(
+    /TLS_CA_FILE: is no file that can be read[\s\S]*TLS_KEY_FILE: is no PEM file/,
   );
 });

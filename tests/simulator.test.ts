@@ -37,7 +37,7 @@ afterAll(async () => {
 const createRestaurantLocation = () =>
   createTestLocation(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
 
-/** A day of sixteen hours in one second. */
+/** Simulates a day of sixteen hours in one second. */
 const options: LocationSimulationOptions = {
   seed: "a day",
   days: 1,
@@ -49,89 +49,90 @@ const options: LocationSimulationOptions = {
 };
 
 function createSimulationContext(
-  shop: TestLocation,
+  testLocation: TestLocation,
   { seed }: LocationSimulationOptions,
-  other: Partial<SimulationContext> = {},
+  overrides: Partial<SimulationContext> = {},
 ): SimulationContext {
-  const control = { clock: systemClock, signal: new AbortController().signal, log: () => {}, ...other };
+  const control = { clock: systemClock, signal: new AbortController().signal, log: () => {}, ...overrides };
   return {
-    api: createApiClient({ baseUrl: product.url, apiKey: shop.key, ...createTransientRetryOptions(control) }),
+    api: createApiClient({ baseUrl: product.url, apiKey: testLocation.key, ...createTransientRetryOptions(control) }),
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
-    locationId: shop.locationId,
-    maxCallsPerSecond: 100,
-    ...other,
+    locationId: testLocation.locationId,
+    rate: 100,
+    ...overrides,
     ...control,
   };
 }
 
-const readReportOf = async (shop: TestLocation, { report }: SimulatedDay) =>
-  (await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } })).data;
+const readReportOf = async (testLocation: TestLocation, { report }: SimulatedDay) =>
+  (await testLocation.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } })).data;
 
-const countLiveOrders = async (shop: TestLocation) => (await shop.api.GET("/v1/orders-live")).data.meta.totalCount;
+const countLiveOrders = async (testLocation: TestLocation) =>
+  (await testLocation.api.GET("/v1/orders-live")).data.meta.totalCount;
 
 type LiveOrder = SimulatedDay["till"]["orderList"][number] & { tillId: string };
 
-/** The same day, as fast as it can be sent. */
+/** Simulates the same day at the maximum speed. */
 const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000 };
 
-describe("a day that is played", () => {
-  let shop: TestLocation;
+describe("a simulated day", () => {
+  let testLocation: TestLocation;
   let reader: ReconnectingStreamClient;
-  let played: SimulatedDay;
+  let simulated: SimulatedDay;
   beforeAll(async () => {
-    shop = await createRestaurantLocation();
-    reader = startReconnectingStreamClient([`${product.url}/v1/orders-live/stream`], shop.key);
+    testLocation = await createRestaurantLocation();
+    reader = startReconnectingStreamClient([`${product.url}/v1/orders-live/stream`], testLocation.key);
     await reader.waitUntilReady();
-    played = (await simulateLocation(createSimulationContext(shop, options), options)) as SimulatedDay;
-    const listed = played.till.orderList.filter(({ isTraining }) => !isTraining);
-    await eventually("the orders to leave", () => {
+    simulated = (await simulateLocation(createSimulationContext(testLocation, options), options)) as SimulatedDay;
+    const listed = simulated.till.orderList.filter(({ isTraining }) => !isTraining);
+    await eventually("the removal of the orders", () => {
       return reader.orderEvents.filter(({ type }) => type === "left").length === listed.length;
     });
     await reader.stop();
   }, 60_000);
 
-  /** What the stream said of each order last, before it left. */
-  const lastShown = () => {
+  /** Returns the last revision of each order on the stream. */
+  const listLastRevisions = () => {
     const orders = new Map<string, LiveOrder>();
     for (const { type, data } of reader.orderEvents)
       if (type === "order") orders.set(data.id as string, data.data as LiveOrder);
     return [...orders.values()];
   };
 
-  it("has each change of each order taken and shown", () => {
-    const revisions = generateOrderRevisions(played.till).map(({ order }) => order);
+  it("has each revision of each order on the stream", () => {
+    const revisions = generateOrderRevisions(simulated.till).map(({ order }) => order);
     const shown = reader.orderEvents.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
     const listed = revisions.filter(({ data }) => !data.isTraining).map(({ revisionHash }) => revisionHash);
     expect(shown.toSorted()).toEqual(listed.toSorted());
   });
 
-  it("ends in a report of exactly what was sold and paid live", async () => {
-    const report = await readReportOf(shop, played);
-    const orders = lastShown();
-    const counting = orders.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
-    expect(report.totalSales).toBe(counting.reduce((sum, { total }) => sum + total, 0));
-    expect(report.totalSales).toBe(played.sales);
-    expect(report.orderCount).toBe(counting.length);
+  it("ends with a report that equals the live sales and payments", async () => {
+    const report = await readReportOf(testLocation, simulated);
+    const orders = listLastRevisions();
+    const countedOrders = orders.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
+    expect(report.totalSales).toBe(countedOrders.reduce((sum, { total }) => sum + total, 0));
+    expect(report.totalSales).toBe(simulated.sales);
+    expect(report.orderCount).toBe(countedOrders.length);
     const payments = orders.flatMap(({ paymentRowList }) => paymentRowList);
     const paid = payments.filter(({ status }) => status === "validated").reduce((sum, { amount }) => sum + amount, 0);
     expect(report.reportRecordedPayments.reduce((sum, { totalAmount }) => sum + totalAmount, 0)).toBe(paid);
     expect(report.orders.map(({ id }) => id).toSorted()).toEqual(orders.map(({ id }) => id).toSorted());
   });
 
-  it("leaves nothing live", async () => {
-    expect(await countLiveOrders(shop)).toBe(0);
+  it("leaves no live orders", async () => {
+    expect(await countLiveOrders(testLocation)).toBe(0);
   });
 
-  it("tells of each order as it ends, once, and of calls of the kitchen before", async () => {
-    const told = new Map<string, string[]>();
+  it("publishes one final event for each order, and kitchen calls before", async () => {
+    const eventsByOrderId = new Map<string, string[]>();
     for (const { type, subject } of await readPublishedEnvelopes(environment))
-      if (type.startsWith("order.")) told.set(subject, [...(told.get(subject) ?? []), type]);
-    for (const order of played.till.orderList) {
-      const events = told.get(order.id) ?? [];
-      const endings = events.filter((type) => type !== "order.call");
+      if (type.startsWith("order.")) eventsByOrderId.set(subject, [...(eventsByOrderId.get(subject) ?? []), type]);
+    for (const order of simulated.till.orderList) {
+      const events = eventsByOrderId.get(order.id) ?? [];
+      const finalEvents = events.filter((type) => type !== "order.call");
       const isPaidFirst = order.isPaid || (order.isCanceled && order.paidAt !== null);
-      expect(endings).toEqual([
+      expect(finalEvents).toEqual([
         ...(isPaidFirst && !order.isTraining ? ["order.paid"] : []),
         ...(order.isCanceled && !order.isTraining ? ["order.canceled"] : []),
         ...(order.isTransferred && !order.isTraining ? ["order.transferred"] : []),
@@ -140,72 +141,79 @@ describe("a day that is played", () => {
     }
   });
 
-  it("can be played again, and changes nothing", async () => {
-    const again = await simulateLocation(createSimulationContext(shop, fastestOptions), fastestOptions);
-    expect(again).toMatchObject({ till: played.till, report: { totalSales: played.sales } });
-    expect(await countLiveOrders(shop)).toBe(0);
+  it("can be simulated again without changes", async () => {
+    const repeated = await simulateLocation(createSimulationContext(testLocation, fastestOptions), fastestOptions);
+    expect(repeated).toMatchObject({ till: simulated.till, report: { totalSales: simulated.sales } });
+    expect(await countLiveOrders(testLocation)).toBe(0);
   });
 });
 
-describe("the till of a generated day in the older format", () => {
-  it("makes a report of the same sales, and takes the day's orders out of the live ones", async () => {
-    const shop = await createRestaurantLocation();
-    const till = generateTill({ seed: "older", orders: 40, day: "2026-05-29", tillId: randomUUID() });
+describe("the till of a generated day in the V1 format", () => {
+  it("has a report with the same sales, and removes the day's live orders", async () => {
+    const testLocation = await createRestaurantLocation();
+    const till = generateTill({ seed: "V1", orders: 40, day: "2026-05-29", tillId: randomUUID() });
     const revisions = generateOrderRevisions(till).map(({ order }) => order);
     const opened = new Map(revisions.toReversed().map((order) => [order.id, order]));
-    await shop.api.POST("/v1/orders-live", { body: [...opened.values()] });
-    expect(await countLiveOrders(shop)).toBeGreaterThan(30);
+    await testLocation.api.POST("/v1/orders-live", { body: [...opened.values()] });
+    expect(await countLiveOrders(testLocation)).toBeGreaterThan(30);
 
-    const body = convertTillToV1(till, { application: "POPINA", legacyId: shop.legacyId });
-    await shop.api.POST("/v1/tills", { body });
-    const [listed] = await shop.waitForReports(1);
-    const { data: report } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: listed?.id ?? "" } } });
+    const body = convertTillToV1(till, { application: "POPINA", legacyId: testLocation.legacyId });
+    await testLocation.api.POST("/v1/tills", { body });
+    const [listed] = await testLocation.waitForReports(1);
+    const { data: report } = await testLocation.api.GET("/v2/reports/{id}", {
+      params: { path: { id: listed?.id ?? "" } },
+    });
     const sales = sumSales(revisions.filter(({ data }) => data.closedAt !== null));
-    const counting = till.orderList.filter((order) => !order.isTraining && !order.isCanceled && !order.isTransferred);
+    const countedOrders = till.orderList.filter(
+      (order) => !order.isTraining && !order.isCanceled && !order.isTransferred,
+    );
     expect(report.totalSales).toBe(sales);
-    expect(report.orderCount).toBe(counting.length);
+    expect(report.orderCount).toBe(countedOrders.length);
     const taxes = report.reportTaxes.reduce((sum, { taxAmount, taxableAmount }) => sum + taxAmount + taxableAmount, 0);
     expect(taxes).toBe(sales);
-    await eventually("the orders to leave", async () => (await countLiveOrders(shop)) === 0);
+    await eventually("the removal of the orders", async () => (await countLiveOrders(testLocation)) === 0);
   }, 30_000);
 });
 
-describe("a play that is broken off", () => {
-  it("leaves its orders live, and the next play of the restaurant closes their till and no other's", async () => {
-    const shop = await createRestaurantLocation();
-    const other = createOtherDeviceOrder();
+describe("an interrupted simulation", () => {
+  it("leaves live orders, and the next simulation of the restaurant closes their till only", async () => {
+    const testLocation = await createRestaurantLocation();
+    const overrides = createOtherDeviceOrder();
     const stop = new AbortController();
-    const present = { ...options, speed: 20_000, from: undefined };
-    const play = simulateLocation(createSimulationContext(shop, present, { signal: stop.signal }), present);
-    await eventually("some orders to be live", async () => (await countLiveOrders(shop)) > 20);
+    const todayOptions = { ...options, speed: 20_000, from: undefined };
+    const simulation = simulateLocation(
+      createSimulationContext(testLocation, todayOptions, { signal: stop.signal }),
+      todayOptions,
+    );
+    await eventually("some orders to be live", async () => (await countLiveOrders(testLocation)) > 20);
     stop.abort(new Error("enough"));
-    expect(await play.catch(formatErrorWithCauses)).toContain("enough");
-    const left = await waitForStableLiveCount(shop);
-    expect(left).toBeGreaterThan(20);
+    expect(await simulation.catch(formatErrorWithCauses)).toContain("enough");
+    const liveOrderCount = await waitForStableLiveCount(testLocation);
+    expect(liveOrderCount).toBeGreaterThan(20);
 
-    await shop.api.POST("/v1/orders-live", { body: [other] });
+    await testLocation.api.POST("/v1/orders-live", { body: [overrides] });
     const lines: string[] = [];
-    const none = { ...present, days: 0 };
-    await simulateLocation(createSimulationContext(shop, none, { log: (line) => lines.push(line) }), none);
-    expect(lines).toEqual([expect.stringContaining(`Closed an interrupted till: ${left} orders`)]);
-    expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([other.id]);
-    const [report] = await shop.waitForReports(1);
-    const { data: v2 } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });
-    expect(v2.orders).toHaveLength(left);
+    const noDays = { ...todayOptions, days: 0 };
+    await simulateLocation(createSimulationContext(testLocation, noDays, { log: (line) => lines.push(line) }), noDays);
+    expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${liveOrderCount} orders`)]);
+    expect((await testLocation.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([overrides.id]);
+    const [report] = await testLocation.waitForReports(1);
+    const { data: v2 } = await testLocation.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });
+    expect(v2.orders).toHaveLength(liveOrderCount);
     expect(v2.reportNumber).toBe(1);
   }, 30_000);
 });
 
-/** How many orders are live once what was being sent when the play ended has arrived. */
-async function waitForStableLiveCount(shop: TestLocation): Promise<number> {
-  return eventually("the last call to arrive", async () => {
-    const before = await countLiveOrders(shop);
+/** Returns the number of live orders once it is stable after the interruption. */
+async function waitForStableLiveCount(testLocation: TestLocation): Promise<number> {
+  return eventually("the last upsert to arrive", async () => {
+    const before = await countLiveOrders(testLocation);
     await sleep(500);
-    return (await countLiveOrders(shop)) === before && before;
+    return (await countLiveOrders(testLocation)) === before && before;
   });
 }
 
-/** An open order that another device sends. */
+/** Returns an open order of another device. */
 function createOtherDeviceOrder(): OrderLiveInput {
   const [first] = generateOrderRevisions(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
   if (!first) throw new Error("The day has no orders");
@@ -213,8 +221,8 @@ function createOtherDeviceOrder(): OrderLiveInput {
 }
 
 describe("npm run simulate", () => {
-  it("makes locations with an admin key, plays them, and takes its keys back", async () => {
-    const read = readSimulateOptions(
+  it("creates locations with an admin key, simulates them, and revokes its keys", async () => {
+    const parsedOptions = readSimulateOptions(
       [
         "--admin-key",
         product.adminKey,
@@ -233,9 +241,9 @@ describe("npm run simulate", () => {
       ],
       {},
     );
-    if (typeof read === "string") throw new Error(read);
+    if (typeof parsedOptions === "string") throw new Error(parsedOptions);
     const lines: string[] = [];
-    await simulateLocations(read, {
+    await simulateLocations(parsedOptions, {
       clock: systemClock,
       signal: new AbortController().signal,
       log: (line) => lines.push(line),

@@ -11,13 +11,13 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 let environment: TestEnvironment;
 let product: Awaited<ReturnType<typeof startProductInProcess>>;
 let recordedTraces: RecordedSpans;
-let shop: TestLocation;
+let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
   product = await startProductInProcess(environment.variables);
   recordedTraces = recordSpans();
-  shop = await createTestLocation(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });
+  testLocation = await createTestLocation(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });
 }, 60_000);
 afterAll(async () => {
   await recordedTraces?.stop();
@@ -25,35 +25,35 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** What a client sends to have what it causes be part of its trace. */
+/** Returns a trace id, and the header with which a client adds a request to this trace. */
 function createTraceparent() {
   const traceId = randomBytes(16).toString("hex");
   return { traceId, headers: { traceparent: `00-${traceId}-${randomBytes(8).toString("hex")}-01` } };
 }
 
-/** The spans of a trace as lines, `parent > name`, once these names are among them. */
-async function logLinesOf(traceId: string, names: string[]): Promise<string[]> {
+/** Waits for spans with these names. Returns all spans of the trace as lines `parent > name`. */
+async function readSpanLines(traceId: string, names: string[]): Promise<string[]> {
   const spans = await eventually(`a trace with ${names.join(", ")}`, () => {
-    const found = recordedTraces.listSpans(traceId);
-    return names.every((name) => found.some((span) => span.name === name)) && found;
+    const currentSpans = recordedTraces.listSpans(traceId);
+    return names.every((name) => currentSpans.some((span) => span.name === name)) && currentSpans;
   });
   const nameOf = new Map(spans.map((span) => [span.spanContext().spanId, span.name]));
   return spans.map((span) => `${nameOf.get(span.parentSpanContext?.spanId ?? "") ?? "client"} > ${span.name}`);
 }
 
 describe("a trace", () => {
-  it("is one from the push of a till to the webhook that tells of its report", async () => {
+  it("includes a pushed till, its report and its webhook", async () => {
     const receiver = await startWebhookReceiver();
     const endpoint = receiver.addEndpoint();
-    const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Traced" } });
-    await shop.api.POST("/v1/webhooks", {
+    const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Traced" } });
+    await testLocation.api.POST("/v1/webhooks", {
       body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["report.finalized"] },
     });
     const { traceId, headers } = createTraceparent();
     const till = generateTill({ seed: 1, tillId: randomUUID(), orders: 3, day: "2026-04-01" });
-    expect((await shop.request("POST", "/v2/tills/", { body: till, headers })).status).toBe(201);
+    expect((await testLocation.request("POST", "/v2/tills/", { body: till, headers })).status).toBe(201);
 
-    const lines = await logLinesOf(traceId, ["webhook report.finalized", "report.finalized send", "POST /v2/tills"]);
+    const lines = await readSpanLines(traceId, ["webhook report.finalized", "report.finalized send", "POST /v2/tills"]);
     expect(lines).toEqual(
       expect.arrayContaining([
         "client > POST /v2/tills",
@@ -71,19 +71,19 @@ describe("a trace", () => {
     await receiver.close();
   });
 
-  it("goes on from the request for a job to its being done", async () => {
+  it("includes a request and the job that it created", async () => {
     const { traceId, headers } = createTraceparent();
     const body = { message: "traced", duration: 1 };
-    expect((await shop.request("POST", "/v1/jobs/", { body, headers })).status).toBeLessThan(300);
-    expect(await logLinesOf(traceId, ["job process", "POST /v1/jobs"])).toContain("POST /v1/jobs/ > job process");
+    expect((await testLocation.request("POST", "/v1/jobs/", { body, headers })).status).toBeLessThan(300);
+    expect(await readSpanLines(traceId, ["job process", "POST /v1/jobs"])).toContain("POST /v1/jobs/ > job process");
   });
 
-  it("says what was answered, and holds neither keys nor bodies", async () => {
+  it("has the response status, and contains neither keys nor bodies", async () => {
     const { traceId, headers } = createTraceparent();
-    expect((await shop.request("GET", "/v1/webhooks/no-id", { headers })).status).toBe(400);
-    await logLinesOf(traceId, ["GET /v1/webhooks"]);
+    expect((await testLocation.request("GET", "/v1/webhooks/no-id", { headers })).status).toBe(400);
+    await readSpanLines(traceId, ["GET /v1/webhooks"]);
     const spans = recordedTraces.listSpans(traceId);
     expect(spans.map((span) => span.attributes["http.response.status_code"])).toEqual([400, 400]);
-    expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain(shop.key);
+    expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain(testLocation.key);
   });
 });

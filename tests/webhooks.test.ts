@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -6,7 +7,6 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { type LoggedDelivery, readDeliveryLog } from "./webhooks/delivery-log.ts";
 import { sendPaidOrders } from "./webhooks/send-paid-orders.ts";
 import {
   type EndpointBehavior,
@@ -14,12 +14,12 @@ import {
   type WebhookSubscriber,
 } from "./webhooks/webhook-subscribers.ts";
 
-/** One short round; with WEBHOOK_ROUNDS so many long ones. */
-const longRounds = Number(process.env.WEBHOOK_ROUNDS ?? 0);
-const isLong = longRounds > 0;
+/** The number of long runs; by default there is one short run. */
+const longRunCount = Number(process.env.WEBHOOK_ROUNDS ?? 0);
+const isLong = longRunCount > 0;
 const runSize = isLong
-  ? { orders: 2_000, perSecond: 100, slowness: 3_000, spell: 4_000, outage: 3_000, timeout: "5" }
-  : { orders: 240, perSecond: 40, slowness: 1_000, spell: 1_200, outage: 800, timeout: "2" };
+  ? { orders: 2_000, perSecond: 100, slowResponseMs: 3_000, flapIntervalMs: 4_000, outageMs: 3_000, timeout: "5" }
+  : { orders: 240, perSecond: 40, slowResponseMs: 1_000, flapIntervalMs: 1_200, outageMs: 800, timeout: "2" };
 const subscriberCounts: Record<EndpointBehavior, number> = {
   healthy: 14,
   slow: 2,
@@ -52,73 +52,80 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-/** Kills what deliveries depend on, one after the other, and starts it again; empties Redis once. */
+/** Kills and restarts the dependencies of deliveries, one at a time, and flushes Redis once. */
 async function restartDependencies(): Promise<void> {
   const webhooks = product.process("webhooks");
-  const { outage } = runSize;
-  await sleep(outage);
+  const { outageMs } = runSize;
+  await sleep(outageMs);
   await webhooks.kill();
-  await sleep(outage);
+  await sleep(outageMs);
   await webhooks.start();
   await servers.flushRedis();
-  await sleep(outage);
-  await servers.restart("redis", outage);
-  await sleep(outage);
-  await servers.restart("nats", outage);
+  await sleep(outageMs);
+  await servers.restart("redis", outageMs);
+  await sleep(outageMs);
+  await servers.restart("nats", outageMs);
   if (!isLong) return;
-  await sleep(outage);
+  await sleep(outageMs);
   await Promise.all([webhooks.kill(), servers.kill("redis")]);
-  await sleep(outage);
+  await sleep(outageMs);
   await Promise.all([webhooks.start(), servers.start("redis")]);
 }
 
-/** The ids of the orders that a subscriber has not answered with a success. */
+/** Returns the ids of the orders that a subscriber has not accepted. */
 function findMissingOrders({ receivedMessages }: WebhookSubscriber, orderIds: readonly string[]): string[] {
-  const taken = new Set(receivedMessages.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
-  return orderIds.filter((id) => !taken.has(id));
+  const acceptedIds = new Set(receivedMessages.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
+  return orderIds.filter((id) => !acceptedIds.has(id));
 }
 
-describe("twenty subscribers, of which two are dead, two slow and two flapping", () => {
-  it.each(Array.from({ length: Math.max(1, longRounds) }, (_, round) => round + 1))(
-    "get every paid order, while webhooks, Redis and NATS are killed and Redis is emptied (round %i)",
+describe("twenty webhook subscribers, of which two are dead, two slow and two flapping", () => {
+  it.each(Array.from({ length: Math.max(1, longRunCount) }, (_, round) => round + 1))(
+    "receive every paid order while webhooks, Redis and NATS are killed and Redis is flushed (run %i)",
     async () => {
-      const shop = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
+      const testLocation = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
       const since = new Date().toISOString();
-      const { subscribers, close } = await startWebhookSubscribers(shop, subscriberCounts, runSize);
+      const { subscribers, close } = await startWebhookSubscribers(testLocation, subscriberCounts, runSize);
       try {
         const [orderIds] = await Promise.all([
-          sendPaidOrders(shop, { ...runSize, atATime: 10 }),
+          sendPaidOrders(testLocation, { ...runSize, batchSize: 10 }),
           restartDependencies(),
         ]);
-        const of = (...kinds: EndpointBehavior[]) => subscribers.filter(({ kind }) => kinds.includes(kind));
+        const subscribersOfKind = (...kinds: EndpointBehavior[]) =>
+          subscribers.filter(({ kind }) => kinds.includes(kind));
 
         await eventually(
-          "every order to be with every healthy and slow one",
-          () => of("healthy", "slow").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
+          "all orders at all healthy and slow subscribers",
+          () =>
+            subscribersOfKind("healthy", "slow").every(
+              (subscriber) => findMissingOrders(subscriber, orderIds).length === 0,
+            ),
           eventuallyOptions,
         );
-        for (const flapping of of("flapping")) {
+        for (const flapping of subscribersOfKind("flapping")) {
           flapping.recover();
           const path = { id: flapping.webhookId };
-          await shop.api.POST("/v1/webhooks/{id}/recover", { params: { path }, body: { since } });
+          await testLocation.api.POST("/v1/webhooks/{id}/recover", { params: { path }, body: { since } });
         }
         await eventually(
-          "every order to be with the flapping ones, now that they are up",
-          () => of("flapping").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
+          "all orders at the flapping subscribers after their recovery",
+          () =>
+            subscribersOfKind("flapping").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
           eventuallyOptions,
         );
-        // Those that never answer are sent to without end: what they saw and what is logged is compared at a standstill.
-        for (const { webhookId } of of("refusing", "silent")) {
-          await shop.api.POST("/v1/webhooks/{id}/pause", { params: { path: { id: webhookId } } });
+        // Deliveries to dead subscribers never end: they are paused before the comparison with the log.
+        for (const { webhookId } of subscribersOfKind("refusing", "silent")) {
+          await testLocation.api.POST("/v1/webhooks/{id}/pause", { params: { path: { id: webhookId } } });
         }
         const log = await eventually(
-          "the log to be settled",
+          "a complete delivery log",
           async () => {
-            const read = await readDeliveryLog(sql, environment.namespace);
-            const answering = new Set(of("healthy", "slow", "flapping").map(({ webhookId }) => webhookId));
+            const entries = await readDeliveryLog(sql, environment.namespace);
+            const respondingWebhooks = new Set(
+              subscribersOfKind("healthy", "slow", "flapping").map(({ webhookId }) => webhookId),
+            );
             const isSettled = ({ webhookId, state }: LoggedDelivery) =>
-              answering.has(webhookId) ? state === "succeeded" : state !== "sending";
-            return read.every(isSettled) && read;
+              respondingWebhooks.has(webhookId) ? state === "succeeded" : state !== "sending";
+            return entries.every(isSettled) && entries;
           },
           eventuallyOptions,
         );
@@ -132,15 +139,15 @@ describe("twenty subscribers, of which two are dead, two slow and two flapping",
   );
 });
 
-it("gets every paid order while Redis is stopped", async () => {
-  const shop = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
-  const only = { healthy: 1, slow: 0, flapping: 0, refusing: 0, silent: 0 };
-  const { subscribers, close } = await startWebhookSubscribers(shop, only, runSize);
+it("a webhook subscriber receives every paid order while Redis is down", async () => {
+  const testLocation = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
+  const oneHealthy = { healthy: 1, slow: 0, flapping: 0, refusing: 0, silent: 0 };
+  const { subscribers, close } = await startWebhookSubscribers(testLocation, oneHealthy, runSize);
   await servers.kill("redis");
   try {
-    const orderIds = await sendPaidOrders(shop, { orders: 40, perSecond: 40, atATime: 10 });
+    const orderIds = await sendPaidOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });
     await eventually(
-      "every order",
+      "all orders",
       () => subscribers.every((each) => findMissingOrders(each, orderIds).length === 0),
       eventuallyOptions,
     );
@@ -150,7 +157,7 @@ it("gets every paid order while Redis is stopped", async () => {
   }
 }, 60_000);
 
-/** Whoever gets an order, and however often, gets it as one message. */
+/** Expects the same message id for an order at all subscribers and in all attempts. */
 function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();
   for (const { orderId, messageId } of subscribers.flatMap(({ receivedMessages }) => receivedMessages)) {
@@ -161,7 +168,7 @@ function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: st
   expect(new Set([...messages.values()].flatMap((ids) => [...ids])).size).toBe(orderIds.length);
 }
 
-/** The log says what the subscriber saw; it saw nothing twice but where an answer of it was lost, or a failure. */
+/** Expects the log to match the received messages, with repeats only after failures and lost responses. */
 function expectDeliveryLog(
   { kind, webhookId, receivedMessages }: WebhookSubscriber,
   log: LoggedDelivery[],
@@ -170,20 +177,45 @@ function expectDeliveryLog(
   const logged = log.filter((each) => each.webhookId === webhookId);
   expect(logged).toHaveLength(orderIds.length);
   for (const { messageId, statuses, unanswered, state } of logged) {
-    const seen = receivedMessages.filter((arrival) => arrival.messageId === messageId);
-    const told = `${kind} ${messageId}: saw ${JSON.stringify(seen)}, logged ${statuses} and ${unanswered} unanswered`;
-    const answered = seen.flatMap(({ status }) => status ?? []);
+    const received = receivedMessages.filter((arrival) => arrival.messageId === messageId);
+    const failureMessage = `${kind} ${messageId}: received ${JSON.stringify(received)}, logged ${statuses} and ${unanswered} unanswered`;
+    const statusesSent = received.flatMap(({ status }) => status ?? []);
     for (const status of [200, 503]) {
-      const logs = statuses.filter((each) => each === status).length;
-      const sights = answered.filter((each) => each === status).length;
-      expect(sights, told).toBeGreaterThanOrEqual(logs);
-      expect(sights, told).toBeLessThanOrEqual(logs + unanswered);
+      const loggedCount = statuses.filter((each) => each === status).length;
+      const receivedCount = statusesSent.filter((each) => each === status).length;
+      expect(receivedCount, failureMessage).toBeGreaterThanOrEqual(loggedCount);
+      expect(receivedCount, failureMessage).toBeLessThanOrEqual(loggedCount + unanswered);
     }
-    expect(seen.length, told).toBeLessThanOrEqual(statuses.length + unanswered);
+    expect(received.length, failureMessage).toBeLessThanOrEqual(statuses.length + unanswered);
     if (kind === "refusing" || kind === "silent") {
-      expect(state, told).not.toBe("succeeded");
-      expect(statuses, told).toEqual([]);
-    } else expect(statuses.at(-1), told).toBe(200);
-    if (kind === "healthy" || kind === "slow") expect(statuses, told).toEqual([200]);
+      expect(state, failureMessage).not.toBe("succeeded");
+      expect(statuses, failureMessage).toEqual([]);
+    } else expect(statuses.at(-1), failureMessage).toBe(200);
+    if (kind === "healthy" || kind === "slow") expect(statuses, failureMessage).toEqual([200]);
   }
+}
+
+/** The logged delivery of one message to one webhook. */
+interface LoggedDelivery {
+  webhookId: string;
+  messageId: string;
+  state: string;
+  /** The statuses of attempts with a response. */
+  statuses: number[];
+  /** Number of attempts without a response, which may have arrived. */
+  unanswered: number;
+}
+
+/** Returns all logged deliveries of paid orders. */
+async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
+  const schema = sql(buildServiceSchemaName(namespace, "webhooks"));
+  return sql<LoggedDelivery[]>`
+    select
+      d.webhook_id as "webhookId", d.message_id as "messageId", d.state,
+      coalesce(array_agg(a.status order by a.generation, a.number) filter (where a.status is not null), '{}')
+        as statuses,
+      (count(a.number) filter (where a.status is null))::int as unanswered
+    from ${schema}.deliveries d left join ${schema}.attempts a on a.delivery_id = d.id
+    where d.event = 'order.paid'
+    group by d.id`;
 }

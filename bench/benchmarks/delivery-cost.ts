@@ -17,46 +17,49 @@ import {
   waitForWebhookArrivals,
 } from "../webhook-subscription.ts";
 
-/** Messages that the bare loop has on their way at once. */
+/** Concurrent requests of the baseline loop. */
 const postConcurrency = 50;
-/** After the last message has come: what came of it is written down. */
+/** Wait after the arrival of the last message, in which the product stores its outcome. */
 const settleMs = 1_000;
 
 interface DeliveryScenario {
-  what: string;
+  label: string;
   endpoints: number;
-  /** Orders. */
-  perSecond: number;
-  /** Whether all that is to be posted waits first, and is then posted as fast as it goes. */
+  ordersPerSecond: number;
+  /** Whether messages first wait while the webhooks are paused, and are then delivered at the maximum rate. */
   isBacklog: boolean;
 }
 
 const deliveryScenarios: DeliveryScenario[] = [
-  { what: "what waits for 10 endpoints, as fast as it goes", endpoints: 10, perSecond: 50, isBacklog: true },
-  { what: "each order as it comes, to 10 endpoints", endpoints: 10, perSecond: 100, isBacklog: false },
-  { what: "each order as it comes, to one endpoint", endpoints: 1, perSecond: 200, isBacklog: false },
+  { label: "backlog of 10 endpoints, at the maximum rate", endpoints: 10, ordersPerSecond: 50, isBacklog: true },
+  { label: "orders as they arrive, to 10 endpoints", endpoints: 10, ordersPerSecond: 100, isBacklog: false },
+  { label: "orders as they arrive, to one endpoint", endpoints: 1, ordersPerSecond: 200, isBacklog: false },
 ];
 
 export const deliveryCostBenchmark: Benchmark = {
   id: "h",
-  title: "Deliveries by CPU second of the webhooks process, from the event to the written outcome",
-  limit: "undici in a loop that signs and posts the same body to the same receiver",
-  async run(lab, tell) {
-    const { product } = await lab.sharedProduct("split");
-    const receiver = await startBenchWebhookReceiver(lab, "cost");
+  title: "Deliveries per CPU second of the webhooks process, from the event to the stored outcome",
+  baseline: "undici in a loop that signs and posts the same body to the same receiver",
+  async run(environment, reportProgress) {
+    const { product } = await environment.sharedProduct("split");
+    const receiver = await startBenchWebhookReceiver(environment, "cost");
     try {
       const figures = [];
       const notes = [
-        "CPU of the node process only. As they come: with reading the event, and writing down what is to be sent.",
+        "CPU of the Node.js process only. As they arrive: includes reading the event and storing the delivery.",
       ];
-      for (const crowd of deliveryScenarios) {
-        const { what, isBacklog } = crowd;
-        const shop = await createBenchLocation(product);
-        const { pairs, postgres } = await compareDeliveryCost(lab, { ...crowd, product, shop, receiver, tell });
-        figures.push(
-          summarizeMeasurements(pairs, { what, unit: "/CPU s", ...(isBacklog && { goal: { atLeast: 0.4 } }) }),
-        );
-        notes.push(`PostgreSQL's CPU µs for each delivery of ${what}: ${Math.round(postgres)}`);
+      for (const scenario of deliveryScenarios) {
+        const { label, isBacklog } = scenario;
+        const benchLocation = await createBenchLocation(product);
+        const { pairs, postgres } = await compareDeliveryCost(environment, {
+          ...scenario,
+          product,
+          benchLocation,
+          receiver,
+          reportProgress,
+        });
+        figures.push(summarizeMeasurements(pairs, { label, unit: "/CPU s", ...(isBacklog && { goal: { min: 0.4 } }) }));
+        notes.push(`PostgreSQL CPU µs per delivery, ${label}: ${Math.round(postgres)}`);
       }
       return { figures, notes };
     } finally {
@@ -67,62 +70,68 @@ export const deliveryCostBenchmark: Benchmark = {
 
 interface DeliveryCostComparison extends DeliveryScenario {
   product: ProductUnderLoad;
-  shop: BenchLocation;
+  benchLocation: BenchLocation;
   receiver: BaselineServer;
-  tell(detail: string): void;
+  reportProgress(detail: string): void;
 }
 
-async function compareDeliveryCost(lab: BenchEnvironment, setting: DeliveryCostComparison) {
-  const { product, shop, receiver, what, endpoints, perSecond, isBacklog } = setting;
-  const tell = (step: string) => setting.tell(`${what}: ${step}`);
-  const seconds = lab.isQuick ? 3 : 10;
-  const repetitions = lab.isQuick ? 2 : 5;
-  const deliveries = perSecond * seconds * endpoints;
+async function compareDeliveryCost(environment: BenchEnvironment, comparison: DeliveryCostComparison) {
+  const { product, benchLocation, receiver, label, endpoints, ordersPerSecond, isBacklog } = comparison;
+  const reportProgress = (step: string) => comparison.reportProgress(`${label}: ${step}`);
+  const seconds = environment.isQuick ? 3 : 10;
+  const repetitions = environment.isQuick ? 2 : 5;
+  const deliveries = ordersPerSecond * seconds * endpoints;
   const webhooks = product.process("webhooks");
   const urls = Array.from({ length: endpoints }, (_, index) => `${receiver.url}/healthy/${index}`);
-  const subscribed = await subscribeToPaidOrders(product, shop, urls);
-  const cpu = () => ({ node: webhooks.cpuSeconds(), postgres: readProcessTreeCpuSeconds(lab.postgres.pid) });
+  const subscription = await subscribeToPaidOrders(product, benchLocation, urls);
+  const readCpuSeconds = () => ({
+    node: webhooks.cpuSeconds(),
+    postgres: readProcessTreeCpuSeconds(environment.postgres.pid),
+  });
   const deliver = async () => {
-    if (isBacklog) await subscribed.pause();
-    let before = cpu();
+    if (isBacklog) await subscription.pause();
+    let before = readCpuSeconds();
     const { url: origin } = product;
     const payments = {
       origin,
-      headers: shop.headers,
+      headers: benchLocation.headers,
       path: liveOrdersPath,
       template: paidOrderJson,
-      perSecond,
+      perSecond: ordersPerSecond,
       seconds,
     };
-    await lab.loadGenerator.run("pay", payments);
+    await environment.loadGenerator.run("pay", payments);
     if (isBacklog) {
       await sleep(settleMs);
-      before = cpu();
-      await subscribed.resume();
+      before = readCpuSeconds();
+      await subscription.resume();
     }
     await waitForWebhookArrivals(receiver, deliveries);
     await sleep(settleMs);
-    const after = cpu();
+    const after = readCpuSeconds();
     return {
       perCpuSecond: deliveries / (after.node - before.node),
       postgres: ((after.postgres - before.postgres) * 1e6) / deliveries,
     };
   };
 
-  tell("warming up");
+  reportProgress("warming up");
   await deliver();
-  const file = join(lab.folder, "message.json");
+  const file = join(environment.folder, "message.json");
   writeFileSync(file, await (await fetch(`${receiver.url}/body`)).text());
   const pairs: MeasurementPair[] = [];
   const postgres: number[] = [];
-  for (let turn = 1; turn <= repetitions; turn += 1) {
-    tell(`${turn} of ${repetitions}`);
+  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+    reportProgress(`${repetition} of ${repetitions}`);
     const ours = await deliver();
-    const posts = [`${receiver.url}/bare`, file, lab.isQuick ? 4_000 : 20_000, postConcurrency];
-    const { perCpuSecond: limit } = await runMeasuredProgram<{ perCpuSecond: number }>("bare-posts", posts);
-    pairs.push({ ours: ours.perCpuSecond, limit });
+    const postLoopArguments = [`${receiver.url}/baseline`, file, environment.isQuick ? 4_000 : 20_000, postConcurrency];
+    const { perCpuSecond: baseline } = await runMeasuredProgram<{ perCpuSecond: number }>(
+      "post-loop",
+      postLoopArguments,
+    );
+    pairs.push({ ours: ours.perCpuSecond, baseline });
     postgres.push(ours.postgres);
   }
-  await subscribed.remove();
+  await subscription.remove();
   return { pairs, postgres: computeMeasurementSpread(postgres).median };
 }

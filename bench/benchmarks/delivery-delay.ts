@@ -3,7 +3,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import {
   computeDeliveryDelaysMs,
@@ -17,48 +17,59 @@ const ordersPerSecond = 200;
 
 export const deliveryDelayBenchmark: Benchmark = {
   id: "i",
-  title: `From the reply to an order that is paid to the request at its receiver, at ${ordersPerSecond} orders a second`,
-  limit: "plain node:http that keeps the order as one durable row, and posts it with undici",
-  async run(lab, tell) {
-    const receiver = await startBenchWebhookReceiver(lab, "delay");
+  title: `From the response to a paid order to the request at its webhook receiver, at ${ordersPerSecond} orders a second`,
+  baseline: "plain node:http that stores the order as one durable row and posts it with undici",
+  async run(environment, reportProgress) {
+    const receiver = await startBenchWebhookReceiver(environment, "delay");
     const endpoint = `${receiver.url}/healthy`;
-    const bare = await startWebhookBaseline(lab, endpoint);
+    const baselineServer = await startWebhookBaseline(environment, endpoint);
     try {
       const figures: BenchmarkFigure[] = [];
       for (const shape of ["split", "all in one"] as const) {
-        const { product } = await lab.sharedProduct(shape);
-        const shop = await createBenchLocation(product);
-        const subscription = await subscribeToPaidOrders(product, shop, [endpoint]);
-        figures.push(...(await compareDeliveryDelay(lab, { what: shape, product, shop, bare, receiver, tell })));
+        const { product } = await environment.sharedProduct(shape);
+        const benchLocation = await createBenchLocation(product);
+        const subscription = await subscribeToPaidOrders(product, benchLocation, [endpoint]);
+        figures.push(
+          ...(await compareDeliveryDelay(environment, {
+            label: shape,
+            product,
+            benchLocation,
+            baselineServer,
+            receiver,
+            reportProgress,
+          })),
+        );
         await subscription.remove();
       }
-      const notes = ["The load's and the receiver's own CPU, on the same machine, is in the delays of both sides."];
+      const notes = [
+        "The load generator and the receiver use the same machine; their CPU time is in the delays of both sides.",
+      ];
       return { figures, notes };
     } finally {
-      await bare.stop();
+      await baselineServer.stop();
       await receiver.stop();
     }
   },
 };
 
 interface DeliveryDelayComparison {
-  what: string;
+  label: string;
   product: ProductUnderLoad;
-  shop: BenchLocation;
-  bare: BaselineServer;
+  benchLocation: BenchLocation;
+  baselineServer: BaselineServer;
   receiver: BaselineServer;
-  tell(detail: string): void;
+  reportProgress(detail: string): void;
 }
 
 async function compareDeliveryDelay(
-  lab: BenchEnvironment,
-  { what, product, shop, bare, receiver, tell }: DeliveryDelayComparison,
+  environment: BenchEnvironment,
+  { label, product, benchLocation, baselineServer, receiver, reportProgress }: DeliveryDelayComparison,
 ): Promise<BenchmarkFigure[]> {
-  const seconds = lab.isQuick ? 3 : 10;
-  const repetitions = lab.isQuick ? 2 : 5;
+  const seconds = environment.isQuick ? 3 : 10;
+  const repetitions = environment.isQuick ? 2 : 5;
   const measure = async (origin: string, path: string) => {
-    const target = { origin, headers: shop.headers, path };
-    const { responseTimesByOrderId, responseTimeMs } = await lab.loadGenerator.run("pay", {
+    const target = { origin, headers: benchLocation.headers, path };
+    const { responseTimesByOrderId, responseTimeMs } = await environment.loadGenerator.run("pay", {
       ...target,
       template: paidOrderJson,
       perSecond: ordersPerSecond,
@@ -68,27 +79,27 @@ async function compareDeliveryDelay(
       responseTimesByOrderId,
       await waitForWebhookArrivals(receiver, responseTimesByOrderId.length),
     );
-    // What came before its reply is less than can be told, and no ratio's divisor.
-    const clampedPercentile = (part: number) => Math.max(percentile(delays, part), 0.01);
-    return { p50: clampedPercentile(0.5), p99: clampedPercentile(0.99), answered: responseTimeMs.p99 };
+    // A message may arrive before the response: that delay is too small to measure, and 0 cannot divide a ratio.
+    const clampedPercentile = (part: number) => Math.max(computePercentile(delays, part), 0.01);
+    return { p50: clampedPercentile(0.5), p99: clampedPercentile(0.99), responseP99: responseTimeMs.p99 };
   };
   const ours = () => measure(product.url, liveOrdersPath);
-  const limit = () => measure(bare.url, "/");
-  tell(`${what}: warming up`);
+  const baseline = () => measure(baselineServer.url, "/");
+  reportProgress(`${label}: warming up`);
   await ours();
-  await limit();
-  const runs: { ours: Awaited<ReturnType<typeof measure>>; limit: Awaited<ReturnType<typeof measure>> }[] = [];
-  for (let turn = 1; turn <= repetitions; turn += 1) {
-    tell(`${what}: ${turn} of ${repetitions}`);
-    runs.push({ ours: await ours(), limit: await limit() });
+  await baseline();
+  const runs: { ours: Awaited<ReturnType<typeof measure>>; baseline: Awaited<ReturnType<typeof measure>> }[] = [];
+  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+    reportProgress(`${label}: ${repetition} of ${repetitions}`);
+    runs.push({ ours: await ours(), baseline: await baseline() });
   }
-  const figure = (name: string, of: "p50" | "p99" | "answered") => {
-    const pairs: MeasurementPair[] = runs.map((run) => ({ ours: run.ours[of], limit: run.limit[of] }));
-    return summarizeMeasurements(pairs, { what: `${what}: ${name}`, unit: "ms" });
+  const createFigure = (name: string, of: "p50" | "p99" | "responseP99") => {
+    const pairs: MeasurementPair[] = runs.map((run) => ({ ours: run.ours[of], baseline: run.baseline[of] }));
+    return summarizeMeasurements(pairs, { label: `${label}: ${name}`, unit: "ms" });
   };
   return [
-    figure("from the reply to the receiver, p50", "p50"),
-    figure("from the reply to the receiver, p99", "p99"),
-    figure("from the order to its reply, p99", "answered"),
+    createFigure("from the response to the receiver, p50", "p50"),
+    createFigure("from the response to the receiver, p99", "p99"),
+    createFigure("from the request to the response, p99", "responseP99"),
   ];
 }

@@ -24,24 +24,27 @@ const pagePath = "/v1/orders/?size=100";
 export const gatewaySpeedBenchmark: Benchmark = {
   id: "k",
   title: "Requests through the gateway: GET /v1/orders/{id}, /v2/reports/{id}, and a page of 100 orders",
-  limit:
-    "all in one: one Fastify process with the same features (key hashed and cached, @fastify/rate-limit in memory, a line of pino a request, request id, scope, schema of the id, ETag) on the same texts in the same PostgreSQL by as many connections; its page of 100 is the plain query of rows and, at the same time, a count(*) of the location's orders, then the texts joined with the same meta, links and nextPageToken. Split: @fastify/http-proxy with the same features that signs for the same reporting process; the gateway's own app without key, limit and log; nginx (one worker, access log) before plain node:http that sends the same bytes",
-  async run(lab, tell) {
-    const whole = await measureAllInOne(lab, tell);
-    const split = await measureSplit(lab, tell);
-    return { figures: [...whole.figures, ...split.figures], notes: [...whole.notes, ...split.notes] };
+  baseline:
+    "all in one: one Fastify process with the same features (key hashed and cached, @fastify/rate-limit in memory, one pino line per request, request id, scope, schema of the id, ETag) that reads the same JSON from the same PostgreSQL with as many connections; for its page of 100 it runs the plain query and a count(*) of the location's orders concurrently, and joins the rows with the same meta, links and nextPageToken. Split: @fastify/http-proxy with the same features, which signs requests to the same reporting process; the gateway's app without API keys, rate limits and log; nginx (one worker, access log) in front of plain node:http that sends the same bytes",
+  async run(environment, reportProgress) {
+    const allInOne = await measureAllInOne(environment, reportProgress);
+    const split = await measureSplit(environment, reportProgress);
+    return { figures: [...allInOne.figures, ...split.figures], notes: [...allInOne.notes, ...split.notes] };
   },
 };
 
-async function measureAllInOne(lab: BenchEnvironment, tell: (detail: string) => void): Promise<BenchmarkOutcome> {
-  const { product, shop } = await lab.sharedProduct("all in one");
-  const targets = await findRequestTargets(product, shop);
-  const fastify = await startFastifyBaseline(lab, product);
-  const bare = await startOrderPageBaseline(lab, product, shop.locationId);
+async function measureAllInOne(
+  environment: BenchEnvironment,
+  reportProgress: (detail: string) => void,
+): Promise<BenchmarkOutcome> {
+  const { product, benchLocation } = await environment.sharedProduct("all in one");
+  const targets = await findRequestTargets(product, benchLocation);
+  const fastify = await startFastifyBaseline(environment, product);
+  const baselineServer = await startOrderPageBaseline(environment, product, benchLocation.locationId);
   try {
-    const ours = { origin: product.url, headers: shop.headers, cpuSeconds: product.cpuSeconds };
-    const theirs = { origin: fastify.url, headers: shop.headers, cpuSeconds: fastify.cpuSeconds };
-    const query = { origin: bare.url, headers: {}, cpuSeconds: bare.cpuSeconds };
+    const ours = { origin: product.url, headers: benchLocation.headers, cpuSeconds: product.cpuSeconds };
+    const theirs = { origin: fastify.url, headers: benchLocation.headers, cpuSeconds: fastify.cpuSeconds };
+    const query = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
     await expectSameResponses(
       [ours, theirs],
       [...targets.map(({ path }) => path), pagePath].flatMap((path) => [
@@ -58,8 +61,16 @@ async function measureAllInOne(lab: BenchEnvironment, tell: (detail: string) => 
       ]),
     );
     const [order, report] = targets;
-    const compare = (what: string, path: string, atLeast: number, bareQuery?: typeof query) =>
-      compareThroughput(lab, { ours, theirs, bareQuery, what: `all in one, ${what}`, path, goal: { atLeast }, tell });
+    const compare = (label: string, path: string, min: number, plainQuery?: typeof query) =>
+      compareThroughput(environment, {
+        ours,
+        comparedServer: theirs,
+        plainQuery,
+        label: `all in one, ${label}`,
+        path,
+        goal: { min },
+        reportProgress,
+      });
     const figures = [
       ...(await compare("order by id", order.path, 0.6)),
       ...(await compare("report by id", report.path, 0.95)),
@@ -68,18 +79,21 @@ async function measureAllInOne(lab: BenchEnvironment, tell: (detail: string) => 
     const kilobytes = ({ body }: RequestTarget) => `${Math.round(body.length / 1024)} KB`;
     const notes = [
       `The order has ${kilobytes(order)}, the report ${kilobytes(report)}.`,
-      "All in one: the load and PostgreSQL share the machine with both sides. CPU of the node process only.",
+      "All in one: the load generator and PostgreSQL share the machine with both sides. CPU of the Node.js process only.",
     ];
     return { figures, notes };
   } finally {
-    await bare.stop();
+    await baselineServer.stop();
     await fastify.stop();
   }
 }
 
-async function measureSplit(lab: BenchEnvironment, tell: (detail: string) => void): Promise<BenchmarkOutcome> {
-  const { product, shop } = await lab.sharedProduct("split");
-  const targets = await findRequestTargets(product, shop);
+async function measureSplit(
+  environment: BenchEnvironment,
+  reportProgress: (detail: string) => void,
+): Promise<BenchmarkOutcome> {
+  const { product, benchLocation } = await environment.sharedProduct("split");
+  const targets = await findRequestTargets(product, benchLocation);
   const running: Pick<BaselineServer, "stop">[] = [];
   const run = async <Started extends Pick<BaselineServer, "stop">>(starting: Promise<Started>) => {
     const started = await starting;
@@ -88,34 +102,38 @@ async function measureSplit(lab: BenchEnvironment, tell: (detail: string) => voi
   };
   try {
     const gateway = product.process("gateway");
-    const ours = { origin: gateway.url, headers: shop.headers, pid: gateway.pid };
-    const proxy = await run(startFastifyProxyBaseline(lab, product));
-    const fastify = { origin: proxy.url, headers: shop.headers, pid: proxy.pid };
-    const own = await run(startMinimalGateway(lab, product, createBenchPrincipal(shop.locationId)));
-    const bare = { origin: own.url, headers: {}, pid: own.pid };
+    const ours = { origin: gateway.url, headers: benchLocation.headers, pid: gateway.pid };
+    const proxy = await run(startFastifyProxyBaseline(environment, product));
+    const fastify = { origin: proxy.url, headers: benchLocation.headers, pid: proxy.pid };
+    const minimal = await run(
+      startMinimalGateway(environment, product, createBenchPrincipal(benchLocation.locationId)),
+    );
+    const minimalGateway = { origin: minimal.url, headers: {}, pid: minimal.pid };
     await expectSameResponses(
-      [ours, fastify, bare],
+      [ours, fastify, minimalGateway],
       targets.map(({ path }) => ({ path })),
     );
-    await expectSameResponses([ours, bare], [{ path: pagePath }]);
+    await expectSameResponses([ours, minimalGateway], [{ path: pagePath }]);
 
     const bodies = Object.fromEntries(targets.map(({ path, body }) => [path, body]));
-    const replies = await run(startStaticResponseServer(lab, bodies));
-    const nginx = await startNginx({ folder: `${lab.folder}/nginx`, upstream: replies.url }).catch((error) => {
-      if (error instanceof BenchmarkSkippedError) return undefined;
-      throw error;
-    });
+    const responses = await run(startStaticResponseServer(environment, bodies));
+    const nginx = await startNginx({ folder: `${environment.folder}/nginx`, upstream: responses.url }).catch(
+      (error) => {
+        if (error instanceof BenchmarkSkippedError) return undefined;
+        throw error;
+      },
+    );
     if (nginx) running.push(nginx);
 
     const figures: BenchmarkFigure[] = [];
     const notes: string[] = [
-      nginx ? "nginx has no limit here: it is for orientation." : "nginx is not on this machine.",
+      nginx ? "The ratio to nginx has no goal: it is for orientation." : "nginx is not installed on this machine.",
     ];
     for (const { name, path } of targets) {
-      const outcome = await compareGatewayCpu(lab, {
-        ...{ ours, fastify, bare, path, tell },
+      const outcome = await compareGatewayCpu(environment, {
+        ...{ ours, fastify, minimalGateway, path, reportProgress },
         nginx: nginx && { origin: nginx.url, headers: {}, pid: nginx.pid },
-        what: `split, ${name} by id`,
+        label: `split, ${name} by id`,
       });
       figures.push(...outcome.figures);
       notes.push(...outcome.notes);
@@ -129,20 +147,20 @@ async function measureSplit(lab: BenchEnvironment, tell: (detail: string) => voi
 interface RequestTarget {
   name: string;
   path: string;
-  /** A path of the same kind at which there is nothing. */
+  /** A path of the same route with an unknown id. */
   missing: string;
   etag: string;
   body: Uint8Array;
 }
 
-/** Returns an order of close to 9 KB, as far as the shift has one, and the report of a busy shift. */
+/** Returns the order of a busy shift whose size is closest to 9 KB, and the report of that shift. */
 async function findRequestTargets(
   { url }: ProductUnderLoad,
-  shop: BenchLocation,
+  benchLocation: BenchLocation,
 ): Promise<[order: RequestTarget, report: RequestTarget]> {
-  const side: ComparedServer = { origin: url, headers: shop.headers };
-  const reportPath = await pushShiftTillAndAwaitReport({ url }, shop);
-  const { data } = (await (await fetch(url + pagePath, { headers: shop.headers })).json()) as {
+  const side: ComparedServer = { origin: url, headers: benchLocation.headers };
+  const reportPath = await pushShiftTillAndAwaitReport({ url }, benchLocation);
+  const { data } = (await (await fetch(url + pagePath, { headers: benchLocation.headers })).json()) as {
     data: { id: string }[];
   };
   const distance = (order: object) => Math.abs(JSON.stringify(order).length - 9_000);
@@ -159,10 +177,10 @@ async function readRequestTarget(
   name: string,
   path: string,
 ): Promise<RequestTarget> {
-  const reply = await fetch(origin + path, { headers });
+  const response = await fetch(origin + path, { headers });
   return {
     ...{ name, path, missing: path.slice(0, path.lastIndexOf("/") + 1) + randomUUID() },
-    etag: reply.headers.get("etag") ?? "",
-    body: new Uint8Array(await reply.arrayBuffer()),
+    etag: response.headers.get("etag") ?? "",
+    body: new Uint8Array(await response.arrayBuffer()),
   };
 }

@@ -1,19 +1,19 @@
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { historyDayBefore, openOrderHistoryDatabase, vacuumOrderHistory, writeOrderHistory } from "../order-history.ts";
+import { getHistoryDate, openOrderHistoryDatabase, vacuumOrderHistory, writeOrderHistory } from "../order-history.ts";
 import type { BenchProductProcess } from "../product-under-load.ts";
-import { createGetRequestSigner, type RequestSigningOptions, signingOptionsForLocation } from "../sign-requests.ts";
+import { createGetRequestSigner, createSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
 
 const namespace = "bench_history";
 const pageSizes = [10, 100];
-const goal = { atMost: 1.5 };
+const goal = { max: 1.5 };
 
-/** A list, as it is asked for. */
+/** A list endpoint of one location, with its filters. */
 interface MeasuredList {
   name: string;
   path: "/v1/orders/" | "/v2/reports/";
-  signedAs: RequestSigningOptions;
+  signingOptions: RequestSigningOptions;
   /** Filters, such as `since=2026-01-01`. */
   filters: string;
   total: number;
@@ -22,20 +22,21 @@ interface MeasuredList {
 export const listDepthBenchmark: Benchmark = {
   id: "c",
   title:
-    "Lists whose cost depends neither on depth nor on history: GET /v1/orders/ and /v2/reports/ asked of reporting, one at a time",
-  limit: "the first page of the same list; for an index, the same page by pageToken; for a history, that of one day",
-  async run(lab, tell) {
-    const product = await lab.startProduct(namespace, ["reporting"]);
-    const past = openOrderHistoryDatabase(lab.urls.DATABASE_URL, namespace);
+    "Lists whose cost depends neither on depth nor on history: GET /v1/orders/ and /v2/reports/, sent to reporting one at a time",
+  baseline:
+    "the first page of the same list; for an index, the same page by pageToken; for a history, the first page of one day",
+  async run(environment, reportProgress) {
+    const product = await environment.startProduct(namespace, ["reporting"]);
+    const historyDatabase = openOrderHistoryDatabase(environment.urls.DATABASE_URL, namespace);
     try {
-      const days = lab.isQuick ? 100 : 1_000;
+      const days = environment.isQuick ? 100 : 1_000;
       const perDay = 150;
       const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        signedAs: signingOptionsForLocation(
+        signingOptions: createSigningOptions(
           product,
-          await writeOrderHistory(past, location, (detail) => tell(`writing ${name}: ${detail}`)),
+          await writeOrderHistory(historyDatabase, location, (detail) => reportProgress(`writing ${name}: ${detail}`)),
         ),
         path: "/v1/orders/" as const,
         filters: "",
@@ -45,63 +46,63 @@ export const listDepthBenchmark: Benchmark = {
       const long = await write({ days, ordersPerDay: perDay }, `${days} days x ${perDay}`);
       const busy = await write({ days: 1, ordersPerDay: onBusyDay }, `one day of ${onBusyDay}`);
       const young = await write({ days: 1, ordersPerDay: perDay }, `one day of ${perDay}`);
-      tell("vacuuming");
-      await vacuumOrderHistory(past);
+      reportProgress("vacuuming");
+      await vacuumOrderHistory(historyDatabase);
       const seconds = Math.round((performance.now() - since) / 1000);
 
       const half = {
         ...long,
         name: `${days / 2} of these days`,
-        filters: `since=${historyDayBefore(days * 0.75)}&until=${historyDayBefore(days * 0.25 + 1)}`,
+        filters: `since=${getHistoryDate(days * 0.75)}&until=${getHistoryDate(days * 0.25 + 1)}`,
         total: (days / 2) * perDay,
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };
-      const ask = createPageComparer(lab, product.process("reporting"));
+      const pageComparer = createPageComparer(environment, product.process("reporting"));
       const figures: BenchmarkFigure[] = [];
       for (const list of [long, half, busy, reports]) {
         for (const size of list === reports ? [10] : pageSizes) {
-          tell(`${list.name}, ${size} a page`);
-          figures.push(await ask.lastByFirst(list, size), await ask.indexByToken(list, size));
+          reportProgress(`${list.name}, ${size} a page`);
+          figures.push(await pageComparer.lastByFirst(list, size), await pageComparer.indexByToken(list, size));
         }
       }
-      for (const size of pageSizes) figures.push(await ask.longByYoung(long, young, size));
-      return { figures, notes: [`The orders were written in ${seconds} s; their texts are real, of 1 to 4 KB.`] };
+      for (const size of pageSizes) figures.push(await pageComparer.longByYoung(long, young, size));
+      return { figures, notes: [`The orders were written in ${seconds} s; each is a real order of 1 to 4 KB.`] };
     } finally {
-      await past.close();
+      await historyDatabase.close();
       await product.stop();
     }
   },
 };
 
-function createPageComparer(lab: BenchEnvironment, { url }: Pick<BenchProductProcess, "url">) {
-  const rounds = lab.isQuick ? 10 : 30;
-  const repetitions = lab.isQuick ? 2 : 5;
+function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchProductProcess, "url">) {
+  const rounds = environment.isQuick ? 10 : 30;
+  const repetitions = environment.isQuick ? 2 : 5;
 
-  async function compare(what: string, ours: MeasuredPage, limit: MeasuredPage): Promise<BenchmarkFigure> {
+  async function compare(label: string, ours: MeasuredPage, baseline: MeasuredPage): Promise<BenchmarkFigure> {
     const pairs: MeasurementPair[] = [];
-    // The first repetition warms up.
-    for (let turn = 0; turn <= repetitions; turn += 1) {
-      const [mine, theirs] = await lab.loadGenerator
-        .run("alternate", { origin: url, pages: [ours, limit], rounds, seconds: 5 })
+    // The first repetition is a warm-up.
+    for (let repetition = 0; repetition <= repetitions; repetition += 1) {
+      const [mine, theirs] = await environment.loadGenerator
+        .run("alternate", { origin: url, pages: [ours, baseline], rounds, seconds: 5 })
         .then(({ medians }) => medians);
       if (mine === undefined || theirs === undefined) throw new Error("Two pages have two medians.");
-      if (turn > 0) pairs.push({ ours: mine, limit: theirs });
+      if (repetition > 0) pairs.push({ ours: mine, baseline: theirs });
     }
-    return summarizeMeasurements(pairs, { what, unit: "ms", goal });
+    return summarizeMeasurements(pairs, { label, unit: "ms", goal });
   }
 
-  const page = ({ path, filters, signedAs }: MeasuredList, size: number, place: string): MeasuredPage => ({
-    path: `${path}?size=${size}${filters && `&${filters}`}${place && `&${place}`}`,
-    signedAs,
+  const page = ({ path, filters, signingOptions }: MeasuredList, size: number, position: string): MeasuredPage => ({
+    path: `${path}?size=${size}${filters && `&${filters}`}${position && `&${position}`}`,
+    signingOptions,
   });
 
   const lastIndex = ({ total }: MeasuredList, size: number) => total / size - 1;
 
-  /** The token of the page that has this index. */
+  /** Returns the token of the page at this index. */
   async function tokenOf(list: MeasuredList, size: number, index: number): Promise<string> {
-    const { path, signedAs } = page(list, size, `index=${index - 1}`);
-    const reply = await fetch(url + path, { headers: createGetRequestSigner(signedAs)(path) });
-    const { nextPageToken, meta } = (await reply.json()) as {
+    const { path, signingOptions } = page(list, size, `index=${index - 1}`);
+    const response = await fetch(url + path, { headers: createGetRequestSigner(signingOptions)(path) });
+    const { nextPageToken, meta } = (await response.json()) as {
       nextPageToken: string | null;
       meta: { totalCount: number };
     };
@@ -137,5 +138,5 @@ function createPageComparer(lab: BenchEnvironment, { url }: Pick<BenchProductPro
 
 interface MeasuredPage {
   path: string;
-  signedAs: RequestSigningOptions;
+  signingOptions: RequestSigningOptions;
 }

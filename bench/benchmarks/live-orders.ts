@@ -11,7 +11,7 @@ const upsertsPerSecond = 200;
 const orderCount = 50;
 const readerCount = 50;
 
-/** Its revision hash is in a product, too: whoever puts another in makes another order of it, which gives an event. */
+/** The revision hash is also in a product row: a copy with another hash has other content, which causes an event. */
 const template = JSON.stringify({
   ...orderLiveInputExample,
   data: {
@@ -23,7 +23,7 @@ const template = JSON.stringify({
   },
 });
 
-/** One side of the comparison, and what it used up. */
+/** One side of the comparison. */
 interface LiveOrderServer {
   origin: string;
   headers: Record<string, string>;
@@ -32,94 +32,110 @@ interface LiveOrderServer {
 }
 
 interface LiveOrderMeasurement extends LiveOrderLoadResult {
-  /** CPU microseconds of each change at each reader. */
+  /** CPU microseconds per change and reader. */
   cpuMicrosecondsPerDelivery: number;
 }
 
 export const liveOrdersBenchmark: Benchmark = {
   id: "g",
-  title: `Live orders: ${upsertsPerSecond} upserts a second over ${orderCount} orders, followed by ${readerCount} readers`,
-  limit: "plain node:http that keeps what it is sent as one durable row and writes it to every reader",
-  async run(lab, tell) {
+  title: `Live orders: ${upsertsPerSecond} upserts a second over ${orderCount} orders, with ${readerCount} stream readers`,
+  baseline: "plain node:http that stores each body as one durable row and writes it to every reader",
+  async run(environment, reportProgress) {
     const figures: BenchmarkFigure[] = [];
     const notes: string[] = [];
-    const bare = await startLiveOrderBaseline(lab);
+    const baselineServer = await startLiveOrderBaseline(environment);
     try {
       for (const shape of ["split", "all in one"] as const) {
-        const { product, shop } = await lab.sharedProduct(shape);
+        const { product, benchLocation } = await environment.sharedProduct(shape);
         const memory = [describeMemory(product)];
-        const onTurn = () => memory.push(describeMemory(product));
-        figures.push(...(await compareLiveOrders(lab, { what: shape, product, shop, bare, tell, onTurn })));
-        notes.push(`Megabytes before, and after each turn, ${shape}: ${memory.join("; ")}`);
+        const onRepetition = () => memory.push(describeMemory(product));
+        figures.push(
+          ...(await compareLiveOrders(environment, {
+            label: shape,
+            product,
+            benchLocation,
+            baselineServer,
+            reportProgress,
+            onRepetition,
+          })),
+        );
+        notes.push(`Megabytes before, and after each repetition, ${shape}: ${memory.join("; ")}`);
       }
     } finally {
-      await bare.stop();
+      await baselineServer.stop();
     }
     notes.push(
-      "CPU of the node processes only. The load's own CPU, on the same machine, is in the delays of both sides.",
+      "CPU of the Node.js processes only. The load generator uses the same machine; its CPU time is in the delays of both sides.",
     );
     return { figures, notes };
   },
 };
 
 interface LiveOrderComparison {
-  what: string;
+  label: string;
   product: ProductUnderLoad;
-  shop: BenchLocation;
-  bare: BaselineServer;
-  tell(detail: string): void;
-  /** Called after each turn of the product's. */
-  onTurn(): void;
+  benchLocation: BenchLocation;
+  baselineServer: BaselineServer;
+  reportProgress(detail: string): void;
+  /** Called after the warm-up and after each repetition. */
+  onRepetition(): void;
 }
 
 async function compareLiveOrders(
-  lab: BenchEnvironment,
-  { what, product, shop, bare, tell, onTurn }: LiveOrderComparison,
+  environment: BenchEnvironment,
+  { label, product, benchLocation, baselineServer, reportProgress, onRepetition }: LiveOrderComparison,
 ): Promise<BenchmarkFigure[]> {
-  const repetitions = lab.isQuick ? 2 : 5;
+  const repetitions = environment.isQuick ? 2 : 5;
   const ours: LiveOrderServer = {
     origin: product.url,
-    headers: shop.headers,
+    headers: benchLocation.headers,
     paths: { orders: "/v1/orders-live/", stream: "/v1/orders-live/stream" },
     cpuSeconds: product.cpuSeconds,
   };
-  const limit: LiveOrderServer = {
-    origin: bare.url,
+  const baseline: LiveOrderServer = {
+    origin: baselineServer.url,
     headers: {},
     paths: { orders: "/", stream: "/stream" },
-    cpuSeconds: bare.cpuSeconds,
+    cpuSeconds: baselineServer.cpuSeconds,
   };
-  const runs: { ours: LiveOrderMeasurement; limit: LiveOrderMeasurement }[] = [];
-  tell(`${what}: warming up`);
-  for (const side of [ours, limit]) await measureLiveOrders(lab, side);
-  onTurn();
-  for (let turn = 1; turn <= repetitions; turn += 1) {
-    tell(`${what}: ${turn} of ${repetitions}`);
-    runs.push({ ours: await measureLiveOrders(lab, ours), limit: await measureLiveOrders(lab, limit) });
-    onTurn();
+  const runs: { ours: LiveOrderMeasurement; baseline: LiveOrderMeasurement }[] = [];
+  reportProgress(`${label}: warming up`);
+  for (const side of [ours, baseline]) await measureLiveOrders(environment, side);
+  onRepetition();
+  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+    reportProgress(`${label}: ${repetition} of ${repetitions}`);
+    runs.push({
+      ours: await measureLiveOrders(environment, ours),
+      baseline: await measureLiveOrders(environment, baseline),
+    });
+    onRepetition();
   }
-  const figure = (name: string, unit: string, of: (measured: LiveOrderMeasurement) => number) => {
-    const pairs: MeasurementPair[] = runs.map((run) => ({ ours: of(run.ours), limit: of(run.limit) }));
-    return summarizeMeasurements(pairs, { what: `${what}: ${name}`, unit });
+  const createFigure = (name: string, unit: string, of: (measured: LiveOrderMeasurement) => number) => {
+    const pairs: MeasurementPair[] = runs.map((run) => ({ ours: of(run.ours), baseline: of(run.baseline) }));
+    return summarizeMeasurements(pairs, { label: `${label}: ${name}`, unit });
   };
   return [
-    figure("from the reply to the reader, p50", "ms", ({ deliveryDelayMs }) => clampDelayMs(deliveryDelayMs.p50)),
-    figure("from the reply to the reader, p99", "ms", ({ deliveryDelayMs }) => clampDelayMs(deliveryDelayMs.p99)),
-    figure("from the upsert to its reply, p99", "ms", ({ responseTimeMs }) => responseTimeMs.p99),
-    figure("CPU of each change at each reader", "us", ({ cpuMicrosecondsPerDelivery }) => cpuMicrosecondsPerDelivery),
+    createFigure("from the response to the reader, p50", "ms", ({ deliveryDelayMs }) =>
+      clampDelayMs(deliveryDelayMs.p50),
+    ),
+    createFigure("from the response to the reader, p99", "ms", ({ deliveryDelayMs }) =>
+      clampDelayMs(deliveryDelayMs.p99),
+    ),
+    createFigure("from the upsert to its response, p99", "ms", ({ responseTimeMs }) => responseTimeMs.p99),
+    createFigure("CPU per change and reader", "us", ({ cpuMicrosecondsPerDelivery }) => cpuMicrosecondsPerDelivery),
   ];
 }
 
-/** A reader may have a change before its sender has the reply: that is less than can be told, and no ratio's divisor. */
+/** A reader may have a change before its sender has the response: 0 cannot divide a ratio. */
 const clampDelayMs = (milliseconds: number) => Math.max(milliseconds, 0.01);
 
 async function measureLiveOrders(
-  lab: BenchEnvironment,
+  environment: BenchEnvironment,
   { origin, headers, paths, cpuSeconds }: LiveOrderServer,
 ): Promise<LiveOrderMeasurement> {
-  const seconds = lab.isQuick ? 2 : 10;
+  const seconds = environment.isQuick ? 2 : 10;
   const before = cpuSeconds();
-  const answer = await lab.loadGenerator.run("follow", {
+  const result = await environment.loadGenerator.run("follow", {
     ...{
       origin,
       headers,
@@ -131,11 +147,11 @@ async function measureLiveOrders(
       readers: readerCount,
     },
   });
-  const cost = ((cpuSeconds() - before) * 1e6) / (answer.upserts * readerCount);
-  return { ...answer, cpuMicrosecondsPerDelivery: cost };
+  const cost = ((cpuSeconds() - before) * 1e6) / (result.upserts * readerCount);
+  return { ...result, cpuMicrosecondsPerDelivery: cost };
 }
 
-/** Of the processes that changes of live orders go through. */
+/** The processes that handle changes of live orders. */
 const rolesUnderLoad = new Set<BenchProductRole>(["all", "gateway", "order-live", "webhooks"]);
 
 function describeMemory({ processes }: ProductUnderLoad): string {

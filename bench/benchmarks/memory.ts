@@ -8,31 +8,34 @@ import { allInOneRoles, type BenchProductRole, type ProductUnderLoad, splitRoles
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
 import { busyShiftTillJson } from "../sample-tills.ts";
 
-/** Milliseconds after which a process that was started is at rest. */
-const startupRestMs = 2_000;
+/** Milliseconds from the start of a process until it is idle. */
+const startupIdleMs = 2_000;
 
 export const memoryBenchmark: Benchmark = {
   id: "f",
-  title: "Resident memory of each process: at rest after its start, and the most under load",
-  limit: "plain node:http with postgres.js, at rest and under the same load of pages",
-  async run(lab, tell) {
+  title: "Resident memory of each process: idle after its start, and the peak under load",
+  baseline: "plain node:http with postgres.js, idle and under the same load of pages",
+  async run(environment, reportProgress) {
     const pairs = new Map<string, MeasurementPair[]>();
-    const repetitions = lab.isQuick ? 1 : 3;
-    for (let turn = 1; turn <= repetitions; turn += 1) {
+    const repetitions = environment.isQuick ? 1 : 3;
+    for (let repetition = 1; repetition <= repetitions; repetition += 1) {
       for (const shape of deploymentShapes) {
-        const product = await lab.startProduct(`bench_memory_${shape.roles.length}_${turn}`, shape.roles);
+        const product = await environment.startProduct(`bench_memory_${shape.roles.length}_${repetition}`, shape.roles);
         try {
-          const step = (detail: string) => tell(`${shape.name}, ${turn} of ${repetitions}: ${detail}`);
-          for (const { what, ...pair } of await measureMemory(lab, product, { name: shape.name, tell: step })) {
-            pairs.set(what, [...(pairs.get(what) ?? []), pair]);
+          const step = (detail: string) => reportProgress(`${shape.name}, ${repetition} of ${repetitions}: ${detail}`);
+          for (const { label, ...pair } of await measureMemory(environment, product, {
+            name: shape.name,
+            reportProgress: step,
+          })) {
+            pairs.set(label, [...(pairs.get(label) ?? []), pair]);
           }
         } finally {
           await product.stop();
         }
       }
     }
-    const figures = [...pairs].map(([what, of]) => summarizeMeasurements(of, { what, unit: "MB" }));
-    return { figures, notes: [`The load: ${describeMemoryLoad(memoryLoadSize(lab))}.`] };
+    const figures = [...pairs].map(([label, of]) => summarizeMeasurements(of, { label, unit: "MB" }));
+    return { figures, notes: [`The load: ${describeMemoryLoad(memoryLoadSize(environment))}.`] };
   },
 };
 
@@ -54,51 +57,63 @@ function describeMemoryLoad({ tills, seconds }: MemoryLoadSize): string {
 }
 
 async function measureMemory(
-  lab: BenchEnvironment,
+  environment: BenchEnvironment,
   product: ProductUnderLoad,
-  { name, tell }: { name: string; tell(detail: string): void },
-): Promise<(MeasurementPair & { what: string })[]> {
-  tell("at rest");
-  await sleep(startupRestMs);
-  const atRest = product.processes.map(({ memoryMegabytes }) => memoryMegabytes().now);
-  const shop = await createBenchLocation(product);
-  const path = await pushShiftTillAndAwaitReport(product, shop);
-  const bare = await startOrderPageBaseline(lab, product, shop.locationId);
+  { name, reportProgress }: { name: string; reportProgress(detail: string): void },
+): Promise<(MeasurementPair & { label: string })[]> {
+  reportProgress("idle");
+  await sleep(startupIdleMs);
+  const idleMemory = product.processes.map(({ memoryMegabytes }) => memoryMegabytes().now);
+  const benchLocation = await createBenchLocation(product);
+  const path = await pushShiftTillAndAwaitReport(product, benchLocation);
+  const baselineServer = await startOrderPageBaseline(environment, product, benchLocation.locationId);
   try {
-    await sleep(startupRestMs);
-    const bareAtRest = bare.memoryMegabytes().now;
-    tell("under load");
-    await applyMemoryLoad(lab, { product, shop, path });
-    await requestOrderPages(lab, bare.url, {});
-    const barePeak = bare.memoryMegabytes().peak;
+    await sleep(startupIdleMs);
+    const baselineIdleMemory = baselineServer.memoryMegabytes().now;
+    reportProgress("under load");
+    await applyMemoryLoad(environment, { product, benchLocation, path });
+    await requestOrderPages(environment, baselineServer.url, {});
+    const baselinePeak = baselineServer.memoryMegabytes().peak;
     return product.processes.flatMap(({ role, memoryMegabytes }, index) => {
-      const who = role === "all" ? name : `${name}, ${role}`;
+      const processLabel = role === "all" ? name : `${name}, ${role}`;
       return [
-        { what: `${who}: at rest`, ours: atRest[index] ?? 0, limit: bareAtRest },
-        { what: `${who}: at its peak`, ours: memoryMegabytes().peak, limit: barePeak },
+        { label: `${processLabel}: idle`, ours: idleMemory[index] ?? 0, baseline: baselineIdleMemory },
+        { label: `${processLabel}: peak`, ours: memoryMegabytes().peak, baseline: baselinePeak },
       ];
     });
   } finally {
-    await bare.stop();
+    await baselineServer.stop();
   }
 }
 
 async function applyMemoryLoad(
-  lab: BenchEnvironment,
-  { product, shop, path }: { product: ProductUnderLoad; shop: BenchLocation; path: string },
+  environment: BenchEnvironment,
+  { product, benchLocation, path }: { product: ProductUnderLoad; benchLocation: BenchLocation; path: string },
 ) {
-  const { tills, seconds } = memoryLoadSize(lab);
-  const target = { origin: product.url, headers: shop.headers };
-  await lab.loadGenerator.run("push", { ...target, template: busyShiftTillJson, tills, pushers: 4, askEvery: 20 });
-  await lab.loadGenerator.run("saturate", { ...target, path, seconds, connections: 16 });
-  await requestOrderPages(lab, target.origin, target.headers);
+  const { tills, seconds } = memoryLoadSize(environment);
+  const target = { origin: product.url, headers: benchLocation.headers };
+  await environment.loadGenerator.run("push", {
+    ...target,
+    template: busyShiftTillJson,
+    tills,
+    pushers: 4,
+    pollIntervalMs: 20,
+  });
+  await environment.loadGenerator.run("saturate", { ...target, path, seconds, connections: 16 });
+  await requestOrderPages(environment, target.origin, target.headers);
 }
 
 async function requestOrderPages(
-  lab: BenchEnvironment,
+  environment: BenchEnvironment,
   origin: string,
   headers: Record<string, string>,
 ): Promise<void> {
-  const { seconds } = memoryLoadSize(lab);
-  await lab.loadGenerator.run("saturate", { origin, headers, path: "/v1/orders/?size=100", seconds, connections: 16 });
+  const { seconds } = memoryLoadSize(environment);
+  await environment.loadGenerator.run("saturate", {
+    origin,
+    headers,
+    path: "/v1/orders/?size=100",
+    seconds,
+    connections: 16,
+  });
 }

@@ -4,12 +4,12 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import { runMeasuredProgram } from "../run-measured-program.ts";
 import { busyShiftTillJson, quietShiftTillJson } from "../sample-tills.ts";
 
-/** Milliseconds between two questions for a report. */
+/** Milliseconds between two requests for a report. */
 const reportPollIntervalMs = 2;
 
 const tillScenarios = [
@@ -19,25 +19,31 @@ const tillScenarios = [
 
 export const reportDelayBenchmark: Benchmark = {
   id: "e",
-  title: "From the push's reply to the report being readable, the product in separate processes",
-  limit: "the calculation and one durable insert of the same texts as one row, in one process, alone",
-  async run(lab, tell) {
-    const { product, shop } = await lab.sharedProduct("split");
+  title: "From the response to a pushed till to its readable report, with the product in separate processes",
+  baseline: "the calculation and one durable insert of the same JSON as one row, in one process without other load",
+  async run(environment, reportProgress) {
+    const { product, benchLocation } = await environment.sharedProduct("split");
     const figures: BenchmarkFigure[] = [];
-    for (const kind of tillScenarios) {
+    for (const scenario of tillScenarios) {
       for (const pushers of [1, 4]) {
-        const what = `${kind.name}, ${pushers === 1 ? "alone" : `${pushers} pushers`}`;
-        const measured = { ...kind, pushers, product, shop, tell: (detail: string) => tell(`${what}: ${detail}`) };
-        const { p50, p99 } = await compareReportDelay(lab, measured);
+        const label = `${scenario.name}, ${pushers === 1 ? "one pusher" : `${pushers} pushers`}`;
+        const comparison = {
+          ...scenario,
+          pushers,
+          product,
+          benchLocation,
+          reportProgress: (detail: string) => reportProgress(`${label}: ${detail}`),
+        };
+        const { p50, p99 } = await compareReportDelay(environment, comparison);
         figures.push(
-          summarizeMeasurements(p50, { what: `${what}: p50`, unit: "ms" }),
-          summarizeMeasurements(p99, { what: `${what}: p99`, unit: "ms" }),
+          summarizeMeasurements(p50, { label: `${label}: p50`, unit: "ms" }),
+          summarizeMeasurements(p99, { label: `${label}: p99`, unit: "ms" }),
         );
       }
     }
     const notes = [
-      `A report is asked for every ${reportPollIntervalMs} ms, through the gateway: so much is in each figure.`,
-      "A pusher pushes its next till once the report of the one before is readable.",
+      `Reports are polled every ${reportPollIntervalMs} ms through the gateway: each figure includes up to that delay.`,
+      "A pusher pushes its next till when the report of its last till is readable.",
     ];
     return { figures, notes };
   },
@@ -48,39 +54,39 @@ interface ReportDelayComparison {
   tills: number;
   pushers: number;
   product: ProductUnderLoad;
-  shop: BenchLocation;
-  tell(detail: string): void;
+  benchLocation: BenchLocation;
+  reportProgress(detail: string): void;
 }
 
 async function compareReportDelay(
-  lab: BenchEnvironment,
-  { template, tills, pushers, product, shop, tell }: ReportDelayComparison,
+  environment: BenchEnvironment,
+  { template, tills, pushers, product, benchLocation, reportProgress }: ReportDelayComparison,
 ) {
-  const repetitions = lab.isQuick ? 2 : 5;
-  const count = lab.isQuick ? 10 : tills;
-  const file = join(lab.folder, `till-${template.length}.json`);
+  const repetitions = environment.isQuick ? 2 : 5;
+  const count = environment.isQuick ? 10 : tills;
+  const file = join(environment.folder, `till-${template.length}.json`);
   writeFileSync(file, template);
-  const push = (many: number) =>
-    lab.loadGenerator.run("push", {
+  const pushTills = (tillCount: number) =>
+    environment.loadGenerator.run("push", {
       origin: product.url,
-      headers: shop.headers,
+      headers: benchLocation.headers,
       template,
-      tills: many,
+      tills: tillCount,
       pushers,
-      askEvery: reportPollIntervalMs,
+      pollIntervalMs: reportPollIntervalMs,
     });
-  tell("warming up");
-  await push(count);
+  reportProgress("warming up");
+  await pushTills(count);
   const p50: MeasurementPair[] = [];
   const p99: MeasurementPair[] = [];
-  for (let turn = 1; turn <= repetitions; turn += 1) {
-    tell(`${turn} of ${repetitions}`);
-    const { reportDelaysMs } = await push(count);
-    const { took } = await runMeasuredProgram<{ took: number[] }>("bare-report", [file, count], {
-      DATABASE_URL: lab.urls.DATABASE_URL,
+  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+    reportProgress(`${repetition} of ${repetitions}`);
+    const { reportDelaysMs } = await pushTills(count);
+    const { durationsMs } = await runMeasuredProgram<{ durationsMs: number[] }>("report-baseline", [file, count], {
+      DATABASE_URL: environment.urls.DATABASE_URL,
     });
-    p50.push({ ours: percentile(reportDelaysMs, 0.5), limit: percentile(took, 0.5) });
-    p99.push({ ours: percentile(reportDelaysMs, 0.99), limit: percentile(took, 0.99) });
+    p50.push({ ours: computePercentile(reportDelaysMs, 0.5), baseline: computePercentile(durationsMs, 0.5) });
+    p99.push({ ours: computePercentile(reportDelaysMs, 0.99), baseline: computePercentile(durationsMs, 0.99) });
   }
   return { p50, p99 };
 }

@@ -1,11 +1,10 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import {
   computeDeliveryDelaysMs,
@@ -20,27 +19,43 @@ const healthyEndpointCount = 5;
 
 export const slowEndpointsBenchmark: Benchmark = {
   id: "j",
-  title: `From the reply to an order that is paid to ${healthyEndpointCount} healthy endpoints, beside 5 dead and 5 slow ones`,
-  limit: "the same endpoints of the same product, without the dead and the slow ones beside them",
-  async run(lab, tell) {
-    const { product } = await lab.sharedProduct("split");
-    const receivers = await Promise.all(["healthy", "ill"].map((name) => startBenchWebhookReceiver(lab, name)));
-    const [well, ill] = receivers as [BaselineServer, BaselineServer];
+  title: `From the response to a paid order to ${healthyEndpointCount} healthy endpoints of a location that also has 5 dead and 5 slow endpoints`,
+  baseline: "the same healthy endpoints at a location without dead and slow endpoints",
+  async run(environment, reportProgress) {
+    const { product } = await environment.sharedProduct("split");
+    const receivers = await Promise.all(
+      ["healthy", "failing"].map((name) => startBenchWebhookReceiver(environment, name)),
+    );
+    const [healthyReceiver, failingReceiver] = receivers as [BaselineServer, BaselineServer];
     try {
-      const [alone, together] = [await createBenchLocation(product), await createBenchLocation(product)];
-      const good = Array.from({ length: healthyEndpointCount }, (_, index) => `${well.url}/healthy/${index}`);
-      const slow = Array.from({ length: 5 }, (_, index) => `${ill.url}/slow/${index}`);
-      const silent = Array.from({ length: 3 }, (_, index) => `${ill.url}/silent/${index}`);
-      const refusing = (await findUnusedPorts(2)).map((port) => `http://127.0.0.1:${port}/refusing`);
+      const [healthyOnly, withFailing] = [await createBenchLocation(product), await createBenchLocation(product)];
+      const healthyUrls = Array.from(
+        { length: healthyEndpointCount },
+        (_, index) => `${healthyReceiver.url}/healthy/${index}`,
+      );
+      const slowUrls = Array.from({ length: 5 }, (_, index) => `${failingReceiver.url}/slow/${index}`);
+      const silentUrls = Array.from({ length: 3 }, (_, index) => `${failingReceiver.url}/silent/${index}`);
+      const refusingUrls = (await findUnusedPorts(2)).map((port) => `http://127.0.0.1:${port}/refusing`);
       const subscriptions = [
-        await subscribeToPaidOrders(product, alone, good),
-        await subscribeToPaidOrders(product, together, [...good, ...slow, ...silent, ...refusing]),
+        await subscribeToPaidOrders(product, healthyOnly, healthyUrls),
+        await subscribeToPaidOrders(product, withFailing, [
+          ...healthyUrls,
+          ...slowUrls,
+          ...silentUrls,
+          ...refusingUrls,
+        ]),
       ];
-      const figures = await compareSlowEndpoints(lab, { product, alone, together, receiver: well, tell });
+      const figures = await compareSlowEndpoints(environment, {
+        product,
+        healthyOnly,
+        withFailing,
+        receiver: healthyReceiver,
+        reportProgress,
+      });
       for (const subscription of subscriptions) await subscription.remove();
       const notes = [
-        "Slow: answers after 3 s. Dead: three take messages and never answer, two refuse connections.",
-        `${ordersPerSecond} orders a second, each to all endpoints: ${ordersPerSecond * healthyEndpointCount} deliveries a second without, ${ordersPerSecond * (healthyEndpointCount + 10)} with. All without come first, since what the slow ones are owed goes on.`,
+        "Slow: responds after 3 s. Dead: three accept messages and never respond, two refuse connections.",
+        `${ordersPerSecond} orders a second, each to all endpoints: ${ordersPerSecond * healthyEndpointCount} deliveries a second without, ${ordersPerSecond * (healthyEndpointCount + 10)} with. All runs without come first, since deliveries to slow endpoints continue after a run.`,
       ];
       return { figures, notes };
     } finally {
@@ -49,7 +64,7 @@ export const slowEndpointsBenchmark: Benchmark = {
   },
 };
 
-/** Ports where nobody listens. */
+/** Returns ports on which no server listens. */
 async function findUnusedPorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -63,21 +78,21 @@ async function findUnusedPorts(count: number): Promise<number[]> {
 
 interface SlowEndpointsComparison {
   product: ProductUnderLoad;
-  alone: BenchLocation;
-  together: BenchLocation;
+  healthyOnly: BenchLocation;
+  withFailing: BenchLocation;
   receiver: BaselineServer;
-  tell(detail: string): void;
+  reportProgress(detail: string): void;
 }
 
 async function compareSlowEndpoints(
-  lab: BenchEnvironment,
-  { product, alone, together, receiver, tell }: SlowEndpointsComparison,
+  environment: BenchEnvironment,
+  { product, healthyOnly, withFailing, receiver, reportProgress }: SlowEndpointsComparison,
 ) {
-  const seconds = lab.isQuick ? 3 : 10;
-  const repetitions = lab.isQuick ? 2 : 5;
+  const seconds = environment.isQuick ? 3 : 10;
+  const repetitions = environment.isQuick ? 2 : 5;
   const measure = async ({ headers }: BenchLocation) => {
     const target = { origin: product.url, headers, path: liveOrdersPath };
-    const { responseTimesByOrderId } = await lab.loadGenerator.run("pay", {
+    const { responseTimesByOrderId } = await environment.loadGenerator.run("pay", {
       ...target,
       template: paidOrderJson,
       perSecond: ordersPerSecond,
@@ -87,26 +102,29 @@ async function compareSlowEndpoints(
       responseTimesByOrderId,
       await waitForWebhookArrivals(receiver, responseTimesByOrderId.length * healthyEndpointCount),
     );
-    return { p50: Math.max(0.01, percentile(delays, 0.5)), p99: Math.max(0.01, percentile(delays, 0.99)) };
+    return {
+      p50: Math.max(0.01, computePercentile(delays, 0.5)),
+      p99: Math.max(0.01, computePercentile(delays, 0.99)),
+    };
   };
-  const repeat = async (what: string, shop: BenchLocation) => {
-    tell(`${what}: warming up`);
-    await measure(shop);
+  const repeat = async (label: string, benchLocation: BenchLocation) => {
+    reportProgress(`${label}: warming up`);
+    await measure(benchLocation);
     const runs = [];
-    for (let turn = 1; turn <= repetitions; turn += 1) {
-      tell(`${what}: ${turn} of ${repetitions}`);
-      runs.push(await measure(shop));
+    for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+      reportProgress(`${label}: ${repetition} of ${repetitions}`);
+      runs.push(await measure(benchLocation));
     }
     return runs;
   };
-  const without = await repeat("without", alone);
-  const beside = await repeat("with", together);
-  const figure = (what: "p50" | "p99") => {
-    const pairs: MeasurementPair[] = beside.map((run, index) => ({
-      ours: run[what],
-      limit: without[index]?.[what] ?? run[what],
+  const withoutRuns = await repeat("without", healthyOnly);
+  const withFailingRuns = await repeat("with", withFailing);
+  const createFigure = (label: "p50" | "p99") => {
+    const pairs: MeasurementPair[] = withFailingRuns.map((run, index) => ({
+      ours: run[label],
+      baseline: withoutRuns[index]?.[label] ?? run[label],
     }));
-    return summarizeMeasurements(pairs, { what: `from the reply to a healthy receiver, ${what}`, unit: "ms" });
+    return summarizeMeasurements(pairs, { label: `from the response to a healthy receiver, ${label}`, unit: "ms" });
   };
-  return [figure("p50"), figure("p99")];
+  return [createFigure("p50"), createFigure("p99")];
 }

@@ -3,15 +3,15 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { computeMeasurementSpread, percentile } from "../measurement-spread.ts";
+import { computeMeasurementSpread, computePercentile } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import { runMeasuredProgram } from "../run-measured-program.ts";
-import { busyShiftTillJson, sampleTillPath } from "../sample-tills.ts";
+import { busyShiftTillJson, getSampleTillPath } from "../sample-tills.ts";
 
-const shiftTillFile = sampleTillPath("shift-v2.till");
+const shiftTillFile = getSampleTillPath("shift-v2.till");
 
-/** CPU milliseconds that a till cost. */
+/** CPU milliseconds per till. */
 interface CpuMsPerTill {
   node: number;
   postgres: number;
@@ -19,36 +19,38 @@ interface CpuMsPerTill {
 
 export const tillCostBenchmark: Benchmark = {
   id: "d",
-  title: "Tills of 1.4 MB and 150 orders, from the request at the gateway to the stored report",
-  limit: "JSON.parse and SHA-256 of the same body, once each, in a loop",
-  async run(lab, tell) {
+  title: "Tills of 1.4 MB with 150 orders, from the request at the gateway to the stored report",
+  baseline: "JSON.parse and SHA-256 of the same body, once each, in a loop",
+  async run(environment, reportProgress) {
     const figures: BenchmarkFigure[] = [];
     const notes: string[] = [];
     let stages: Record<string, number> = {};
-    let ofNode = 0;
+    let nodeMs = 0;
     for (const shape of ["all in one", "split"] as const) {
-      const { product, shop } = await lab.sharedProduct(shape);
-      const { pairs, postgres, roles } = await compareTillCost(lab, {
+      const { product, benchLocation } = await environment.sharedProduct(shape);
+      const { pairs, postgres, roles } = await compareTillCost(environment, {
         product,
-        shop,
-        tell: (detail) => tell(`${shape}: ${detail}`),
+        benchLocation,
+        reportProgress: (detail) => reportProgress(`${shape}: ${detail}`),
       });
-      figures.push(summarizeMeasurements(pairs, { what: `${shape}: CPU of all node processes`, unit: "tills/CPU s" }));
-      notes.push(`${shape}, CPU ms a till: ${roles}, and PostgreSQL ${postgres.toFixed(1)}`);
-      ofNode = 1000 / computeMeasurementSpread(pairs.map(({ ours }) => ours)).median;
+      figures.push(
+        summarizeMeasurements(pairs, { label: `${shape}: CPU of all Node.js processes`, unit: "tills/CPU s" }),
+      );
+      notes.push(`${shape}, CPU ms per till: ${roles}, and PostgreSQL ${postgres.toFixed(1)}`);
+      nodeMs = 1000 / computeMeasurementSpread(pairs.map(({ ours }) => ours)).median;
       if (shape === "split") {
-        tell("stage by stage");
+        reportProgress("measuring stages");
         const env = {
-          DATABASE_URL: lab.urls.DATABASE_URL,
+          DATABASE_URL: environment.urls.DATABASE_URL,
           SCHEMA: buildServiceSchemaName(product.namespace, "reporting"),
         };
-        stages = await runMeasuredProgram("stages", [shiftTillFile, lab.isQuick ? 10 : 40], env);
+        stages = await runMeasuredProgram("till-stages", [shiftTillFile, environment.isQuick ? 10 : 40], env);
       }
     }
-    notes.push("Where it goes (split), CPU ms a till in node processes, each stage measured by itself:");
+    notes.push("CPU ms per till in the Node.js processes (split), each stage measured separately:");
     const lines = Object.entries(stages);
-    const rest = ofNode - lines.reduce((sum, [, milliseconds]) => sum + milliseconds, 0);
-    const other = "everything else: HTTP, the gateway's hop, threads, queries, events, logs, collecting garbage";
+    const rest = nodeMs - lines.reduce((sum, [, milliseconds]) => sum + milliseconds, 0);
+    const other = "everything else: HTTP, the gateway's hop, threads, queries, events, logs, garbage collection";
     for (const [stage, milliseconds] of [...lines, [other, rest] as const]) {
       notes.push(`${milliseconds.toFixed(1).padStart(6)}  ${stage}`);
     }
@@ -58,42 +60,45 @@ export const tillCostBenchmark: Benchmark = {
 
 interface TillCostComparison {
   product: ProductUnderLoad;
-  shop: BenchLocation;
-  tell(detail: string): void;
+  benchLocation: BenchLocation;
+  reportProgress(detail: string): void;
 }
 
-async function compareTillCost(lab: BenchEnvironment, { product, shop, tell }: TillCostComparison) {
-  const tills = lab.isQuick ? 8 : 30;
-  const repetitions = lab.isQuick ? 2 : 5;
+async function compareTillCost(
+  environment: BenchEnvironment,
+  { product, benchLocation, reportProgress }: TillCostComparison,
+) {
+  const tills = environment.isQuick ? 8 : 30;
+  const repetitions = environment.isQuick ? 2 : 5;
   const pairs: MeasurementPair[] = [];
   const costs: CpuMsPerTill[] = [];
 
-  const pushSome = async (): Promise<CpuMsPerTill> => {
-    const before = { node: product.cpuSeconds(), postgres: readProcessTreeCpuSeconds(lab.postgres.pid) };
-    await lab.loadGenerator.run("push", {
-      ...{ origin: product.url, headers: shop.headers, template: busyShiftTillJson },
-      // A report is asked for seldom: asking is not what is measured.
-      ...{ tills, pushers: 2, askEvery: 50 },
+  const pushTills = async (): Promise<CpuMsPerTill> => {
+    const before = { node: product.cpuSeconds(), postgres: readProcessTreeCpuSeconds(environment.postgres.pid) };
+    await environment.loadGenerator.run("push", {
+      ...{ origin: product.url, headers: benchLocation.headers, template: busyShiftTillJson },
+      // A long interval: the requests for reports are not what is measured.
+      ...{ tills, pushers: 2, pollIntervalMs: 50 },
     });
     const each = (seconds: number) => (seconds * 1000) / tills;
     return {
       node: each(product.cpuSeconds() - before.node),
-      postgres: each(readProcessTreeCpuSeconds(lab.postgres.pid) - before.postgres),
+      postgres: each(readProcessTreeCpuSeconds(environment.postgres.pid) - before.postgres),
     };
   };
 
-  tell("warming up");
-  for (let turn = 0; turn < (lab.isQuick ? 1 : 3); turn += 1) await pushSome();
+  reportProgress("warming up");
+  for (let repetition = 0; repetition < (environment.isQuick ? 1 : 3); repetition += 1) await pushTills();
   const before = product.processes.map((each) => each.cpuSeconds());
-  for (let turn = 1; turn <= repetitions; turn += 1) {
-    tell(`${turn} of ${repetitions}`);
-    const cost = await pushSome();
+  for (let repetition = 1; repetition <= repetitions; repetition += 1) {
+    reportProgress(`${repetition} of ${repetitions}`);
+    const cost = await pushTills();
     costs.push(cost);
     const { perCpuSecond } = await runMeasuredProgram<{ perCpuSecond: number }>("parse-and-hash", [
       shiftTillFile,
-      lab.isQuick ? 1 : 3,
+      environment.isQuick ? 1 : 3,
     ]);
-    pairs.push({ ours: 1000 / cost.node, limit: perCpuSecond });
+    pairs.push({ ours: 1000 / cost.node, baseline: perCpuSecond });
   }
   const roles = product.processes
     .map(({ role, cpuSeconds }, index) => {
@@ -104,7 +109,7 @@ async function compareTillCost(lab: BenchEnvironment, { product, shop, tell }: T
   return {
     pairs,
     roles,
-    postgres: percentile(
+    postgres: computePercentile(
       costs.map(({ postgres }) => postgres),
       0.5,
     ),

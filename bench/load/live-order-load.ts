@@ -1,56 +1,60 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import type { LiveOrderLoad, LiveOrderLoadResult } from "./load-jobs.ts";
 import { createOrderCopier } from "./order-copier.ts";
-import { sendAtRate } from "./send-at-rate.ts";
+import { sendAtFixedRate } from "./send-at-fixed-rate.ts";
 import { sendLoadRequest } from "./send-load-request.ts";
 
-/** How long readers may be in hearing of the last change before the run is given up, in milliseconds. */
+/** Longest wait for the arrival of the last change at all readers, in milliseconds. */
 const arrivalTimeoutMs = 30_000;
-/** Upserts that are on their way at once at most. */
 const maxConcurrentUpserts = 16;
 
-/** Sends changes of orders at a fixed rate while readers listen. Rejects when one of them missed a change. */
+/** Sends changes of orders at a fixed rate to a server with stream readers. Rejects when a reader missed a change. */
 export async function runLiveOrderLoad(job: LiveOrderLoad): Promise<LiveOrderLoadResult> {
   const { origin, headers, paths, readers } = job;
   const streams = new Pool(origin, { connections: readers, pipelining: 1, bodyTimeout: 0 });
   const upserts = new Pool(origin, { connections: maxConcurrentUpserts, pipelining: 1 });
   const arrivals = new Map<string, number[]>();
-  const repliedAt = new Map<string, number>();
-  const took: number[] = [];
+  const respondedAt = new Map<string, number>();
+  const durationsMs: number[] = [];
   try {
-    const heard = (hash: string) => arrivals.get(hash)?.push(performance.now());
+    const recordArrival = (hash: string) => arrivals.get(hash)?.push(performance.now());
     await Promise.all(
       Array.from({ length: readers }, () =>
-        subscribeToStream(streams, { path: paths.stream, headers, onRevision: heard }),
+        subscribeToStream(streams, { path: paths.stream, headers, onRevision: recordArrival }),
       ),
     );
 
-    const copyOf = createOrderCopier(job.template);
+    const createCopy = createOrderCopier(job.template);
     const ids = Array.from({ length: job.orders }, () => randomUUID());
-    const type = { ...headers, "content-type": "application/json" };
-    let count = 0;
-    const send = async () => {
-      const [id = "", hash] = [ids[count++ % ids.length], randomUUID()];
-      const body = copyOf({ id, revisionHash: hash });
+    const jsonHeaders = { ...headers, "content-type": "application/json" };
+    let sentCount = 0;
+    const upsertOrder = async () => {
+      const [id = "", hash] = [ids[sentCount++ % ids.length], randomUUID()];
+      const body = createCopy({ id, revisionHash: hash });
       arrivals.set(hash, []);
       const since = performance.now();
-      const { status } = await sendLoadRequest(upserts, { path: paths.orders, method: "POST", headers: type, body });
-      if (status !== 200) throw new Error(`POST ${paths.orders} answered ${status}.`);
-      repliedAt.set(hash, performance.now());
-      took.push(performance.now() - since);
+      const { status } = await sendLoadRequest(upserts, {
+        path: paths.orders,
+        method: "POST",
+        headers: jsonHeaders,
+        body,
+      });
+      if (status !== 200) throw new Error(`POST ${paths.orders} returned ${status}.`);
+      respondedAt.set(hash, performance.now());
+      durationsMs.push(performance.now() - since);
     };
-    await sendAtRate(send, job);
+    await sendAtFixedRate(upsertOrder, job);
     await waitUntilReceived(arrivals, readers);
     const delays = [...arrivals].flatMap(([hash, times]) =>
-      times.map((at) => Math.max(0, at - (repliedAt.get(hash) ?? at))),
+      times.map((at) => Math.max(0, at - (respondedAt.get(hash) ?? at))),
     );
     return {
-      upserts: took.length,
-      responseTimeMs: { p50: percentile(took, 0.5), p99: percentile(took, 0.99) },
-      deliveryDelayMs: { p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) },
+      upserts: durationsMs.length,
+      responseTimeMs: { p50: computePercentile(durationsMs, 0.5), p99: computePercentile(durationsMs, 0.99) },
+      deliveryDelayMs: { p50: computePercentile(delays, 0.5), p99: computePercentile(delays, 0.99) },
     };
   } finally {
     await Promise.all([streams.destroy(), upserts.close()]);
@@ -66,13 +70,13 @@ interface StreamSubscription {
 const revisionHashPrefix = '"revisionHash":"';
 const hashLength = 36;
 
-/** Resolves once the stream says that it is ready; `heard` is told of each event with the hash in it. */
+/** Resolves after the stream's ready event. Then calls `onRevision` with the revision hash of each event. */
 function subscribeToStream(pool: Pool, { path, headers, onRevision }: StreamSubscription): Promise<void> {
   return new Promise((resolve, reject) => {
     let rest = "";
     const handler: Dispatcher.DispatchHandler = {
       onResponseStart(_controller, status) {
-        if (status !== 200) reject(new Error(`GET ${path} answered ${status}.`));
+        if (status !== 200) reject(new Error(`GET ${path} returned ${status}.`));
       },
       onResponseData(_controller, chunk) {
         const events = (rest + chunk.toString("latin1")).split("\n\n");
@@ -96,7 +100,8 @@ async function waitUntilReceived(arrivals: Map<string, number[]>, readers: numbe
   const deadline = performance.now() + arrivalTimeoutMs;
   const missing = () => [...arrivals.values()].filter((times) => times.length !== readers).length;
   while (missing() > 0) {
-    if (performance.now() > deadline) throw new Error(`${missing()} changes were not heard by every reader once.`);
+    if (performance.now() > deadline)
+      throw new Error(`${missing()} changes were not received by every reader exactly once.`);
     await sleep(50);
   }
 }

@@ -1,4 +1,4 @@
-/** The load generator: a process that does what its parent tells it, one job after the other. */
+/** The load generator: a process that runs the jobs that its parent sends, one at a time. */
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadJobName } from "./load-jobs.ts";
 import { runOrderPaymentLoad } from "./order-payment-load.ts";
@@ -16,7 +16,7 @@ const loadJobRunners: Record<LoadJobName, (job: never) => Promise<unknown>> = {
 
 process.on("message", async ({ name, job }: { name: LoadJobName; job: never }) => {
   try {
-    process.send?.({ answer: await loadJobRunners[name](job) });
+    process.send?.({ result: await loadJobRunners[name](job) });
   } catch (error) {
     process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }

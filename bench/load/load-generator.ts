@@ -1,27 +1,27 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { compiledModulePath } from "../compiled-module-path.ts";
+import { getCompiledModulePath } from "../run-measured-program.ts";
 import type { LoadJobName, LoadJobs } from "./load-jobs.ts";
 
-/** The load generator, seen from the process that tells it what to do. */
+/** The parent's interface of the load generator process. */
 export interface LoadGenerator {
   pid: number;
-  /** One job at a time. Rejects when a request failed. */
-  run<Name extends LoadJobName>(name: Name, job: LoadJobs[Name]["job"]): Promise<LoadJobs[Name]["answer"]>;
+  /** Runs a job, one at a time. Rejects when a request failed. */
+  run<Name extends LoadJobName>(name: Name, job: LoadJobs[Name]["job"]): Promise<LoadJobs[Name]["result"]>;
   stop(): Promise<void>;
 }
 
-type LoadGeneratorMessage = { answer: unknown } | { error: string };
+type LoadGeneratorMessage = { result: unknown } | { error: string };
 
 export function startLoadGenerator(): LoadGenerator {
-  const child = fork(compiledModulePath("load/generator"), { execArgv: [] });
+  const child = fork(getCompiledModulePath("load/load-generator-process"), { execArgv: [] });
   return {
     pid: child.pid ?? 0,
     async run(name, job) {
       child.send({ name, job });
       const message = await nextMessage(child);
-      if ("error" in message) throw new Error(`The load was not served: ${message.error}`);
-      return message.answer as LoadJobs[typeof name]["answer"];
+      if ("error" in message) throw new Error(`The load job failed: ${message.error}`);
+      return message.result as LoadJobs[typeof name]["result"];
     },
     async stop() {
       if (child.exitCode !== null) return;
@@ -34,7 +34,7 @@ export function startLoadGenerator(): LoadGenerator {
 
 function nextMessage(child: ChildProcess): Promise<LoadGeneratorMessage> {
   return new Promise((resolve, reject) => {
-    const ended = () => reject(new Error("The load generator ended by itself."));
+    const ended = () => reject(new Error("The load generator exited unexpectedly."));
     child.once("exit", ended);
     child.once("message", (message) => {
       child.off("exit", ended);

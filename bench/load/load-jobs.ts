@@ -1,13 +1,13 @@
 import type { RequestSigningOptions } from "../sign-requests.ts";
 
-/** What the load generator can be told to do, and what it answers. It runs in a process of its own. */
+/** The jobs of the load generator, which runs in its own process, with their results. */
 export interface LoadJobs {
-  steady: { job: FixedRateLoad[]; answer: LoadResult[] };
-  saturate: { job: SaturatingLoad; answer: LoadResult };
-  alternate: { job: AlternatingLoad; answer: AlternatingLoadResult };
-  push: { job: TillPushLoad; answer: TillPushLoadResult };
-  follow: { job: LiveOrderLoad; answer: LiveOrderLoadResult };
-  pay: { job: OrderPaymentLoad; answer: OrderPaymentLoadResult };
+  steady: { job: FixedRateLoad[]; result: LoadResult[] };
+  saturate: { job: SaturatingLoad; result: LoadResult };
+  alternate: { job: AlternatingLoad; result: AlternatingLoadResult };
+  push: { job: TillPushLoad; result: TillPushLoadResult };
+  follow: { job: LiveOrderLoad; result: LiveOrderLoadResult };
+  pay: { job: OrderPaymentLoad; result: OrderPaymentLoadResult };
 }
 
 export type LoadJobName = keyof LoadJobs;
@@ -16,11 +16,11 @@ interface LoadTarget {
   /** Scheme, host and port. */
   origin: string;
   headers: Record<string, string>;
-  /** Signs each request, to a service that is asked without the gateway. */
-  signedAs?: RequestSigningOptions | undefined;
+  /** Signs each request as the gateway does, for requests straight to a service. */
+  signingOptions?: RequestSigningOptions | undefined;
 }
 
-/** Requests that begin at a fixed rate, whether those before them are answered or not. Several loads run side by side. */
+/** Requests at a fixed rate, which does not depend on the responses. Several loads run concurrently. */
 export interface FixedRateLoad extends LoadTarget {
   path: string;
   perSecond: number;
@@ -28,7 +28,7 @@ export interface FixedRateLoad extends LoadTarget {
   connections: number;
 }
 
-/** So many connections, each asking again as soon as it is answered. */
+/** Connections that each send their next request when the last one has its response. */
 export interface SaturatingLoad extends LoadTarget {
   path: string;
   seconds: number;
@@ -37,49 +37,49 @@ export interface SaturatingLoad extends LoadTarget {
 
 export interface LoadResult {
   requests: number;
-  /** From the first request's beginning to the last one's end. */
+  /** From the start of the first request to the end of the last one. */
   seconds: number;
-  /** Milliseconds from a request to the end of its reply. */
+  /** Milliseconds from a request to the end of its response. */
   latency: { p50: number; p99: number };
 }
 
 /** Each page in turn, one request at a time. */
 export interface AlternatingLoad {
   origin: string;
-  pages: { path: string; signedAs: RequestSigningOptions }[];
+  pages: { path: string; signingOptions: RequestSigningOptions }[];
   rounds: number;
-  /** No further round begins after this time, once there have been three. */
+  /** After three rounds, none begins after this time. */
   seconds: number;
 }
 
 export interface AlternatingLoadResult {
-  /** Milliseconds, of each page. */
+  /** Milliseconds, one for each page. */
   medians: number[];
 }
 
-/** Tills that differ in their ids only, pushed through the gateway. */
+/** Tills that differ only in their ids, pushed through the gateway. */
 export interface TillPushLoad extends LoadTarget {
   /** The till's JSON. */
   template: string;
   tills: number;
-  /** How many push at once, each the next till once the one before is readable. */
+  /** Concurrent pushers. Each pushes its next till when the report of its last till is readable. */
   pushers: number;
-  /** Milliseconds between two questions for a report: how exactly it is known when it could be read. */
-  askEvery: number;
+  /** Milliseconds between two requests for a report: the precision of `reportDelaysMs`. */
+  pollIntervalMs: number;
 }
 
 export interface TillPushLoadResult {
-  /** Milliseconds from the push to its reply, of each till. */
+  /** Milliseconds from the push to its response, one for each till. */
   responseTimesMs: number[];
-  /** Milliseconds from the push's reply to the report being readable, of each till. */
+  /** Milliseconds from the response to the readable report, one for each till. */
   reportDelaysMs: number[];
-  /** Of the whole. */
+  /** Duration of the whole job. */
   seconds: number;
 }
 
-/** Orders that change at a fixed rate, and readers that are told of every change. */
+/** Orders that change at a fixed rate, and stream readers that receive every change. */
 export interface LiveOrderLoad extends LoadTarget {
-  /** Where orders are sent, and where readers listen. */
+  /** Where orders are sent, and where readers connect. */
   paths: { orders: string; stream: string };
   /** An order's JSON, with a revisionHash. */
   template: string;
@@ -91,27 +91,27 @@ export interface LiveOrderLoad extends LoadTarget {
 
 export interface LiveOrderLoadResult {
   upserts: number;
-  /** Milliseconds from the upsert to its reply. */
+  /** Milliseconds from the upsert to its response. */
   responseTimeMs: { p50: number; p99: number };
-  /** Milliseconds from the upsert's reply to each reader having the change; 0 when it had it before. */
+  /** Milliseconds from the upsert's response to the arrival at each reader; 0 when the reader was earlier. */
   deliveryDelayMs: { p50: number; p99: number };
 }
 
-/** Orders that are paid at a fixed rate, each another one. */
+/** Different orders that are paid at a fixed rate. */
 export interface OrderPaymentLoad extends LoadTarget {
   /** Where orders are sent. */
   path: string;
-  /** A paid order's JSON, with its id and revisionHash in it. */
+  /** A paid order's JSON, with its id and revisionHash. */
   template: string;
   perSecond: number;
   seconds: number;
 }
 
 export interface OrderPaymentLoadResult {
-  /** Each order's id, and when its reply came, in milliseconds since 1970. */
+  /** Each order's id, and the time of its response in milliseconds since 1970. */
   responseTimesByOrderId: [string, number][];
-  /** Milliseconds from the request to its reply. */
+  /** Milliseconds from the request to its response. */
   responseTimeMs: { p50: number; p99: number };
-  /** Of the whole. */
+  /** Duration of the whole job. */
   seconds: number;
 }

@@ -1,4 +1,4 @@
-/** Writes bodies of one order each, like the template but for the id and the revision hash of the order. */
+/** Returns a function that creates a body of one order: the template with another id and revision hash. */
 export function createOrderCopier(template: string): (copy: { id: string; revisionHash: string }) => string {
   const { id, revisionHash } = JSON.parse(template) as { id: string; revisionHash: string };
   const parts = template.split(new RegExp(`(${id}|${revisionHash})`));

@@ -1,9 +1,9 @@
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 import { createGetRequestSigner } from "../sign-requests.ts";
 import type { AlternatingLoad, AlternatingLoadResult, FixedRateLoad, LoadResult, SaturatingLoad } from "./load-jobs.ts";
 import { getConnectionPool, type LoadRequest, sendSuccessfulLoadRequest } from "./send-load-request.ts";
 
-/** How often the requests that are due are sent, in milliseconds. */
+/** Milliseconds between two checks for requests that are due. */
 const sendIntervalMs = 1;
 
 export function runFixedRateLoads(loads: FixedRateLoad[]): Promise<LoadResult[]> {
@@ -12,7 +12,7 @@ export function runFixedRateLoads(loads: FixedRateLoad[]): Promise<LoadResult[]>
 
 async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
   const pool = getConnectionPool(load.origin, load.connections);
-  const question = createRequestFactory(load);
+  const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
   const total = Math.round(load.perSecond * load.seconds);
@@ -26,7 +26,7 @@ async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
 
     function send(): void {
       const since = performance.now();
-      sendSuccessfulLoadRequest(pool, question()).then(
+      sendSuccessfulLoadRequest(pool, createRequest()).then(
         () => {
           latencies.push(performance.now() - since);
           if (latencies.length === total) resolve();
@@ -43,14 +43,14 @@ async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
 
 export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResult> {
   const pool = getConnectionPool(load.origin, load.connections);
-  const question = createRequestFactory(load);
+  const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
   const end = started + load.seconds * 1000;
   const client = async () => {
     for (let since = started; since < end; ) {
       since = performance.now();
-      await sendSuccessfulLoadRequest(pool, question());
+      await sendSuccessfulLoadRequest(pool, createRequest());
       latencies.push(performance.now() - since);
     }
   };
@@ -58,10 +58,10 @@ export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResul
   return toLoadResult(latencies, started);
 }
 
-/** Returns what makes the question that a load asks over and over: one that is signed is signed each time. */
-function createRequestFactory({ path, headers, signedAs }: FixedRateLoad | SaturatingLoad): () => LoadRequest {
-  if (!signedAs) return () => ({ path, headers });
-  const sign = createGetRequestSigner(signedAs);
+/** Returns a function that creates the request of a load, with a new signature each time where it is signed. */
+function createRequestFactory({ path, headers, signingOptions }: FixedRateLoad | SaturatingLoad): () => LoadRequest {
+  if (!signingOptions) return () => ({ path, headers });
+  const sign = createGetRequestSigner(signingOptions);
   return () => ({ path, headers: { ...headers, ...sign(path) } });
 }
 
@@ -69,7 +69,7 @@ function toLoadResult(latencies: number[], started: number): LoadResult {
   return {
     requests: latencies.length,
     seconds: (performance.now() - started) / 1000,
-    latency: { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) },
+    latency: { p50: computePercentile(latencies, 0.5), p99: computePercentile(latencies, 0.99) },
   };
 }
 
@@ -81,15 +81,15 @@ export async function runAlternatingLoad({
 }: AlternatingLoad): Promise<AlternatingLoadResult> {
   const pool = getConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
-  const signers = pages.map(({ signedAs }) => createGetRequestSigner(signedAs));
+  const signers = pages.map(({ signingOptions }) => createGetRequestSigner(signingOptions));
   const end = performance.now() + seconds * 1000;
   for (let round = 0; round < rounds && (round < 3 || performance.now() < end); round += 1) {
-    for (const [place, { path }] of pages.entries()) {
-      const headers = signers[place]?.(path) ?? {};
+    for (const [index, { path }] of pages.entries()) {
+      const headers = signers[index]?.(path) ?? {};
       const since = performance.now();
       await sendSuccessfulLoadRequest(pool, { path, headers });
-      latencies[place]?.push(performance.now() - since);
+      latencies[index]?.push(performance.now() - since);
     }
   }
-  return { medians: latencies.map((of) => percentile(of, 0.5)) };
+  return { medians: latencies.map((of) => computePercentile(of, 0.5)) };
 }

@@ -7,7 +7,7 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** What asking costs the generator counts against nobody: replies are counted, not kept. */
+/** The status and size of a response. Its body is dropped to keep the load generator cheap. */
 export interface LoadResponse {
   status: number;
   bytes: number;
@@ -15,11 +15,11 @@ export interface LoadResponse {
 
 const poolsByOrigin = new Map<string, Pool>();
 
-/** The connections to an origin: kept from job to job, one request at a time on each. */
+/** Returns the connections to an origin, one request at a time on each. Jobs share them. */
 export function getConnectionPool(origin: string, connections: number): Pool {
   const name = `${origin} ${connections}`;
-  const known = poolsByOrigin.get(name);
-  if (known) return known;
+  const existing = poolsByOrigin.get(name);
+  if (existing) return existing;
   const pool = new Pool(origin, { connections, pipelining: 1, keepAliveTimeout: 60_000 });
   poolsByOrigin.set(name, pool);
   return pool;
@@ -46,8 +46,8 @@ export function sendLoadRequest(
   });
 }
 
-/** Asks for something that must be there. */
-export async function sendSuccessfulLoadRequest(pool: Pool, question: LoadRequest): Promise<void> {
-  const { status, bytes } = await sendLoadRequest(pool, question);
-  if (status !== 200 || bytes === 0) throw new Error(`GET ${question.path} answered ${status} with ${bytes} bytes.`);
+/** Sends a request. Rejects when the response is not 200 with a body. */
+export async function sendSuccessfulLoadRequest(pool: Pool, request: LoadRequest): Promise<void> {
+  const { status, bytes } = await sendLoadRequest(pool, request);
+  if (status !== 200 || bytes === 0) throw new Error(`GET ${request.path} returned ${status} with ${bytes} bytes.`);
 }

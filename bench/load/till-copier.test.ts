@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createTillCopier } from "./till-copier.ts";
 
-it("copies a till with ids of its own for itself and its orders, and nothing else changed", () => {
+it("replaces the ids of a till and its orders, and nothing else", () => {
   const till = {
     id: "11111111-1111-4111-8111-111111111111",
     orderList: [{ id: "22222222-2222-4222-8222-222222222222", name: "a" }],

@@ -4,48 +4,48 @@ import type { TillPushLoad, TillPushLoadResult } from "./load-jobs.ts";
 import { getConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 import { createTillCopier, type TillCopy } from "./till-copier.ts";
 
-/** How long a report may be in coming before the run is given up, in milliseconds. */
+/** Longest wait for a report, in milliseconds. */
 const reportTimeoutMs = 60_000;
 
-/** Pushes tills and asks for their reports until they are there. */
+/** Pushes tills and polls their reports until they are readable. */
 export async function runTillPushLoad({
   origin,
   headers,
   template,
   tills,
   pushers,
-  askEvery,
+  pollIntervalMs,
 }: TillPushLoad): Promise<TillPushLoadResult> {
   const pool = getConnectionPool(origin, pushers);
-  const copy = createTillCopier(template);
-  const waiting = Array.from({ length: tills }, copy);
-  const answered: number[] = [];
-  const readable: number[] = [];
+  const createCopy = createTillCopier(template);
+  const waiting = Array.from({ length: tills }, createCopy);
+  const responseTimesMs: number[] = [];
+  const reportDelaysMs: number[] = [];
 
   async function pushTillAndAwaitReport({ id, body }: TillCopy): Promise<void> {
     const since = performance.now();
-    const type = { "content-type": "application/json" };
+    const jsonHeaders = { "content-type": "application/json" };
     const { status } = await sendLoadRequest(pool, {
       path: "/v2/tills/",
       method: "POST",
-      headers: { ...headers, ...type },
+      headers: { ...headers, ...jsonHeaders },
       body,
     });
-    if (status !== 201) throw new Error(`POST /v2/tills/ answered ${status}.`);
-    const repliedAt = performance.now();
-    answered.push(repliedAt - since);
-    await waitUntilReadable(`/v2/reports/${reportIdOfTill(id)}`, repliedAt);
-    readable.push(performance.now() - repliedAt);
+    if (status !== 201) throw new Error(`POST /v2/tills/ returned ${status}.`);
+    const respondedAt = performance.now();
+    responseTimesMs.push(respondedAt - since);
+    await waitUntilReadable(`/v2/reports/${reportIdOfTill(id)}`, respondedAt);
+    reportDelaysMs.push(performance.now() - respondedAt);
   }
 
   async function waitUntilReadable(path: string, since: number): Promise<void> {
     for (;;) {
       const { status } = await sendLoadRequest(pool, { path, headers });
       if (status === 200) return;
-      if (status !== 404) throw new Error(`GET ${path} answered ${status}.`);
+      if (status !== 404) throw new Error(`GET ${path} returned ${status}.`);
       if (performance.now() - since > reportTimeoutMs)
-        throw new Error(`GET ${path} still answers 404 after ${reportTimeoutMs} ms.`);
-      await sleep(askEvery);
+        throw new Error(`GET ${path} still returns 404 after ${reportTimeoutMs} ms.`);
+      await sleep(pollIntervalMs);
     }
   }
 
@@ -54,5 +54,5 @@ export async function runTillPushLoad({
     for (let till = waiting.pop(); till; till = waiting.pop()) await pushTillAndAwaitReport(till);
   };
   await Promise.all(Array.from({ length: pushers }, pusher));
-  return { responseTimesMs: answered, reportDelaysMs: readable, seconds: (performance.now() - started) / 1000 };
+  return { responseTimesMs, reportDelaysMs, seconds: (performance.now() - started) / 1000 };
 }

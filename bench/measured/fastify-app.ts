@@ -10,11 +10,11 @@ import postgres from "postgres";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose API key the request carries. */
+    /** The owner of the request's API key. */
     principal: Principal;
   }
   interface FastifyContextConfig {
-    /** What the key must be allowed to do. */
+    /** The scope that the route requires. */
     scope?: Scope;
   }
 }
@@ -23,9 +23,9 @@ const { DATABASE_URL = "", ACCOUNTS_SCHEMA = "" } = process.env;
 const keyLifetimeMs = 60_000;
 
 /**
- * Returns a Fastify app with what the gateway does for every request: the API key is hashed and cached, and looked up in
- * the schema of accounts on a miss; requests are limited by key in memory, far beyond what is asked; each is logged on
- * one line; request ids come in and go out; errors are problem documents.
+ * Returns a Fastify app that does for every request what the gateway does. The API key is hashed and looked up in a
+ * cache, then in the accounts schema. Requests are limited per key in memory, far above the rate of the benchmarks.
+ * Each request is logged on one line. Request ids are accepted and returned. Errors are problem documents.
  */
 export async function createFastifyApp(): Promise<FastifyInstance> {
   const app = fastify({
@@ -82,20 +82,20 @@ export async function createFastifyApp(): Promise<FastifyInstance> {
   return app;
 }
 
-/** Returns what finds whom a key stands for by its hash; it throws key_invalid when there is no such key. */
+/** Returns a function that finds the principal of a key by its hash. @throws ApiError key_invalid when none has it. */
 function createPrincipalLookup(): (hash: string) => Promise<Principal> {
   const sql = postgres(DATABASE_URL, { max: 2, connection: { search_path: ACCOUNTS_SCHEMA } });
-  const known = new LRUCache<string, Principal>({ max: 20_000, ttl: keyLifetimeMs });
+  const cache = new LRUCache<string, Principal>({ max: 20_000, ttl: keyLifetimeMs });
   return async (hash) => {
-    const here = known.get(hash);
-    if (here) return here;
+    const cached = cache.get(hash);
+    if (cached) return cached;
     const [principal] = await sql<Principal[]>`
       select k.id as "keyId", c.name as consumer, c.scopes,
         json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone) as location
       from api_keys k join consumers c on c.id = k.consumer_id join locations l on l.id = k.location_id
       where k.hash = ${hash} and k.revoked_at is null`;
     if (!principal) throw createUnauthorizedError("key_invalid");
-    known.set(hash, principal);
+    cache.set(hash, principal);
     return principal;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a product of this kind is compared with: one Fastify process with the gateway's features (see fastify-app.ts)
- * that reads the same texts from the same PostgreSQL. It serves an order and a report by id, and a page of orders.
+ * The baseline of a product in one process: a Fastify process with the gateway's features (see fastify-app.ts) that
+ * reads the same JSON from the same PostgreSQL. It serves an order and a report by id, and a page of orders.
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
@@ -12,7 +12,7 @@ import { createFastifyApp } from "./fastify-app.ts";
 
 const { DATABASE_URL = "", REPORTING_SCHEMA = "", PORT } = process.env;
 const jsonType = "application/json; charset=utf-8";
-/** As many connections as a service has. */
+/** A service has as many connections. */
 const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: REPORTING_SCHEMA } });
 const app = await createFastifyApp();
 
@@ -33,10 +33,10 @@ function sendTagged(reply: FastifyReply, { body, etag: tag }: TaggedBody): Fasti
   return reply.header("etag", `"${tag}"`).header("cache-control", "private, no-cache").type(jsonType).send(body);
 }
 
-await app.register(async (tagged) => {
-  // Only compares If-None-Match: the tags are stored.
-  await tagged.register(etag);
-  tagged.get<IdRoute>(
+await app.register(async (etagApp) => {
+  // The plugin only compares If-None-Match: the ETags are stored.
+  await etagApp.register(etag);
+  etagApp.get<IdRoute>(
     "/v1/orders/:id",
     { ...idRouteOptions, config: { scope: "orders:read" } },
     async (request, reply) => {
@@ -48,7 +48,7 @@ await app.register(async (tagged) => {
       return sendTagged(reply, order);
     },
   );
-  tagged.get<IdRoute>(
+  etagApp.get<IdRoute>(
     "/v2/reports/:id",
     { ...idRouteOptions, config: { scope: "reports:read" } },
     async (request, reply) => {
@@ -95,13 +95,13 @@ app.get<PageRoute>(
       url: new URL(request.url, origin),
       nextPageToken: last ? encodePageToken({ ...pageTokenFields(last), index: index + 1 }) : null,
     });
-    // Texts are joined and sent as a text, as every other reply of this server.
+    // The stored JSON is joined as text, without parsing, as in all responses of this server.
     const data = shown.map(({ body }) => body).join(",");
     return reply.type(jsonType).send(`{"data":[${data}],${JSON.stringify(fields).slice(1)}`);
   },
 );
 
-/** The place of an order in its list, as page tokens carry it. */
+/** Returns the sort key of an order for a page token. */
 function pageTokenFields({ id, day, at }: { id: string; day: Date; at: Date }): Record<string, string> {
   return { id, day: day.toISOString().slice(0, 10), at: at.toISOString().replace(/\.?0+Z$/, "Z") };
 }

@@ -1,6 +1,6 @@
 /**
- * The limit of live orders: plain node:http that keeps what it is sent as one durable row, and writes it to everybody
- * who listens. No key, no check, no order of its own, no log of changes.
+ * The baseline of live orders: plain node:http that stores each body as one durable row and writes it to all readers of
+ * the stream. It has no keys, no validation, no ordering and no log of changes.
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
@@ -8,9 +8,9 @@ import { text } from "node:stream/consumers";
 import postgres from "postgres";
 
 const { DATABASE_URL, PORT } = process.env;
-if (!DATABASE_URL) throw new Error("DATABASE_URL is needed.");
+if (!DATABASE_URL) throw new Error("DATABASE_URL is required.");
 const sql = postgres(DATABASE_URL, { max: 10, onnotice: () => {} });
-const table = sql(`bare_stream_${randomUUID()}`);
+const table = sql(`live_order_baseline_${randomUUID()}`);
 await sql`create table ${table} (id uuid primary key, body text compression lz4 not null)`;
 
 const readers = new Set<ServerResponse>();

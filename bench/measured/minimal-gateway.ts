@@ -1,6 +1,6 @@
 /**
- * The gateway without what it is for: its own app and forwarder, with one principal for everybody in place of the key,
- * no limit and no log. What it costs less than the gateway is what key, limit and log cost.
+ * The gateway's app and forwarder with one fixed principal in place of API keys, without limits and log. The difference
+ * to the gateway is the cost of keys, limits and log.
  */
 import { setFlagsFromString } from "node:v8";
 import { principalSchema } from "@pragma/contracts/principal";
@@ -15,11 +15,11 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 
 const { PRINCIPAL = "", PORT } = process.env;
-// As the product does.
+// The gateway sets the same flag.
 setFlagsFromString("--heap-growing-percent=300");
 
 const key = { principal: principalSchema.parse(JSON.parse(PRINCIPAL)), rateLimit: null, isRevoked: false };
-const pass: GatewayMiddleware = async (_context, next) => next();
+const passThrough: GatewayMiddleware = async (_context, next) => next();
 const document = createServedDocument("{}");
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
   responseTimeoutMs: 30_000,
@@ -29,17 +29,17 @@ const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
 const app = createGatewayApp({
   requestId: gatewayRequestMiddleware({ proxies: { trustedProxies: 0, publicUrl: undefined }, onFinished() {} }),
   headerLimits: headerLimitMiddleware,
-  addressLimit: pass,
+  addressLimit: passThrough,
   cors: corsMiddleware(["*"]),
   async authenticate({ var: { request } }, next) {
     request.key = key;
     return next();
   },
-  rateLimit: pass,
-  trackStream: pass,
+  rateLimit: passThrough,
+  trackStream: passThrough,
   forwardTo: forwarder.forwardTo,
   documents: { openapi: document, full: document },
   docsUrl: "http://docs.example",
-  log: createLogger({ name: "bare-gateway", level: "silent" }),
+  log: createLogger({ name: "minimal-gateway", level: "silent" }),
 });
 await startHttpServer((request, bindings) => app.fetch(request, bindings), { port: Number(PORT) });

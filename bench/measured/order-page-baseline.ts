@@ -1,12 +1,12 @@
 /**
- * The limit of a page of orders: plain node:http that runs the bare query and sends the texts as they are. No key, no
- * total, no links, no log.
+ * The baseline of a page of orders: plain node:http that runs the plain query and sends the stored JSON unchanged. It
+ * has no keys, no total, no links and no log.
  */
 import { createServer } from "node:http";
 import postgres from "postgres";
 
 const { DATABASE_URL, SCHEMA, LOCATION_ID, PORT } = process.env;
-if (!DATABASE_URL || !SCHEMA || !LOCATION_ID) throw new Error("DATABASE_URL, SCHEMA and LOCATION_ID are needed.");
+if (!DATABASE_URL || !SCHEMA || !LOCATION_ID) throw new Error("DATABASE_URL, SCHEMA and LOCATION_ID are required.");
 const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: SCHEMA } });
 
 createServer(async (_request, response) => {

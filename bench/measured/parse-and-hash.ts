@@ -1,4 +1,4 @@
-/** The limit of accepting a till: JSON.parse and SHA-256 of its body, over and over. Prints how many a CPU second holds. */
+/** The baseline of accepting a till: JSON.parse and SHA-256 of its body in a loop. Prints the tills per CPU second. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 

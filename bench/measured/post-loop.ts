@@ -1,6 +1,6 @@
 /**
- * The limit of deliveries: undici in a loop that signs one body under both schemes and posts it, so many at a time. No
- * database, no queue, no log. Arguments: the endpoint, the body's file, messages, and how many at a time.
+ * The baseline of deliveries: undici in a loop that signs one body under both schemes and posts it, without database,
+ * queue and log. Arguments: the endpoint, the file of the body, the number of messages and the concurrency.
  */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -34,7 +34,7 @@ function postMessage(): Promise<void> {
       {
         onRequestStart() {},
         onResponseStart(_controller, status) {
-          if (status !== 204) reject(new Error(`The receiver answered ${status}.`));
+          if (status !== 204) reject(new Error(`The receiver returned ${status}.`));
         },
         onResponseData() {},
         onResponseEnd: () => resolve(),
@@ -45,10 +45,10 @@ function postMessage(): Promise<void> {
 }
 
 async function postMessages(count: number): Promise<void> {
-  let left = count;
+  let remaining = count;
   const worker = async () => {
-    while (left > 0) {
-      left -= 1;
+    while (remaining > 0) {
+      remaining -= 1;
       await postMessage();
     }
   };

@@ -1,6 +1,6 @@
 /**
- * The limit of making a report readable: the calculation, and one durable insert of the same texts as one row, one till
- * after the other. Prints the milliseconds that each till took.
+ * The baseline of a readable report: the calculation and one durable insert of the same JSON as one row, one till at a
+ * time. Prints the milliseconds of each till.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -12,21 +12,21 @@ const [file = "", tills = "50"] = process.argv.slice(2);
 const bytes = readFileSync(file);
 const hash = createHash("sha256").update(bytes).digest("hex");
 const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
-const table = sql(`bare_${randomUUID()}`);
-await sql`create table ${table} (id uuid primary key, texts text compression lz4 not null)`;
+const table = sql(`report_baseline_${randomUUID()}`);
+await sql`create table ${table} (id uuid primary key, body text compression lz4 not null)`;
 
 const warmUpTills = 10;
-const took: number[] = [];
-for (let turn = -warmUpTills; turn < Number(tills); turn += 1) {
+const durationsMs: number[] = [];
+for (let repetition = -warmUpTills; repetition < Number(tills); repetition += 1) {
   const since = performance.now();
   const tillId = randomUUID();
   const till = calculateTill({ bytes, hash, version: "V2", tillId, locationId: tillId, timeZone: "Europe/Paris" });
   if (!till) throw new Error("A training till has no report.");
-  const made: unknown[] = [...Object.values(till), ...till.orders.flatMap((order) => Object.values(order))];
-  const texts = made.filter((value) => typeof value === "string").join("");
-  await sql`insert into ${table} values (${tillId}, ${texts})`;
-  if (turn >= 0) took.push(performance.now() - since);
+  const values: unknown[] = [...Object.values(till), ...till.orders.flatMap((order) => Object.values(order))];
+  const body = values.filter((value) => typeof value === "string").join("");
+  await sql`insert into ${table} values (${tillId}, ${body})`;
+  if (repetition >= 0) durationsMs.push(performance.now() - since);
 }
 await sql`drop table ${table}`;
 await sql.end();
-process.stdout.write(JSON.stringify({ took }));
+process.stdout.write(JSON.stringify({ durationsMs }));

@@ -1,4 +1,4 @@
-/** The least that nginx can stand before: plain node:http that sends the bytes of a file for each path. */
+/** The cheapest upstream for nginx: plain node:http that sends the bytes of one file for each path. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 

@@ -1,6 +1,6 @@
 /**
- * Where the time of a till goes: the functions that it passes through, each by itself. Prints the CPU milliseconds that
- * a till costs in each, this process's only. A transaction also costs PostgreSQL, whose part is not in it.
+ * The CPU time of each stage of a till: prints the CPU milliseconds of each function on its way. The CPU time of
+ * PostgreSQL is not included.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { parseTillBody } from "@pragma/till-ingest/validation/parse-till-body";
 import { createTillCopier } from "../load/till-copier.ts";
-import { percentile } from "../measurement-spread.ts";
+import { computePercentile } from "../measurement-spread.ts";
 
 const { DATABASE_URL = "", SCHEMA = "" } = process.env;
 const [file = "", repetitionsArgument = "20"] = process.argv.slice(2);
@@ -26,20 +26,20 @@ const bytes = Buffer.from(template);
 const repetitions = Number(repetitionsArgument);
 const locationId = randomUUID();
 
-/** CPU milliseconds of a usual turn of `work`, once it is warm; what is prepared for it does not count, nor stay. */
+/** Returns the median CPU milliseconds of `work` after a warm-up. The time of `prepare` is not included. */
 async function measureCpuMs<Prepared>(
   work: (prepared: Prepared) => unknown,
   prepare: () => Prepared = () => undefined as Prepared,
 ): Promise<number> {
   const costs: number[] = [];
-  for (let turn = -repetitions; turn < repetitions; turn += 1) {
+  for (let repetition = -repetitions; repetition < repetitions; repetition += 1) {
     const prepared = prepare();
     const before = process.cpuUsage();
     await work(prepared);
     const { user, system } = process.cpuUsage(before);
-    if (turn >= 0) costs.push((user + system) / 1000);
+    if (repetition >= 0) costs.push((user + system) / 1000);
   }
-  return percentile(costs, 0.5);
+  return computePercentile(costs, 0.5);
 }
 
 const sha256Hex = (body: Uint8Array) => createHash("sha256").update(body).digest("hex");
@@ -49,7 +49,7 @@ const calculate = (body: Uint8Array, tillId: string) =>
   calculateTill({ bytes: body, hash: sha256Hex(body), version: "V2", tillId, locationId, timeZone: "Europe/Paris" });
 const calculated = calculate(bytes, till.id);
 
-const folder = mkdtempSync(join(tmpdir(), "pragma-stages-"));
+const folder = mkdtempSync(join(tmpdir(), "pragma-till-stages-"));
 const objects = createObjectStore(`file:${folder}`);
 const log = createLogger({ name: "bench", level: "silent" });
 const db = createDatabasePool({ DATABASE_URL, DATABASE_POOL: 2 }, { schema: SCHEMA, log });
@@ -82,17 +82,17 @@ let written = 0;
 const stages = {
   "till-ingest: JSON.parse": parsing,
   "till-ingest: SHA-256": hashing,
-  "till-ingest: checks": (await measureCpuMs(() => parseTillBody(bytes, "V2"))) - parsing - hashing,
-  "till-ingest: writes the object, durably": await measureCpuMs(() => objects.put(`tills/${++written}`, bytes)),
+  "till-ingest: validates": (await measureCpuMs(() => parseTillBody(bytes, "V2"))) - parsing - hashing,
+  "till-ingest: writes the object durably": await measureCpuMs(() => objects.put(`tills/${++written}`, bytes)),
   "reporting: reads the object": await measureCpuMs(() => objects.get("tills/1")),
   "reporting: SHA-256": hashing,
   "reporting: JSON.parse": parsing,
   "reporting: validates against the schema": validating,
   "reporting: calculates": computing,
-  // `calculate` hashes once to know the hash, and once as a part of the work.
-  "reporting: days and JSON.stringify": Math.max(0, inThread - 2 * hashing - parsing - validating - computing),
+  // `calculate` hashes twice: once for the argument, and once inside calculateTill.
+  "reporting: business days and JSON.stringify": Math.max(0, inThread - 2 * hashing - parsing - validating - computing),
   "reporting: copies the result between threads": await measureCpuMs(() => structuredClone(calculated)),
-  "reporting: stores report and orders": await measureCpuMs(storeCalculatedReport, calculateCopiedTill),
+  "reporting: stores the report and its orders": await measureCpuMs(storeCalculatedReport, calculateCopiedTill),
 };
 process.stdout.write(JSON.stringify(stages));
 

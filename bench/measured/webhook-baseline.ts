@@ -1,6 +1,6 @@
 /**
- * The limit of the way from an order to its receiver: plain node:http that keeps each order of what it is sent as one
- * durable row, answers, and posts it signed to ENDPOINT. No key, no check, no events, no retries, no log.
+ * The baseline of the delay from an order to its webhook receiver: plain node:http that stores each order as one
+ * durable row, responds, and posts the signed order to ENDPOINT. It has no keys, validation, events, retries and log.
  */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -9,9 +9,9 @@ import postgres from "postgres";
 import { Pool } from "undici";
 
 const { DATABASE_URL, PORT, ENDPOINT = "" } = process.env;
-if (!DATABASE_URL) throw new Error("DATABASE_URL is needed.");
+if (!DATABASE_URL) throw new Error("DATABASE_URL is required.");
 const sql = postgres(DATABASE_URL, { max: 10, onnotice: () => {} });
-const table = sql(`bare_webhooks_${randomUUID()}`);
+const table = sql(`webhook_baseline_${randomUUID()}`);
 await sql`create table ${table} (id uuid primary key, body text compression lz4 not null)`;
 const { origin, pathname: path } = new URL(ENDPOINT);
 const pool = new Pool(origin, { connections: 50, pipelining: 1 });

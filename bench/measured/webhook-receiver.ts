@@ -1,10 +1,10 @@
 /**
- * Whoever gets webhooks: answers each message at once, those to /slow after three seconds, and those to /silent never.
- * GET /arrivals tells what has come since it was last asked, GET /body one message as it came.
+ * A webhook receiver. It responds to messages at once, on /slow after three seconds, and on /silent never. GET
+ * /arrivals returns the arrivals since the last such request; GET /body returns the body of the last message.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { preciseEpochMs, type WebhookArrival } from "../webhook-arrival.ts";
+import { getPreciseEpochMs, type WebhookArrival } from "../webhook-arrival.ts";
 
 const orderIdPrefix = '"data":{"id":"';
 const idLength = 36;
@@ -14,7 +14,7 @@ let arrivals: WebhookArrival[] = [];
 let lastBody = Buffer.alloc(0);
 
 createServer(async (request, response) => {
-  const at = preciseEpochMs();
+  const at = getPreciseEpochMs();
   const path = request.url ?? "";
   if (request.method === "POST") return receiveMessage(request, response, { path, at });
   if (path === "/arrivals") {
@@ -30,10 +30,10 @@ async function receiveMessage(
 ) {
   const body = await buffer(request).catch(() => undefined);
   if (!body) return;
-  const place = body.indexOf(orderIdPrefix);
-  if (place !== -1) {
+  const prefixIndex = body.indexOf(orderIdPrefix);
+  if (prefixIndex !== -1) {
     lastBody = body;
-    const from = place + orderIdPrefix.length;
+    const from = prefixIndex + orderIdPrefix.length;
     arrivals.push({ path, at, orderId: body.toString("latin1", from, from + idLength) });
   }
   if (path.startsWith("/silent")) return;

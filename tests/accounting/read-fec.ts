@@ -1,6 +1,6 @@
 /**
- * Reads a FEC the way a strict importer does, knowing nothing of how it was written. It throws at the first thing that
- * article A47 A-1 of the French Livre des procédures fiscales, or the tax administration's own test, would refuse.
+ * A strict FEC reader, independent of the code that writes FEC files. It throws at the first violation of article A47
+ * A-1 of the French Livre des procédures fiscales, or of the tax administration's test program.
  */
 
 const fecColumns =
@@ -8,7 +8,7 @@ const fecColumns =
     " ",
   );
 
-/** Columns that no line may leave empty. */
+/** Columns that must not be empty. */
 const requiredColumns =
   "JournalCode JournalLib EcritureNum EcritureDate CompteNum CompteLib PieceRef PieceDate EcritureLib Debit Credit ValidDate".split(
     " ",
@@ -31,7 +31,7 @@ export interface FecLine {
   piece: string;
   text: string;
   validFrom: string;
-  /** In cents. */
+  /** Cents. */
   debit: number;
   credit: number;
 }
@@ -41,15 +41,16 @@ interface FecFormat {
   charset: "iso-8859-15" | "us-ascii";
 }
 
+/** Returns the lines of a FEC file. @throws Error at the first violation. */
 export function readFec(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
   const lines = decodeFec(bytes, charset).split("\r\n");
-  if (lines.pop() !== "") throw new Error("The last line has no end.");
+  if (lines.pop() !== "") throw new Error("The last line has no line end.");
   if (lines.some((line) => /\p{Cc}/u.test(line.replaceAll("\t", "")))) throw new Error("There is a control character.");
   const [header = "", ...body] = lines;
-  if (header !== fecColumns.join(separator)) throw new Error(`The first line is ${header}`);
-  const read = body.map((line) => readLine(line, separator));
-  requireBalancedEntries(read);
-  return read;
+  if (header !== fecColumns.join(separator)) throw new Error(`Unexpected header: ${header}`);
+  const fecLines = body.map((line) => readLine(line, separator));
+  requireBalancedEntries(fecLines);
+  return fecLines;
 }
 
 function decodeFec(bytes: Uint8Array, charset: FecFormat["charset"]): string {
@@ -62,27 +63,27 @@ function readLine(line: string, separator: string): FecLine {
   const values = line.split(separator);
   if (values.length !== fecColumns.length) throw new Error(`${values.length} fields in: ${line}`);
   const row = Object.fromEntries(fecColumns.map((name, index) => [name, values[index] ?? ""]));
-  const of = (name: string) => row[name] ?? "";
-  for (const name of requiredColumns) if (of(name) === "") throw new Error(`${name} is empty in: ${line}`);
+  const field = (name: string) => row[name] ?? "";
+  for (const name of requiredColumns) if (field(name) === "") throw new Error(`${name} is empty in: ${line}`);
   for (const [one, other] of pairedColumns) {
-    if ((of(one) === "") !== (of(other) === "")) throw new Error(`Only one of ${one} and ${other} in: ${line}`);
+    if ((field(one) === "") !== (field(other) === "")) throw new Error(`Only one of ${one} and ${other} in: ${line}`);
   }
-  if (!/^[1-7]\d\d/.test(of("CompteNum"))) throw new Error(`No account of the chart: ${line}`);
-  for (const name of ["EcritureDate", "PieceDate", "ValidDate"]) requireFecDate(of(name), line);
-  const [debit, credit] = [parseCents(of("Debit"), line), parseCents(of("Credit"), line)];
+  if (!/^[1-7]\d\d/.test(field("CompteNum"))) throw new Error(`Not an account of the chart: ${line}`);
+  for (const name of ["EcritureDate", "PieceDate", "ValidDate"]) requireFecDate(field(name), line);
+  const [debit, credit] = [parseCents(field("Debit"), line), parseCents(field("Credit"), line)];
   if (debit > 0 === credit > 0) throw new Error(`Neither or both of debit and credit: ${line}`);
-  if (!/^[1-9]\d*$/.test(of("EcritureNum"))) throw new Error(`No number: ${line}`);
-  if (of("ValidDate") < of("EcritureDate")) throw new Error(`Valid before it was made: ${line}`);
+  if (!/^[1-9]\d*$/.test(field("EcritureNum"))) throw new Error(`Not an entry number: ${line}`);
+  if (field("ValidDate") < field("EcritureDate")) throw new Error(`Validated before the entry date: ${line}`);
   return {
-    entry: Number(of("EcritureNum")),
-    day: of("EcritureDate"),
-    journal: of("JournalCode"),
-    account: of("CompteNum"),
-    accountName: of("CompteLib"),
-    auxiliary: of("CompAuxNum"),
-    piece: of("PieceRef"),
-    text: of("EcritureLib"),
-    validFrom: of("ValidDate"),
+    entry: Number(field("EcritureNum")),
+    day: field("EcritureDate"),
+    journal: field("JournalCode"),
+    account: field("CompteNum"),
+    accountName: field("CompteLib"),
+    auxiliary: field("CompAuxNum"),
+    piece: field("PieceRef"),
+    text: field("EcritureLib"),
+    validFrom: field("ValidDate"),
     debit,
     credit,
   };
@@ -92,15 +93,18 @@ function requireFecDate(text: string, line: string): void {
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
   const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
   const isReal = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${year}-${month}-${day}`);
-  if (!isReal) throw new Error(`No day: ${text} in ${line}`);
+  if (!isReal) throw new Error(`Not a date: ${text} in ${line}`);
 }
 
 function parseCents(text: string, line: string): number {
-  if (!/^(?:0|[1-9]\d*),\d\d$/.test(text)) throw new Error(`No amount: ${text} in ${line}`);
+  if (!/^(?:0|[1-9]\d*),\d\d$/.test(text)) throw new Error(`Not an amount: ${text} in ${line}`);
   return Number(text.replace(",", ""));
 }
 
-/** Numbers go up from 1 without gaps; what has one number stands together, is of one day and piece, and balances. */
+/**
+ * Checks that entry numbers rise from 1 without gaps, and that the lines of each entry are consecutive, balanced, and
+ * of one day, piece and journal.
+ */
 function requireBalancedEntries(lines: FecLine[]): void {
   let last = 0;
   for (const [index, { entry }] of lines.entries()) {
@@ -109,13 +113,14 @@ function requireBalancedEntries(lines: FecLine[]): void {
   }
   const entries = new Map<number, FecLine[]>();
   for (const line of lines) entries.set(line.entry, [...(entries.get(line.entry) ?? []), line]);
-  for (const [number, of] of entries) {
-    const [first] = of;
-    const balance = of.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
+  for (const [number, entryLines] of entries) {
+    const [first] = entryLines;
+    const balance = entryLines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
     if (balance !== 0) throw new Error(`Entry ${number} is ${balance} out of balance.`);
-    const isSame = of.every(
+    const isSame = entryLines.every(
       ({ day, piece, journal }) => day === first?.day && piece === first.piece && journal === first.journal,
     );
-    if (!isSame || of.length < 2) throw new Error(`The lines of entry ${number} do not belong together.`);
+    if (!isSame || entryLines.length < 2)
+      throw new Error(`The lines of entry ${number} differ in day, piece or journal.`);
   }
 }

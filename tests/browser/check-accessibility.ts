@@ -5,13 +5,13 @@ import type { Page } from "playwright-core";
 
 const axeScript = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What depends on colours, and so on the mode. */
+/** Rules whose results depend on the color mode. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
- * The serious and critical faults of a page as it is now, each kind once: which rule, where first, and why. A page of
- * documentation has thousands of words in a few dozen looks: colours are checked once for each look. Words of code are
- * nothing but coloured.
+ * Returns the serious and critical accessibility violations of a page, one for each rule and reason, with their first
+ * place. Colors are checked once for each text style, since a page has thousands of words in a few dozen styles.
+ * Highlighted code is only checked for its colors.
  */
 export async function findSeriousViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
@@ -21,41 +21,43 @@ export async function findSeriousViolations(page: Page): Promise<string[]> {
   ];
 }
 
-/** Those that another colour mode may have, on a page that was checked in one. */
+/** Returns only the violations of color rules, for the second color mode of a page that was checked in the first. */
 export async function findColorViolations(page: Page): Promise<string[]> {
-  await page.evaluate(`window.looks = (${selectOneElementPerStyle})()`);
-  return findViolations(page, "{ include: window.looks }", { runOnly: { type: "rule", values: colorRules } });
+  await page.evaluate(`window.styleSamples = (${selectOneElementPerStyle})()`);
+  return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });
 }
 
 async function findViolations(page: Page, context: string, options: RunOptions): Promise<string[]> {
   await page.evaluate(`window.axe ?? (() => { ${axeScript} })()`);
-  const asked = JSON.stringify({ resultTypes: ["violations"], ...options });
-  const { violations } = (await page.evaluate(`axe.run(${context}, ${asked})`)) as AxeResults;
-  const faults = violations
+  const axeOptions = JSON.stringify({ resultTypes: ["violations"], ...options });
+  const { violations } = (await page.evaluate(`axe.run(${context}, ${axeOptions})`)) as AxeResults;
+  const seriousViolations = violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => ({ id, where: target, why: failureSummary })),
     );
-  const kinds = new Map(faults.map((fault) => [`${fault.id} ${fault.why}`, fault]));
-  return [...kinds.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
+  const firstByRuleAndReason = new Map(
+    seriousViolations.map((violation) => [`${violation.id} ${violation.why}`, violation]),
+  );
+  return [...firstByRuleAndReason.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
 }
 
-/** Runs in the page: the first element with text of its own for each colour, size, weight, decoration and background. */
+/** Runs in the page: returns the first element with text for each color, size, weight, decoration and background. */
 const selectOneElementPerStyle = `() => {
-  const byLook = new Map();
+  const byStyle = new Map();
   for (const element of document.body.querySelectorAll("*")) {
     const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim() !== "");
     if (!hasText || !element.checkVisibility()) continue;
     const { color, fontSize, fontWeight, textDecoration } = getComputedStyle(element);
-    const look = [element.localName === "a", color, fontSize, fontWeight, textDecoration];
-    for (let under = element; under; under = under.parentElement) {
-      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(under);
-      if (backgroundColor !== "rgba(0, 0, 0, 0)") look.push(backgroundColor);
-      if (backgroundImage !== "none") look.push(backgroundImage);
-      if (opacity !== "1") look.push(opacity);
+    const style = [element.localName === "a", color, fontSize, fontWeight, textDecoration];
+    for (let ancestor = element; ancestor; ancestor = ancestor.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(ancestor);
+      if (backgroundColor !== "rgba(0, 0, 0, 0)") style.push(backgroundColor);
+      if (backgroundImage !== "none") style.push(backgroundImage);
+      if (opacity !== "1") style.push(opacity);
     }
-    const name = look.join();
-    if (!byLook.has(name)) byLook.set(name, element);
+    const name = style.join();
+    if (!byStyle.has(name)) byStyle.set(name, element);
   }
-  return [...byLook.values()];
+  return [...byStyle.values()];
 }`;

@@ -8,10 +8,10 @@ import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium
 
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
 
-/** The built documentation, served, and a browser to look at it with. */
+/** A server of the built documentation, and a browser. */
 export interface DocumentationSite {
   url: string;
-  /** A tab with nothing remembered, in the dark mode unless told otherwise. */
+  /** Opens a tab with empty storage, by default in dark mode. */
   openTab(path: string, options?: BrowserTabOptions): Promise<BrowserTab>;
   close(): Promise<void>;
 }
@@ -19,32 +19,32 @@ export interface DocumentationSite {
 interface BrowserTabOptions {
   colorScheme?: "dark" | "light" | "no-preference";
   viewport?: { width: number; height: number };
-  /** Whether it has a cache of its own, for what depends on requests: else files that another tab has loaded are not loaded again. */
+  /** Whether the tab has its own cache, for tests that depend on requests. Other tabs share their loaded files. */
   hasOwnCache?: boolean;
 }
 
 export interface BrowserTab {
   page: Page;
   context: BrowserContext;
-  /** What the page complained of so far: errors of the console, and errors that nobody caught. */
+  /** Console errors and uncaught errors of the page so far. */
   consoleErrors: string[];
   close(): Promise<void>;
 }
 
-/** Serves what `npm test`, or `node docs-portal/build.mjs`, has built. `flags` are more of Chromium's own. */
+/** Serves the build of `npm test` or `node docs-portal/build.mjs`. `flags` are additional flags of Chromium. */
 export async function serveDocumentationSite({ flags = [] }: { flags?: string[] } = {}): Promise<DocumentationSite> {
   if (!existsSync(join(portalFolder, "build", "index.html")))
     throw new Error("Build the documentation first: node docs-portal/build.mjs");
   const executablePath = findChromium();
-  if (executablePath === undefined) throw new Error("There is no Chromium: run the tests with npm test.");
+  if (executablePath === undefined) throw new Error("Chromium was not found: run the tests with npm test.");
   const server = spawn(process.execPath, [join(portalFolder, "serve.mjs"), "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [told] = await once(server.stdout, "data");
-  const url = /http:\S+/.exec(String(told))?.[0] ?? "";
+  const [output] = await once(server.stdout, "data");
+  const url = /http:\S+/.exec(String(output))?.[0] ?? "";
   const browser = await chromium.launch({ executablePath, args: [...chromiumFlags, ...flags] });
-  // Starting a process for a tab, and loading files anew, takes longer than all else: tabs share what they may. A page
-  // that stays open keeps their process.
+  // Tabs share a process and loaded files, since starting and loading take most of the time. A page that stays open
+  // keeps the process alive.
   const shared = await browser.newContext();
   await (await shared.newPage()).goto(`${url}/llms.txt`);
   return {
@@ -55,14 +55,14 @@ export async function serveDocumentationSite({ flags = [] }: { flags?: string[] 
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
       await page.addInitScript(clearStoredStateScript);
-      const complaints: string[] = [];
+      const consoleErrors: string[] = [];
       page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text());
+        if (message.type() === "error") consoleErrors.push(message.text());
       });
-      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("pageerror", (error) => consoleErrors.push(String(error)));
       await page.goto(`${url}${path}`);
       await waitUntilHydrated(page);
-      return { page, context, consoleErrors: complaints, close: () => (hasOwnCache ? context.close() : page.close()) };
+      return { page, context, consoleErrors, close: () => (hasOwnCache ? context.close() : page.close()) };
     },
     async close() {
       await browser.close();
@@ -71,13 +71,13 @@ export async function serveDocumentationSite({ flags = [] }: { flags?: string[] 
   };
 }
 
-/** Runs in every page before its own scripts: on the first of a tab, removes what tabs before it have stored. */
+/** Runs in every page before its own scripts: clears the local storage on the first page of a tab. */
 const clearStoredStateScript = `if (location.protocol.startsWith("http") && !sessionStorage.getItem("isOldTab")) {
   localStorage.clear();
   sessionStorage.setItem("isOldTab", "true");
 }`;
 
-/** Waits until the page answers to people, and not only shows what the server made. */
+/** Waits until the page is interactive, and not only rendered by the server. */
 export async function waitUntilHydrated(page: Page): Promise<void> {
   await page.waitForFunction("'docusaurusRoot' in window");
   await page.waitForFunction("document.documentElement.dataset.hasHydrated === 'true'");

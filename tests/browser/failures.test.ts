@@ -7,11 +7,11 @@ beforeAll(async () => {
 });
 afterAll(() => documentationSite?.close());
 
-/** What makes up pages, but for what every page has. */
-const parts = /\/assets\/js\/(?!main|runtime)[^/]+\.js$/;
+/** Scripts of single pages, without those that all pages share. */
+const pageScripts = /\/assets\/js\/(?!main|runtime)[^/]+\.js$/;
 
 describe("a page that throws", () => {
-  it("says that it crashed, and is there again when one tries again", async () => {
+  it("shows that it crashed, and loads after a retry", async () => {
     const { page, consoleErrors, close } = await documentationSite.openTab("/docs/getting-started");
     await page.evaluate(`Object.defineProperty(Intl.NumberFormat.prototype, "format", {
       configurable: true, get() { if (window.isBroken) throw new Error("broken on purpose"); return () => "1.00"; }
@@ -26,11 +26,11 @@ describe("a page that throws", () => {
   });
 });
 
-describe("a page of which a part does not load", () => {
-  it("is loaded whole when it is the next page", async () => {
+describe("a page with a script that does not load", () => {
+  it("is loaded with a full navigation when it is the next page", async () => {
     const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.evaluate("window.isFirstPage = true");
-    await page.route(parts, (route) => route.abort());
+    await page.route(pageScripts, (route) => route.abort());
     const loaded = page.waitForEvent("load");
     await page.locator("nav.navbar").getByRole("link", { name: "Docs", exact: true }).click();
     await loaded;
@@ -39,25 +39,25 @@ describe("a page of which a part does not load", () => {
     await close();
   });
 
-  it("tells why, and offers to try again, when it is the first page", async () => {
+  it("shows the error and a retry button when it is the first page", async () => {
     const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
-    await page.route(parts, (route) => route.abort());
+    await page.route(pageScripts, (route) => route.abort());
     await page.goto(`${documentationSite.url}/docs/authentication`);
     const notice = page.getByRole("alert");
     await notice.waitFor();
     expect(await notice.textContent()).toMatch(/did not load.*chunk/i);
-    // What the server made can be read all the same.
+    // The page rendered by the server is readable.
     expect(await page.locator("h1").textContent()).toBe("Authentication");
-    await page.unroute(parts);
+    await page.unroute(pageScripts);
     await notice.getByRole("button", { name: "Retry" }).click();
     await waitUntilHydrated(page);
     expect(await page.getByRole("alert").count()).toBe(0);
     await close();
   });
 
-  it("shows that it is loading while it takes its time", async () => {
+  it("shows a progress bar while it loads", async () => {
     const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
-    await page.route(parts, async (route) => {
+    await page.route(pageScripts, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       await route.continue();
     });
@@ -69,8 +69,8 @@ describe("a page of which a part does not load", () => {
   });
 });
 
-describe("a site at another address than it was built for", () => {
-  it("says that it did not load properly", async () => {
+describe("a site at another URL than it was built for", () => {
+  it("shows that it did not load properly", async () => {
     const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.route("**/assets/**", (route) => route.abort());
     await page.reload();
@@ -79,15 +79,15 @@ describe("a site at another address than it was built for", () => {
   });
 });
 
-describe("pages that may be next", () => {
+describe("pages that a visitor may open next", () => {
   const prefetched = "document.querySelectorAll('link[rel=prefetch]').length";
   const connection = (value: object) =>
     `Object.defineProperty(navigator, "connection", { get: () => (${JSON.stringify(value)}) })`;
 
   it.each([
     ["on 2g", { effectiveType: "2g", saveData: false }],
-    ["where data is to be saved", { effectiveType: "4g", saveData: true }],
-  ])("are not fetched ahead %s", async (_, value) => {
+    ["with data saving on", { effectiveType: "4g", saveData: true }],
+  ])("are not prefetched %s", async (_, value) => {
     const { page, context, close } = await documentationSite.openTab("/no", { hasOwnCache: true });
     await context.addInitScript(connection(value));
     await page.goto(`${documentationSite.url}/`);
@@ -98,7 +98,7 @@ describe("pages that may be next", () => {
     await close();
   });
 
-  it("are fetched ahead on a good connection", async () => {
+  it("are prefetched on a fast connection", async () => {
     const { page, context, close } = await documentationSite.openTab("/no", { hasOwnCache: true });
     await context.addInitScript(connection({ effectiveType: "4g", saveData: false }));
     await page.goto(`${documentationSite.url}/`);

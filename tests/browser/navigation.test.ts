@@ -11,7 +11,7 @@ afterAll(() => documentationSite?.close());
 const mode = "document.documentElement.dataset.theme";
 
 describe("the navbar", () => {
-  it("leads to the guides, to the reference, and to the company", async () => {
+  it("links to the guides, the reference and the company", async () => {
     const { page, close } = await documentationSite.openTab("/");
     const navbar = page.locator("nav.navbar");
     await navbar.getByRole("link", { name: "Docs", exact: true }).click();
@@ -24,7 +24,7 @@ describe("the navbar", () => {
     await close();
   });
 
-  it("offers English, the one language that there is", async () => {
+  it("offers English as the only language", async () => {
     const { page, close } = await documentationSite.openTab("/");
     await page.locator("nav.navbar").getByRole("button", { name: "English" }).hover();
     const languages = page.locator("nav.navbar .dropdown__menu a");
@@ -32,7 +32,7 @@ describe("the navbar", () => {
     await close();
   });
 
-  it("is a menu at 390 pixels, with the pages of the guides in it", async () => {
+  it("is a menu with the pages of the guides at 390 pixels", async () => {
     const { page, close } = await documentationSite.openTab("/docs/requests", {
       viewport: { width: 390, height: 800 },
     });
@@ -51,7 +51,7 @@ describe("the navbar", () => {
     await close();
   });
 
-  it("lets people who use the keyboard skip it", async () => {
+  it("can be skipped with the keyboard", async () => {
     const { page, close } = await documentationSite.openTab("/docs/requests");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
@@ -61,15 +61,15 @@ describe("the navbar", () => {
   });
 });
 
-describe("the colour mode", () => {
-  it("is the system's, dark where that has none", async () => {
+describe("the color mode", () => {
+  it("follows the system", async () => {
     for (const [colorScheme, theme] of [
       ["light", "light"],
       ["dark", "dark"],
       ["no-preference", "light"],
     ] as const) {
       const { page, close } = await documentationSite.openTab("/", { colorScheme });
-      // Today's browsers know no such preference any more, and say light.
+      // Current browsers report light for no-preference.
       expect(await page.evaluate(mode), colorScheme).toBe(theme);
       await close();
     }
@@ -77,7 +77,7 @@ describe("the colour mode", () => {
     expect(markup).toContain('"dark"');
   });
 
-  it("is changed with the toggle, and stays so", async () => {
+  it("is changed with the toggle, and persists after a reload", async () => {
     const { page, close } = await documentationSite.openTab("/", { colorScheme: "dark" });
     const toggle = page.getByRole("button", { name: /Switch between dark and light mode/ });
     for (let clicks = 0; clicks < 3 && (await page.evaluate(mode)) !== "light"; clicks++) await toggle.click();
@@ -89,7 +89,7 @@ describe("the colour mode", () => {
 });
 
 describe("a page of the guides", () => {
-  it("has its sidebar open, a table of contents of two levels, and a footer", async () => {
+  it("has an open sidebar, a table of contents with two levels, and a footer", async () => {
     const { page, close } = await documentationSite.openTab("/docs/order-live");
     const sidebar = page.locator("aside .theme-doc-sidebar-menu");
     expect(await sidebar.getByRole("link").count()).toBeGreaterThanOrEqual(6);
@@ -105,7 +105,7 @@ describe("a page of the guides", () => {
     await close();
   });
 
-  it("shows its diagrams in the colours of the page, and says in words what they show", async () => {
+  it("shows diagrams in the color mode of the page, with a text alternative", async () => {
     const { page, close } = await documentationSite.openTab("/docs/order-live");
     const diagram = page.getByRole("img", { name: /^The life of a live order\. An order is opened/ });
     await diagram.scrollIntoViewIfNeeded();
@@ -122,21 +122,21 @@ describe("a page of the guides", () => {
     await close();
   });
 
-  it("remembers which version of the documentation was read", async () => {
+  it("stores which version of the documentation was read", async () => {
     const { page, close } = await documentationSite.openTab("/docs/requests");
     await page.waitForFunction("localStorage.getItem('docs-preferred-version-default') === 'current'");
     await close();
   });
 
-  it("explains every error under its code", async () => {
+  it("has an anchor for every error code", async () => {
     const { page, close } = await documentationSite.openTab("/docs/requests#rate_limited");
     expect(await page.locator("#rate_limited").textContent()).toContain("rate_limited");
     await close();
   });
 });
 
-describe("what is not there", () => {
-  it("is answered with 404 and says so", async () => {
+describe("an unknown page", () => {
+  it("returns 404 with the title Page Not Found", async () => {
     expect((await fetch(`${documentationSite.url}/docs/nowhere`)).status).toBe(404);
     const { page, close } = await documentationSite.openTab("/docs/nowhere");
     expect(await page.locator("h1").textContent()).toBe("Page Not Found");
@@ -153,8 +153,8 @@ describe("the search", () => {
     await page.keyboard.press("Control+k");
     const input = page.locator("input.navbar__search-input");
     await input.pressSequentially(words);
-    const found = page.locator('[class*="suggestion"]').first();
-    await found.waitFor();
+    const suggestion = page.locator('[class*="suggestion"]').first();
+    await suggestion.waitFor();
     await page.waitForTimeout(300);
     await input.press("Enter");
     await page.waitForURL((url) => url.pathname === path);
@@ -163,7 +163,7 @@ describe("the search", () => {
 });
 
 describe("the search's suggestions", () => {
-  it.each(["dark", "light"] as const)("can be read in the %s mode, and by screen readers", async (colorScheme) => {
+  it.each(["dark", "light"] as const)("are accessible in %s mode", async (colorScheme) => {
     const { page, close } = await documentationSite.openTab("/", { colorScheme });
     await page.keyboard.press("Control+k");
     await page.locator("input.navbar__search-input").pressSequentially("webhook");
@@ -173,12 +173,12 @@ describe("the search's suggestions", () => {
   });
 });
 
-describe("what programs read", () => {
-  it("is there: the OpenAPI document, llms.txt and a Markdown copy of each page", async () => {
+describe("files for programs", () => {
+  it("include the OpenAPI document, llms.txt and a Markdown copy of each page", async () => {
     const read = async (path: string) => {
-      const reply = await fetch(`${documentationSite.url}${path}`);
-      expect(reply.status, path).toBe(200);
-      return reply.text();
+      const response = await fetch(`${documentationSite.url}${path}`);
+      expect(response.status, path).toBe(200);
+      return response.text();
     };
     expect(JSON.parse(await read("/openapi.json"))).toMatchObject({ openapi: "3.1.0" });
     const index = await read("/llms.txt");

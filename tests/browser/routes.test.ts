@@ -11,8 +11,8 @@ const guides = ["getting-started", "authentication", "edge-cases", "order-live",
   (name) => `/docs/${name}`,
 );
 
-/** Pages that between them have everything that pages have. */
-const colorSchemes = [
+/** Pages that together contain every kind of page element. */
+const checkedPages = [
   "/",
   ...guides,
   "/api/",
@@ -32,31 +32,31 @@ beforeAll(async () => {
 afterAll(() => documentationSite?.close());
 
 describe("the site", () => {
-  it("has the routes that it should have, and no others", () => {
+  it("has exactly the expected routes", () => {
     const others = routes.filter((path) => !/^\/api\/[a-z0-9-]+$/.test(path)).sort();
     expect(others).toEqual(["/", "/api/", "/docs", ...guides].sort());
   });
 
-  it("leads from /docs to the first page", async () => {
+  it("redirects /docs to the first page", async () => {
     const { page, close } = await documentationSite.openTab("/docs");
     expect(new URL(page.url()).pathname).toBe("/docs/getting-started");
     await close();
   });
 
-  it("has a page with one heading at each", async () => {
+  it("has one top heading on every page", async () => {
     for (const path of routes.filter((path) => path !== "/docs")) {
-      const reply = await fetch(`${documentationSite.url}${path}`);
-      expect(reply.status, path).toBe(200);
-      expect([...(await reply.text()).matchAll(/<h1[ >]/g)].length, path).toBe(1);
+      const response = await fetch(`${documentationSite.url}${path}`);
+      expect(response.status, path).toBe(200);
+      expect([...(await response.text()).matchAll(/<h1[ >]/g)].length, path).toBe(1);
     }
   });
 
-  it("shows each operation, from the sidebar, with nothing to complain of", async () => {
+  it("shows each operation from the sidebar without console errors", async () => {
     const { page, consoleErrors, close } = await documentationSite.openTab("/api/");
     const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
     expect(operations.length).toBeGreaterThan(50);
     for (const path of operations) {
-      // As a click of the mouse, less its waiting until nothing moves, which took longer than all else.
+      // An event instead of click(), which waits until the page is still and takes most of the time.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");
       await page.waitForFunction(`location.pathname === "${path}" && document.querySelector("article h1")`);
       expect(consoleErrors, path).toEqual([]);
@@ -66,31 +66,36 @@ describe("the site", () => {
 });
 
 describe("a page", () => {
-  // One tab for all of them: what pages share is loaded once.
+  // One tab for all pages: shared files are loaded once.
   let tab: BrowserTab;
   beforeAll(async () => {
     tab = await documentationSite.openTab("/");
   });
   afterAll(() => tab?.close());
 
-  it.each(colorSchemes)("at %s has no serious fault of accessibility in either mode, at every width", async (path) => {
-    const { page, consoleErrors } = tab;
-    consoleErrors.length = 0;
-    await page.emulateMedia({ colorScheme: "dark" });
-    await page.goto(`${documentationSite.url}${path}`);
-    await waitUntilHydrated(page);
-    await page.waitForFunction("[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')");
-    // Colours that fade from one into the other are, meanwhile, neither.
-    await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
-    // The browser itself complains of a page that is answered with 404.
-    expect(consoleErrors.filter((complaint) => !/status of 404/.test(complaint))).toEqual([]);
-    expect(await findSeriousViolations(page), "in the dark mode").toEqual([]);
-    await page.emulateMedia({ colorScheme: "light" });
-    await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
-    expect(await findColorViolations(page), "in the light mode").toEqual([]);
-    for (const width of [390, 996, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
-    }
-  });
+  it.each(checkedPages)(
+    "at %s has no serious accessibility violations in both color modes and at every width",
+    async (path) => {
+      const { page, consoleErrors } = tab;
+      consoleErrors.length = 0;
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.goto(`${documentationSite.url}${path}`);
+      await waitUntilHydrated(page);
+      await page.waitForFunction(
+        "[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')",
+      );
+      // During a transition the colors are neither of the two.
+      await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
+      // The browser logs an error for a page with status 404.
+      expect(consoleErrors.filter((error) => !/status of 404/.test(error))).toEqual([]);
+      expect(await findSeriousViolations(page), "in dark mode").toEqual([]);
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
+      expect(await findColorViolations(page), "in light mode").toEqual([]);
+      for (const width of [390, 996, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
+      }
+    },
+  );
 });

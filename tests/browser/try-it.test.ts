@@ -1,19 +1,19 @@
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProductAddress } from "../harness/product-under-test.ts";
-import { sharedProduct } from "../harness/shared-product.ts";
+import { getSharedProduct } from "../harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
 
 let product: ProductAddress;
-let shop: TestLocation;
+let testLocation: TestLocation;
 let documentationSite: DocumentationSite;
 beforeAll(async () => {
-  product = await sharedProduct();
-  shop = await createTestLocation(product);
-  await shop.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
-  await shop.waitForReports(1);
-  // The reference asks at the usual address of the gateway: that is where this one is, for the browser.
+  product = await getSharedProduct();
+  testLocation = await createTestLocation(product);
+  await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
+  await testLocation.waitForReports(1);
+  // The reference sends requests to the default address of the gateway, which the browser maps to this product.
   documentationSite = await serveDocumentationSite({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
   });
@@ -21,30 +21,30 @@ beforeAll(async () => {
 afterAll(() => documentationSite?.close());
 
 describe("the form beside an operation", () => {
-  it("sends a request with a key that is typed in, and shows the reply", async () => {
+  it("sends a request with the API key that was typed in, and shows the response", async () => {
     const { page, close } = await documentationSite.openTab("/api/list-reports");
     const form = page.getByRole("form", { name: "Try it" });
-    await form.getByLabel("API key").fill(shop.key);
+    await form.getByLabel("API key").fill(testLocation.key);
     await form.getByLabel("size").fill("1");
     await form.getByRole("button", { name: "Send" }).click();
-    const reply = page.getByRole("region", { name: "Response" });
-    await reply.getByText("200 OK").waitFor();
-    expect(await reply.textContent()).toContain('"totalSales"');
-    expect(await reply.textContent()).toContain('"pageSize": 1');
+    const response = page.getByRole("region", { name: "Reply" });
+    await response.getByText("200 OK").waitFor();
+    expect(await response.textContent()).toContain('"totalSales"');
+    expect(await response.textContent()).toContain('"pageSize": 1');
     await close();
   });
 
-  it("keeps the key for the next operation, and out of the samples", async () => {
+  it("keeps the API key for the next operation, but not in the samples", async () => {
     const { page, close } = await documentationSite.openTab("/api/list-reports");
-    await page.getByLabel("API key").fill(shop.key);
+    await page.getByLabel("API key").fill(testLocation.key);
     await page.getByRole("link", { name: "List products" }).first().click();
     await page.waitForURL("**/api/list-products");
-    expect(await page.getByLabel("API key").inputValue()).toBe(shop.key);
-    expect(await page.locator("main").textContent()).not.toContain(shop.key);
+    expect(await page.getByLabel("API key").inputValue()).toBe(testLocation.key);
+    expect(await page.locator("main").textContent()).not.toContain(testLocation.key);
     await close();
   });
 
-  it("shows why a request was refused", async () => {
+  it("shows the error of a rejected request", async () => {
     const { page, close } = await documentationSite.openTab("/api/get-own-location");
     await page.getByLabel("API key").fill("not-a-key");
     await page.getByRole("button", { name: "Send" }).click();
@@ -53,9 +53,9 @@ describe("the form beside an operation", () => {
     await close();
   });
 
-  it("shows a stream as it comes, until it is stopped", async () => {
+  it("shows a stream until it is stopped", async () => {
     const { page, close } = await documentationSite.openTab("/api/stream-live-orders");
-    await page.getByLabel("API key").fill(shop.key);
+    await page.getByLabel("API key").fill(testLocation.key);
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("region", { name: "Response" }).getByText("event: ready").first().waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
@@ -63,7 +63,7 @@ describe("the form beside an operation", () => {
     await close();
   });
 
-  it("says when nobody answers", async () => {
+  it("shows when the server does not respond", async () => {
     const { page, close } = await documentationSite.openTab("/api/get-health");
     await page.getByLabel("Server").fill("http://127.0.0.1:9");
     await page.getByRole("button", { name: "Send" }).click();
@@ -71,7 +71,7 @@ describe("the form beside an operation", () => {
     await close();
   });
 
-  it("writes the request in four languages, as it is typed in", async () => {
+  it("updates the samples in four languages while a parameter is typed in", async () => {
     const { page, close } = await documentationSite.openTab("/api/list-reports");
     await page.getByLabel("since").fill("2026-05-29");
     for (const [language, part] of [

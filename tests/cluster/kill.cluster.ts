@@ -3,7 +3,8 @@ import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/test
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "../fault-injection/expect-consistency.ts";
-import { type ReplicatedProduct, replicatedRoles, startReplicatedProduct } from "../harness/replicated-product.ts";
+import { productParts } from "../harness/product-process.ts";
+import { type ReplicatedProduct, startReplicatedProduct } from "../harness/replicated-product.ts";
 import { createTestLocation } from "../harness/test-location.ts";
 import { clientTrafficScopes, startClientTraffic } from "../traffic/client-traffic.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
@@ -35,28 +36,32 @@ afterAll(async () => {
 const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 
 describe("two instances of everything on three NATS servers", () => {
-  it("lose nothing and do nothing twice while one of each is killed", async () => {
+  it("lose and repeat nothing while one instance of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
-    const shop = await createTestLocation(replicatedProduct, { scopes: clientTrafficScopes });
-    const traffic = await startClientTraffic(shop, { clients: 8, maxPauseMs: 40, shouldRetry: true });
+    const testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficScopes });
+    const traffic = await startClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
     const { counts } = traffic;
 
-    /** Does something, and tells how clients fared from then until so long after it. */
-    async function measureDuring(what: string, work: () => Promise<void>): Promise<void> {
-      const [answered, failures, since] = [counts.responseCount, counts.failures.length, performance.now()];
+    /** Runs `work` and logs the response times of the clients until two seconds after it. */
+    async function measureDuring(label: string, work: () => Promise<void>): Promise<void> {
+      const [responsesBefore, failuresBefore, since] = [
+        counts.responseCount,
+        counts.failures.length,
+        performance.now(),
+      ];
       await work();
       await sleep(2_000);
-      const times = counts.responseTimesMs.slice(answered).sort((one, other) => one - other);
+      const times = counts.responseTimesMs.slice(responsesBefore).sort((one, other) => one - other);
       const seconds = (performance.now() - since) / 1_000;
       const at = (share: number) => `${Math.round(times[Math.floor(share * (times.length - 1))] ?? 0)} ms`;
-      const tried = `${counts.failures.length - failures} tried again`;
+      const retried = `${counts.failures.length - failuresBefore} retried`;
       writeLine(
-        `${what.padEnd(34)} ${seconds.toFixed(1).padStart(5)} s  ${String(times.length).padStart(5)} answered, ${tried}, ` +
+        `${label.padEnd(34)} ${seconds.toFixed(1).padStart(5)} s  ${String(times.length).padStart(5)} responses, ${retried}, ` +
           `half within ${at(0.5)}, 99 % within ${at(0.99)}, all within ${at(1)}`,
       );
     }
 
-    await measureDuring("undisturbed", () => sleep(8_000));
+    await measureDuring("no faults", () => sleep(8_000));
     await measureDuring("NATS, the stream's leader, 8 s", async () => {
       await nats.killStreamLeader(stream);
       await sleep(8_000);
@@ -67,7 +72,7 @@ describe("two instances of everything on three NATS servers", () => {
       await sleep(5_000);
       await redis.start();
     });
-    for (const role of replicatedRoles) {
+    for (const role of productParts) {
       await measureDuring(`one ${role}`, async () => {
         const process = replicatedProduct.instances.get(role)?.[0];
         await process?.kill();
@@ -76,13 +81,13 @@ describe("two instances of everything on three NATS servers", () => {
       });
     }
     await traffic.stop();
-    const { toldTwice } = await traffic.expectNothingLost();
+    const { duplicateCount } = await traffic.expectNothingLost();
     await expectDatabaseConsistency({ ...environment });
     const { responseCount, failures } = counts;
     writeLine(
-      `${responseCount} requests answered, ${failures.length} times tried again; ${traffic.tills.length} tills, each with one exact report`,
+      `${responseCount} responses, ${failures.length} retries; ${traffic.tills.length} tills, each with one exact report`,
     );
-    writeLine(`webhooks: every order told of, ${toldTwice} more than once, under the same id`);
+    writeLine(`webhooks: every order delivered, ${duplicateCount} more than once, under the same id`);
     expect(responseCount).toBeGreaterThan(500);
     await traffic.close();
   }, 600_000);

@@ -3,13 +3,13 @@ import { assertClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { createTemporaryDataFolder, type StartedServer, startNats } from "../../deploy/local/servers.js";
 
-/** Three NATS servers that keep three copies of everything. */
+/** Three NATS servers with three replicas of every stream. */
 export interface NatsCluster {
-  /** Names all of them. */
+  /** The addresses of all servers. */
   url: string;
-  /** Kills the one that leads a stream, as a power cut; tells its name. */
+  /** Kills the leader of a stream without a shutdown. Returns its name. */
   killStreamLeader(stream: string): Promise<string>;
-  /** Starts again what was killed, and waits until it has caught up with the others. */
+  /** Restarts the killed server, and waits until its replicas are up to date. */
   restartKilledServer(stream: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -22,20 +22,20 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   let killed: string | undefined;
 
   async function start(name: string, port?: number): Promise<void> {
-    const own = routes[names.indexOf(name)] ?? 0;
-    const others = routes.filter((route) => route !== own).map((route) => `"nats-route://127.0.0.1:${route}"`);
+    const route = routes[names.indexOf(name)] ?? 0;
+    const others = routes.filter((each) => each !== route).map((each) => `"nats-route://127.0.0.1:${each}"`);
     const config =
       `server_name: ${name}\n` +
-      `cluster {\n  name: pragma\n  listen: "127.0.0.1:${own}"\n  routes: [${others.join(", ")}]\n}\n`;
-    const place = port === undefined ? {} : { port };
-    servers.set(name, await startNats({ dataFolder: `${folder}/${name}`, config, ...place }));
+      `cluster {\n  name: pragma\n  listen: "127.0.0.1:${route}"\n  routes: [${others.join(", ")}]\n}\n`;
+    const fixedPort = port === undefined ? {} : { port };
+    servers.set(name, await startNats({ dataFolder: `${folder}/${name}`, config, ...fixedPort }));
   }
   await Promise.all(names.map((name) => start(name)));
   const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);
   const url = `nats://${addresses.join(",")}`;
 
-  // Servers that have just started have yet to agree on who leads them.
-  await eventually("the cluster to be one", () => assertClusterHasLeader(addresses));
+  // The servers elect a leader after their start.
+  await eventually("the cluster to have a leader", () => assertClusterHasLeader(addresses));
 
   return {
     url,
@@ -50,7 +50,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
       await start(killed, servers.get(killed)?.port);
       killed = undefined;
       await eventually(
-        "all copies to be current",
+        "all replicas to be up to date",
         async () => (await getStreamReplicaStatus(addresses, stream)).isFullyReplicated,
         {
           timeoutSeconds: 60,

@@ -4,7 +4,7 @@ import type { ErrorCode } from "@pragma/contracts/errors";
 import type { Scope } from "@pragma/contracts/scopes";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** A JSON Schema as the document has it. */
+/** A JSON Schema of the OpenAPI document. */
 export type JsonSchema = Record<string, unknown>;
 
 interface OpenApiOperation {
@@ -17,38 +17,37 @@ interface OpenApiOperation {
   responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>;
 }
 
-/** What the document says of the product. */
+/** The fields of the OpenAPI document that the tests use. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: { schemas: Record<string, JsonSchema> };
 }
 
-/** What an operation may answer: the status of a success, or the code of an error. */
+/** A documented outcome of an operation: the status of a success, or the code of an error. */
 export type OperationOutcome = `${2 | 3}${number}` | ErrorCode;
 
-/** An operation of the API, as the document describes it. */
+/** An operation of the API as documented. */
 export interface ApiOperation {
   id: string;
   tag: string;
   method: string;
-  /** With its parameters in braces. */
+  /** The path template, with parameters in braces. */
   path: string;
   /** The scope that a key needs; undefined when no key is needed. */
   scope: Scope | undefined;
   pathParameters: string[];
   queryParameters: string[];
   acceptsBody: boolean;
-  /** Of its body; that of anything if it takes none. */
+  /** The schema of the request body; empty when the operation has none. */
   bodySchema: JsonSchema;
-  /** Whether there is nothing to do without a body. */
   requiresBody: boolean;
-  /** Every success and every error that is documented, with its status and the content types and schemas of its body. */
+  /** Every documented success and error, with its status and the schema of each content type. */
   outcomes: Map<OperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
-/** The document that describes everything, operators' routes too. */
+/** The OpenAPI document with all routes, including those of operators. */
 export const fullOpenApiDocument: OpenApiDocument = JSON.parse(
   readFileSync(join(contractsFolder, "openapi.full.json"), "utf8"),
 );
@@ -60,15 +59,15 @@ export const apiOperations: ApiOperation[] = Object.entries(fullOpenApiDocument.
 
 function readOperation(method: string, path: string, documented: OpenApiOperation): ApiOperation {
   const { operationId: id, tags, description, security, parameters = [], requestBody } = documented;
-  const namesOf = (part: string) => parameters.filter((each) => each.in === part).map(({ name }) => name);
+  const parameterNames = (part: string) => parameters.filter((each) => each.in === part).map(({ name }) => name);
   return {
     id,
     tag: tags[0] ?? "",
     method: method.toUpperCase(),
     path,
     scope: security.length > 0 ? parseScope(description) : undefined,
-    pathParameters: namesOf("path"),
-    queryParameters: namesOf("query"),
+    pathParameters: parameterNames("path"),
+    queryParameters: parameterNames("query"),
     acceptsBody: requestBody !== undefined,
     bodySchema: requestBody?.content["application/json"]?.schema ?? {},
     requiresBody: requestBody?.required === true,
@@ -78,16 +77,16 @@ function readOperation(method: string, path: string, documented: OpenApiOperatio
 
 function parseScope(description: string): Scope {
   const [, scope] = /^Scope: `([\w:]+)`/m.exec(description) ?? [];
-  if (!scope) throw new Error(`No scope is named in: ${description}`);
+  if (!scope) throw new Error(`No scope in: ${description}`);
   return scope as Scope;
 }
 
 function readOutcomes({ responses }: OpenApiOperation): ApiOperation["outcomes"] {
   return new Map(
     Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
-      const answer = { status: Number(status), content };
-      if (answer.status < 400) return [[status as OperationOutcome, answer] as const];
-      return [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => [code as OperationOutcome, answer] as const);
+      const response = { status: Number(status), content };
+      if (response.status < 400) return [[status as OperationOutcome, response] as const];
+      return [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => [code as OperationOutcome, response] as const);
     }),
   );
 }

@@ -7,34 +7,34 @@ import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import type { ProductAddress } from "../harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { createLiveOrderInput } from "./live-order-input.ts";
+import { createLiveOrderInput } from "./order-and-till-inputs.ts";
 
-/** What a shop's own key may be allowed to do: everything that does not reach beyond its location. */
+/** The scopes of a location's API key: all that do not reach beyond the location. */
 export const locationKeyScopes: Scope[] = scopeNames.filter((scope) => scope !== "admin" && scope !== "locations:any");
 
-/** Two locations, one of which has everything that there is to read. */
+/** Two locations, one of which has data for every read operation. */
 export interface ContractFixture {
   product: ProductAddress;
-  shop: TestLocation;
-  /** Another location, whose key has the same scopes. */
-  other: TestLocation;
-  /** The shop's till: it was pushed, and has its report. */
+  testLocation: TestLocation;
+  /** Another location, whose API key has the same scopes. */
+  otherLocation: TestLocation;
+  /** A till of the location that was pushed and has its report. */
   till: ReturnType<typeof generateTill>;
   reportId: string;
   orderId: string;
   liveOrder: OrderLiveInput;
   catalog: ReturnType<typeof createRestaurantCatalog>;
-  /** A consumer that the shop's key created. */
+  /** A consumer that the location's API key created. */
   consumer: { id: string; name: string };
-  /** Asks as an operator does; throws when the answer is no success. */
-  asAdmin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
-  /** A new key of the shop's location with these scopes and this limit. */
-  keyWith(scopes: Scope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
+  /** Sends a request with the admin key. @throws Error when it fails. */
+  requestAsAdmin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Creates an API key of the location with these scopes and this rate limit. */
+  createKeyWithScopes(scopes: Scope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
-/** A world whose shop has something of everything; with `mark` in everything there that has a name. */
+/** Creates the fixture. `mark` is appended to every name in its data. */
 export async function createContractFixture(product: ProductAddress, { mark = "" } = {}): Promise<ContractFixture> {
-  const [shop, other] = await Promise.all([
+  const [testLocation, otherLocation] = await Promise.all([
     createTestLocation(product, { scopes: locationKeyScopes }),
     createTestLocation(product, { scopes: locationKeyScopes }),
   ]);
@@ -45,36 +45,51 @@ export async function createContractFixture(product: ProductAddress, { mark = ""
   const liveOrder = withNameSuffix(createLiveOrderInput(), mark);
   const catalog = withNameSuffix(createRestaurantCatalog(generateRestaurant("contract")), mark);
 
-  async function asAdmin<T>(method: string, path: string, body?: unknown): Promise<T> {
-    return requireSuccess(shop.request(method, path, { body, key: product.adminKey }), `${method} ${path}`);
+  async function requestAsAdmin<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return requireSuccess(testLocation.request(method, path, { body, key: product.adminKey }), `${method} ${path}`);
   }
-  async function keyWith(scopes: Scope[], rateLimit?: { perSecond: number; burst: number }): Promise<string> {
-    const { id, name } = await asAdmin<{ id: string; name: string }>("POST", "/v1/consumers", { name: randomUUID() });
-    await asAdmin("PATCH", `/v1/consumers/${id}`, { scopes, ...(rateLimit && { rateLimit }) });
-    const wanted = { locationId: shop.locationId, consumerName: name };
-    return (await asAdmin<{ apiKey: string }>("POST", "/v1/auth/keys", wanted)).apiKey;
+  async function createKeyWithScopes(
+    scopes: Scope[],
+    rateLimit?: { perSecond: number; burst: number },
+  ): Promise<string> {
+    const { id, name } = await requestAsAdmin<{ id: string; name: string }>("POST", "/v1/consumers", {
+      name: randomUUID(),
+    });
+    await requestAsAdmin("PATCH", `/v1/consumers/${id}`, { scopes, ...(rateLimit && { rateLimit }) });
+    const newKey = { locationId: testLocation.locationId, consumerName: name };
+    return (await requestAsAdmin<{ apiKey: string }>("POST", "/v1/auth/keys", newKey)).apiKey;
   }
 
   const consumer = await requireSuccess<ContractFixture["consumer"]>(
-    shop.request("POST", "/v1/consumers", { body: { name: `consumer ${randomUUID()}` } }),
+    testLocation.request("POST", "/v1/consumers", { body: { name: `consumer ${randomUUID()}` } }),
     "the consumer",
   );
-  await requireSuccess(shop.request("POST", "/v2/tills", { body: till }), "the push");
-  await requireSuccess(shop.request("PUT", "/v1/catalog", { body: catalog }), "the catalogue");
-  await requireSuccess(shop.request("POST", "/v1/orders-live", { body: [liveOrder] }), "the live order");
-  const [report] = await shop.waitForReports(1);
+  await requireSuccess(testLocation.request("POST", "/v2/tills", { body: till }), "the push");
+  await requireSuccess(testLocation.request("PUT", "/v1/catalog", { body: catalog }), "the catalog");
+  await requireSuccess(testLocation.request("POST", "/v1/orders-live", { body: [liveOrder] }), "the live order");
+  const [report] = await testLocation.waitForReports(1);
   const orders = await eventually("the orders", async () => {
-    const { data } = await shop.getJson<{ data: { id: string }[] }>("/v1/orders");
+    const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/orders");
     return data.length > 0 && data;
   });
   return {
-    ...{ product, shop, other, till, liveOrder, catalog, consumer, asAdmin, keyWith },
+    ...{
+      product,
+      testLocation,
+      otherLocation,
+      till,
+      liveOrder,
+      catalog,
+      consumer,
+      requestAsAdmin,
+      createKeyWithScopes,
+    },
     reportId: report?.id ?? "",
     orderId: orders[0]?.id ?? "",
   };
 }
 
-/** The same with the mark behind every name. */
+/** Returns a copy with the mark appended to every name. */
 function withNameSuffix<Thing>(thing: Thing, mark: string): Thing {
   const isName = (key: string) => /name$/i.test(key);
   return JSON.parse(
@@ -82,8 +97,8 @@ function withNameSuffix<Thing>(thing: Thing, mark: string): Thing {
   );
 }
 
-async function requireSuccess<T>(asking: Promise<Response>, what: string): Promise<T> {
-  const answer = await asking;
-  if (!answer.ok) throw new Error(`${what} was answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
+async function requireSuccess<T>(pending: Promise<Response>, label: string): Promise<T> {
+  const response = await pending;
+  if (!response.ok) throw new Error(`${label} returned ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
 }

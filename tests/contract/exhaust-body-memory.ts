@@ -4,12 +4,12 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 const bytesPerMebibyte = 1024 * 1024;
 
 /**
- * Sends a product in one process, which holds 56 MB of bodies at once, as many, and none of them to its end: of one key
- * what a location may send, and of another the rest. Returns what aborts them.
+ * Fills the 56 MB of body memory of a product in one process with unfinished bodies: with one API key up to the limit
+ * of its location, with the other the rest. Returns a function that aborts these requests.
  */
 export async function exhaustRequestBodyMemory(url: string, key: string, otherKey: string): Promise<() => void> {
-  const away = new AbortController();
-  const send = (size: number, sender: string) =>
+  const abortController = new AbortController();
+  const sendUnendingBody = (size: number, sender: string) =>
     fetch(`${url}/v2/tills`, {
       method: "POST",
       headers: {
@@ -19,20 +19,20 @@ export async function exhaustRequestBodyMemory(url: string, key: string, otherKe
       },
       body: createUnendingBody(gzipSync(Buffer.alloc(size * bytesPerMebibyte, " "), { level: 1 })),
       duplex: "half",
-      signal: away.signal,
+      signal: abortController.signal,
     } as RequestInit).catch(() => {});
-  // Small ones: a large one would be refused if others came before it.
-  for (let sent = 0; sent < 56; sent += 1) send(1, sent < 50 ? key : otherKey);
-  await eventually("the budget to be taken", async () => {
+  // Small bodies: a large one would be rejected when smaller ones arrive first.
+  for (let sent = 0; sent < 56; sent += 1) sendUnendingBody(1, sent < 50 ? key : otherKey);
+  await eventually("the body memory limit to be reached", async () => {
     const headers = { authorization: `Bearer ${otherKey}`, "content-type": "application/json" };
     return (await fetch(`${url}/v2/tills`, { method: "POST", headers, body: "{}" })).status === 503;
   });
-  return () => away.abort();
+  return () => abortController.abort();
 }
 
-/** All of the text that was packed can be read of it, but not that this is all. */
-function createUnendingBody(packed: Uint8Array): ReadableStream<Uint8Array> {
+/** Returns a stream of all bytes but the last: the content is complete, but the body does not end. */
+function createUnendingBody(compressed: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
-    start: (controller) => controller.enqueue(packed.subarray(0, -1)),
+    start: (controller) => controller.enqueue(compressed.subarray(0, -1)),
   });
 }

@@ -13,40 +13,40 @@ ajv.addSchema({ $id: "api", components: forbidAdditionalProperties(fullOpenApiDo
 
 const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 
-/** Expects an answer to be what the document says of this outcome: status, headers, content type and body. */
+/** Expects the documented status, headers, content type and body of an outcome. */
 export function expectDocumentedResponse(
   operation: ApiOperation,
-  answer: OperationResponse,
+  response: OperationResponse,
   outcome: OperationOutcome,
 ): void {
   const documented = operation.outcomes.get(outcome);
-  const failureMessage = `${operation.id} answered ${answer.status}: ${answer.text.slice(0, 1_000)}`;
-  expect(answer.status, failureMessage).toBe(documented?.status);
-  expect(answer.headers.get("x-request-id"), failureMessage).toMatch(/^[\w-]{16,}$/);
-  const [contentType] = (answer.headers.get("content-type") ?? "").split(";");
+  const failureMessage = `${operation.id} returned ${response.status}: ${response.text.slice(0, 1_000)}`;
+  expect(response.status, failureMessage).toBe(documented?.status);
+  expect(response.headers.get("x-request-id"), failureMessage).toMatch(/^[\w-]{16,}$/);
+  const [contentType] = (response.headers.get("content-type") ?? "").split(";");
   const types = Object.keys(documented?.content ?? {});
   if (types.length === 0) {
-    expect(answer.text, failureMessage).toBe("");
+    expect(response.text, failureMessage).toBe("");
     return;
   }
   expect(types, failureMessage).toContain(contentType);
-  const body = contentType?.endsWith("json") ? JSON.parse(answer.text) : answer.text;
+  const body = contentType?.endsWith("json") ? JSON.parse(response.text) : response.text;
   const validate = getSchemaValidator(documented?.content[contentType ?? ""]?.schema ?? {});
   expect(validate(body) ? [] : validate.errors, failureMessage).toEqual([]);
-  if (answer.status < 400) return;
-  const requestId = answer.headers.get("x-request-id");
-  expect(body).toMatchObject({ code: outcome, status: answer.status, requestId });
+  if (response.status < 400) return;
+  const requestId = response.headers.get("x-request-id");
+  expect(body).toMatchObject({ code: outcome, status: response.status, requestId });
 }
 
 function getSchemaValidator(schema: JsonSchema): ValidateFunction {
-  const known = validatorsBySchema.get(schema);
-  if (known) return known;
+  const compiled = validatorsBySchema.get(schema);
+  if (compiled) return compiled;
   const validate = ajv.compile(forbidAdditionalProperties(schema));
   validatorsBySchema.set(schema, validate);
   return validate;
 }
 
-/** The schema as replies have to keep it: a field that is not documented is a fault. References lead into the document. */
+/** Returns the schema with undocumented fields forbidden, and with references into the OpenAPI document. */
 function forbidAdditionalProperties<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(forbidAdditionalProperties) as Part;
   if (typeof part !== "object" || part === null) return part;

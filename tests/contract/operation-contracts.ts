@@ -3,17 +3,16 @@ import { accountingContract } from "./tags/accounting.ts";
 import { apiKeysContract } from "./tags/api-keys.ts";
 import { catalogContract } from "./tags/catalog.ts";
 import { consumersContract } from "./tags/consumers.ts";
-import { healthContract } from "./tags/health.ts";
+import { healthContract, openApiContract } from "./tags/health-and-openapi.ts";
 import { jobsContract } from "./tags/jobs.ts";
 import { liveOrdersContract } from "./tags/live-orders.ts";
 import { locationsContract } from "./tags/locations.ts";
-import { openApiContract } from "./tags/openapi.ts";
 import { ordersContract } from "./tags/orders.ts";
 import { reportsContract } from "./tags/reports.ts";
 import { tillsContract } from "./tags/tills.ts";
 import { webhooksContract } from "./tags/webhooks.ts";
 
-/** Every operation's contract, by operation id. */
+/** The contracts of all operations, by operation id. */
 export const operationContracts: Partial<Record<string, OperationContract>> = {
   ...healthContract,
   ...openApiContract,

@@ -1,35 +1,34 @@
 import type { ApiOperation } from "./api-operations.ts";
 import type { OperationRequest } from "./operation-contract.ts";
 
-/** What came back, read. */
+/** A response with its body as text. */
 export interface OperationResponse {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** Sends a request of an operation to the product. Of a stream of events the beginning is read. */
+/** Sends a request to an operation. Of an event stream only the first chunk is read. */
 export async function sendOperationRequest(
   url: string,
   operation: ApiOperation,
-  ask: OperationRequest,
+  operationRequest: OperationRequest,
 ): Promise<OperationResponse> {
-  const response = await fetchOperation(url, operation, ask);
+  const response = await fetchOperation(url, operation, operationRequest);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = isStream ? await readFirstChunk(response) : await response.text();
   return { status: response.status, headers: response.headers, text };
 }
 
-/** Sends a request of an operation, and leaves its reply to be read. */
 async function fetchOperation(
   url: string,
   { method, path }: ApiOperation,
-  { path: inPath = {}, query = {}, body, headers = {}, key }: OperationRequest,
+  { path: pathParameters = {}, query = {}, body, headers = {}, key }: OperationRequest,
 ): Promise<Response> {
-  const address = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ""));
+  const requestPath = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(pathParameters[name] ?? ""));
   const search = new URLSearchParams(query).toString();
   const isRaw = typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
-  return fetch(`${url}${address}${search && `?${search}`}`, {
+  return fetch(`${url}${requestPath}${search && `?${search}`}`, {
     method,
     headers: {
       ...(key && { authorization: `Bearer ${key}` }),

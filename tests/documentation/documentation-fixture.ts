@@ -6,20 +6,20 @@ import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import { edgeCaseTill } from "./edge-case-till.ts";
 import { createExampleRecorder, type ExampleRecorder } from "./example-recorder.ts";
 
-/** What the examples of the documentation are played on: a location with three days of the demo, and one odd day. */
+/** A location with three days of the demo and one day of edge cases, for the examples of the documentation. */
 export interface DocumentationFixture {
   locationId: string;
-  /** The key that partners have who were given every scope that is theirs. */
+  /** An API key with all scopes of a partner. */
   key: string;
   adminKey: string;
   recorder: ExampleRecorder;
-  /** A key of the location for a consumer with these scopes. */
-  makeKey(consumerName: string, scopes: Scope[]): Promise<string>;
+  /** Creates an API key of the location for a new consumer with these scopes. */
+  createKey(consumerName: string, scopes: Scope[]): Promise<string>;
 }
 
 const exampleDays = ["2026-05-28", "2026-05-29", homePageDay];
 
-/** The till that the home page draws the report of. */
+/** The till whose report the home page shows. */
 export const homePageTill = generateExampleTill(homePageDay);
 
 const partnerScopes: Scope[] = [
@@ -35,8 +35,8 @@ const partnerScopes: Scope[] = [
 
 export async function createDocumentationFixture(product: ProductUnderTest): Promise<DocumentationFixture> {
   const admin = createAdminApiClient({ baseUrl: product.url, apiKey: product.adminKey });
-  const place = { organizationId: "1", agencyId: "1", legacyId: 990_001, application: "POPINA" } as const;
-  const { data: location } = await admin.POST("/v1/locations/import", { body: place });
+  const newLocation = { organizationId: "1", agencyId: "1", legacyId: 990_001, application: "POPINA" } as const;
+  const { data: location } = await admin.POST("/v1/locations/import", { body: newLocation });
   const { establishmentName, siretCode, companyName, address1, zipCode, city, country, phoneNumber, tvaCode, nafCode } =
     homePageTill;
   await admin.PATCH("/v1/locations/{id}", {
@@ -61,23 +61,23 @@ export async function createDocumentationFixture(product: ProductUnderTest): Pro
     },
   });
 
-  async function makeKey(consumerName: string, scopes: Scope[]): Promise<string> {
+  async function createKey(consumerName: string, scopes: Scope[]): Promise<string> {
     const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
     await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes } });
-    const { data: made } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
-    return made.apiKey;
+    const { data: created } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
+    return created.apiKey;
   }
 
-  const key = await makeKey("Partner", partnerScopes);
+  const key = await createKey("Partner", partnerScopes);
   const recorder = createExampleRecorder(product.url, () => key);
   for (const till of [...exampleDays.map(generateExampleTill), edgeCaseTill]) {
     recorder.keepIds(till);
-    const { response } = await recorder.ask({ method: "POST", path: "/v2/tills/", body: till });
-    if (response.status !== 201) throw new Error(`A till was answered ${response.status}.`);
+    const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
+    if (response.status !== 201) throw new Error(`The push of a till returned ${response.status}.`);
   }
-  await eventually("every report to be there", async () => {
-    const { body } = await recorder.ask({ path: "/v2/reports/" });
+  await eventually("all reports", async () => {
+    const { body } = await recorder.sendRequest({ path: "/v2/reports/" });
     return body.meta.totalCount === exampleDays.length + 1;
   });
-  return { locationId: location.id, key, adminKey: product.adminKey, recorder, makeKey };
+  return { locationId: location.id, key, adminKey: product.adminKey, recorder, createKey };
 }

@@ -18,9 +18,9 @@ const createDiscountRow = (number: number, amount: number, discountGroupId: stri
   discountGroupId,
 });
 
-/** The orders of a day on which everything happened that is not a plain sale, one of each. */
+/** The orders of a day with every edge case, one of each. */
 export const edgeCaseOrders = {
-  /** Two guests share a bottle: a child row carries half of the money. */
+  /** Two guests share a bottle: a child row has half of the amount. */
   split: createExampleOrder(101, {
     products: [
       createExampleProductRow(1011, "Bordeaux 75 cl", 2800, { totalRow: 1400, taxableAmount: 1273, taxAmount: 127 }),
@@ -34,7 +34,7 @@ export const edgeCaseOrders = {
     ],
     payments: [createExamplePaymentRow(1013, 1400), createExamplePaymentRow(1014, 1400)],
   }),
-  /** Something was taken off after the bill had been printed. */
+  /** A row was canceled after the bill had been printed. */
   canceledRow: createExampleOrder(
     102,
     {
@@ -96,7 +96,7 @@ export const edgeCaseOrders = {
 
 const tillHeader = { ...tillV2Example, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] };
 
-/** The till of that day. */
+/** The till of the edge cases. */
 export const edgeCaseTill: TillV2Input = {
   ...tillHeader,
   id: "0d7c1a52-6a0b-4b53-9d0c-3f6f1f3d0e31",

@@ -6,38 +6,38 @@ const keyPattern = /pragma_[A-Za-z0-9]{20,}/g;
 
 const dayMs = 24 * 3_600_000;
 
-/** When everything happens, and ends a day later, as far as readers of the documentation are told. */
+/** The time of all examples. Expiry times are a day later. */
 const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
 
-/** Around the run, in milliseconds, a time is one of the run's own. */
+/** A time within this distance of the run, in milliseconds, is a time of the run. */
 const maxClockDistanceMs = 10 * 60_000;
 
 export interface ExampleNormalizer {
-  /** Ids that are of the examples themselves: they stay. */
+  /** Keeps the ids in this value. */
   keepIds(value: unknown): void;
-  /** The value with what differs from run to run in the place of which stands what does not. */
+  /** Returns the value with fixed ids, times and API keys in place of those of the run. */
   normalize<Value>(value: Value): Value;
 }
 
 /**
- * Makes replies the same in each run: ids that the product made up become others, always the same in the same order,
- * the time of the run becomes a settled one, and a key becomes one that opens nothing.
+ * Makes responses equal in each run. Ids that the product generated become numbered ids in the order of their
+ * appearance, times of the run become a fixed time, and API keys become an invalid key.
  */
 export function createExampleNormalizer(now = Date.now()): ExampleNormalizer {
-  const kept = new Set<string>();
+  const keptIds = new Set<string>();
   const ids = new Map<string, string>();
 
   function normalizeId(id: string, version: string): string {
-    // A version 5 follows from the till's id.
-    if (version === "5" || kept.has(id)) return id;
-    const known = ids.get(id) ?? createNumberedUuid(ids.size + 1);
-    ids.set(id, known);
-    return known;
+    // Ids of version 5 are derived from the till's id.
+    if (version === "5" || keptIds.has(id)) return id;
+    const normalizedId = ids.get(id) ?? createNumberedUuid(ids.size + 1);
+    ids.set(id, normalizedId);
+    return normalizedId;
   }
 
   function normalizeTime(time: string): string {
-    const later = [0, dayMs].find((offset) => Math.abs(Date.parse(time) - now - offset) < maxClockDistanceMs);
-    return later === undefined ? time : new Date(normalizedTimeMs + later).toISOString();
+    const offset = [0, dayMs].find((each) => Math.abs(Date.parse(time) - now - each) < maxClockDistanceMs);
+    return offset === undefined ? time : new Date(normalizedTimeMs + offset).toISOString();
   }
 
   function normalizeText(text: string): string {
@@ -49,7 +49,7 @@ export function createExampleNormalizer(now = Date.now()): ExampleNormalizer {
 
   return {
     keepIds(value) {
-      for (const [id] of JSON.stringify(value ?? null).matchAll(uuidPattern)) kept.add(id);
+      for (const [id] of JSON.stringify(value ?? null).matchAll(uuidPattern)) keptIds.add(id);
     },
     normalize: (value) => JSON.parse(normalizeText(JSON.stringify(value ?? null))),
   };

@@ -7,23 +7,23 @@ type Product = Order["productRowList"][number];
 type Menu = Order["menuRowList"][number];
 type Payment = Order["paymentRowList"][number];
 
-/** An id that says what it is of, always the same. */
+/** Returns the UUID of a numbered example. */
 export function createExampleId(number: number): string {
   return `e0000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
 
-/** A product of an order at 10 % VAT, with amounts that add up; a weight is in kilograms. */
+/** Returns a product row at 10 % VAT with consistent amounts. Weights are kilograms. */
 export function createExampleProductRow(
   number: number,
   name: string,
   unitPrice: number,
-  rest: Partial<Product> = {},
+  overrides: Partial<Product> = {},
 ): Product {
-  const { quantity = 1, weight = null, modifierRowList = [], discountRowList = [] } = rest;
+  const { quantity = 1, weight = null, modifierRowList = [], discountRowList = [] } = overrides;
   const unitPriceRowWithModifier = unitPrice + sumAmounts(modifierRowList, ({ amount }) => amount);
   const totalRowWithModifier = priceByWeight(unitPriceRowWithModifier, quantity, weight ?? 1);
   const totalDiscount = sumAmounts(discountRowList, ({ amount }) => amount);
-  const totalRow = rest.totalRow ?? totalRowWithModifier - totalDiscount;
+  const totalRow = overrides.totalRow ?? totalRowWithModifier - totalDiscount;
   const taxableAmount = amountWithoutTax(totalRow, 10);
   const { isCanceled, isTransferred, isMerged, isCustomPrice, validated, taxId, taxName, taxRate } = productRowExample;
   return {
@@ -43,7 +43,7 @@ export function createExampleProductRow(
     taxableAmount,
     taxAmount: totalRow - taxableAmount,
     currencyCode: "EUR",
-    ...rest,
+    ...overrides,
     quantity,
     weight,
     modifierRowList,
@@ -51,8 +51,8 @@ export function createExampleProductRow(
   };
 }
 
-/** A card payment. */
-export function createExamplePaymentRow(number: number, amount: number, rest: Partial<Payment> = {}): Payment {
+/** Returns a card payment. */
+export function createExamplePaymentRow(number: number, amount: number, overrides: Partial<Payment> = {}): Payment {
   return {
     id: createExampleId(number),
     recordedAt: "2026-05-31T11:10:00.000Z",
@@ -63,7 +63,7 @@ export function createExamplePaymentRow(number: number, amount: number, rest: Pa
     paymentType: "payment",
     paymentMode: "card",
     currencyCode: "EUR",
-    ...rest,
+    ...overrides,
   };
 }
 
@@ -84,11 +84,11 @@ interface ExampleOrderRows {
   payments?: Payment[];
 }
 
-/** An order with amounts that add up, paid unless `rest` says otherwise. */
+/** Returns an order with consistent amounts, by default paid. */
 export function createExampleOrder(
   number: number,
   { products = [], menus = [], payments }: ExampleOrderRows,
-  rest: Partial<Order> = {},
+  overrides: Partial<Order> = {},
 ): Order {
   const rows = [...products, ...menus.flatMap(({ productRowList }) => productRowList)].filter(
     ({ isCanceled, isTransferred, isLoss }) => !isCanceled && !isTransferred && !isLoss,
@@ -96,7 +96,8 @@ export function createExampleOrder(
   const total = sumAmounts(rows, ({ totalRow }) => totalRow);
   const totalTax = sumAmounts(rows, ({ taxAmount }) => taxAmount);
   const paid =
-    payments ?? (rest.isCanceled || rest.isTransferred ? [] : [createExamplePaymentRow(500_000 + number, total)]);
+    payments ??
+    (overrides.isCanceled || overrides.isTransferred ? [] : [createExamplePaymentRow(500_000 + number, total)]);
   return {
     id: createExampleId(number),
     openedAt: "2026-05-31T10:15:00.000Z",
@@ -114,14 +115,14 @@ export function createExampleOrder(
     preparationActivated: true,
     isMerged: false,
     manuallyClosed: false,
-    isPaid: !(rest.isCanceled || rest.isTransferred),
+    isPaid: !(overrides.isCanceled || overrides.isTransferred),
     isCanceled: false,
     isPrepaid: false,
     isTransferred: false,
     paymentRowList: paid,
     productRowList: products,
     menuRowList: menus,
-    ...rest,
+    ...overrides,
   };
 }
 

@@ -1,25 +1,24 @@
 import { createExampleNormalizer } from "./example-normalizer.ts";
 
-/** Where the documentation says that the API is. */
+/** The URL of the API in the documentation. */
 export const documentedApiUrl = "http://127.0.0.1:4000";
 
-/** What is asked, as the documentation shows it. */
 interface RecordedRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Null: none. */
+  /** By default the fixture's API key; null for none. */
   key?: string | null;
 }
 
-/** A request and its reply, as they went. */
+/** A request and its response, in the format of the example files. */
 export interface RecordedExchange {
   request: { method: string; path: string; headers: Record<string, string>; body?: unknown };
   reply: { status: number; headers: Record<string, string>; body: unknown };
 }
 
-/** Headers of replies that the documentation speaks of. */
+/** Response headers that the documentation shows. */
 const documentedHeaders = [
   "etag",
   "location",
@@ -29,21 +28,21 @@ const documentedHeaders = [
   "ratelimit-policy",
 ];
 
-/** In the place of every entity tag. */
+/** Replaces every ETag. */
 const placeholderEtag = '"mC5uX0hQ2rW8"';
 
-/** Fields that differ from run to run by nature, with what is told of them. */
+/** Values of fields that differ in each run. */
 const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds: 38, averageMilliseconds: 38 };
 
 export type ExampleRecorder = ReturnType<typeof createExampleRecorder>;
 
-/** Asks the product, and remembers under names what was asked and answered, made the same in each run. */
-export function createExampleRecorder(url: string, ownKey: () => string) {
+/** Sends requests to the product, and records normalized requests and responses by name. */
+export function createExampleRecorder(url: string, getDefaultKey: () => string) {
   const normalizer = createExampleNormalizer();
   const recordedExamples = new Map<string, unknown>();
 
-  /** Asks, and gives the reply's body as it came. */
-  async function ask({ method = "GET", path, headers = {}, body, key = ownKey() }: RecordedRequest) {
+  /** Sends a request. Returns the response and its parsed body. */
+  async function sendRequest({ method = "GET", path, headers = {}, body, key = getDefaultKey() }: RecordedRequest) {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
@@ -58,21 +57,21 @@ export function createExampleRecorder(url: string, ownKey: () => string) {
   }
 
   return {
-    ask,
+    sendRequest,
     normalize: normalizer.normalize,
     keepIds: normalizer.keepIds,
-    /** Asks as `ask` does, and tells of it under a name. */
-    async recordExchange(name: string, asked: RecordedRequest) {
-      if (recordedExamples.has(name)) throw new Error(`There is an example named ${name} already.`);
-      const { response, body } = await ask(asked);
-      const { method = "GET", path, headers = {}, key } = asked;
+    /** Sends a request, and records it with its response. Returns the response body. */
+    async recordExchange(name: string, request: RecordedRequest) {
+      if (recordedExamples.has(name)) throw new Error(`The example ${name} exists already.`);
+      const { response, body } = await sendRequest(request);
+      const { method = "GET", path, headers = {}, key } = request;
       const shownKey = key === null ? {} : { authorization: "Bearer <your key>" };
       const exchange: RecordedExchange = {
         request: {
           method,
           path,
           headers: { ...shownKey, ...headers, ...("if-none-match" in headers && { "if-none-match": placeholderEtag }) },
-          ...(asked.body !== undefined && { body: asked.body }),
+          ...(request.body !== undefined && { body: request.body }),
         },
         reply: {
           status: response.status,
@@ -83,17 +82,17 @@ export function createExampleRecorder(url: string, ownKey: () => string) {
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(exchange)));
       return body;
     },
-    /** Tells something under a name. */
+    /** Records a value. */
     recordExample(name: string, value: unknown) {
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(value)));
     },
-    told: () => [...recordedExamples],
+    recordedExamples,
   };
 }
 
 function pickDocumentedHeaders({ headers }: Response): Record<string, string> {
-  const told = [...headers].filter(([name]) => documentedHeaders.includes(name));
-  return Object.fromEntries(told.map(([name, value]) => [name, name === "etag" ? placeholderEtag : value]));
+  const documented = [...headers].filter(([name]) => documentedHeaders.includes(name));
+  return Object.fromEntries(documented.map(([name, value]) => [name, name === "etag" ? placeholderEtag : value]));
 }
 
 function withFixedFieldValues<Value>(value: Value): Value {

@@ -31,25 +31,25 @@ const paid = createExampleOrder(
   { tableName: "12", paidAt: "2026-06-01T09:00:00.000Z", modifiedAt: "2026-06-01T09:00:00.000Z" },
 );
 
-/** A live order as the point of sale sends it, each time that it changes. */
+/** Returns a live order as the POS sends it after each change. */
 function createRevision(revisionHash: string, data: object) {
   const { establishmentName, city, country } = orderLiveInputExample;
   return { id: createExampleId(2000), tillId, revisionHash, establishmentName, city, country, data };
 }
 
-/** The life of a live order: opened, added to, paid; and the stream that tells of it. */
+/** Records a live order that is opened, changed and paid, and the stream of its events. */
 export async function recordLiveOrder({ recorder, key }: DocumentationFixture, url: string): Promise<void> {
   const { recordExchange, recordExample } = recorder;
   recorder.keepIds([opened, withWine, paid, tillId]);
-  const send = (body: unknown) => ({ method: "POST", path: "/v1/orders-live/", body: [body] }) as const;
-  await recordExchange("live-opened", send(createRevision("rev-1", opened)));
-  await recordExchange("live-unchanged", send(createRevision("rev-1", opened)));
+  const upsertRequest = (body: unknown) => ({ method: "POST", path: "/v1/orders-live/", body: [body] }) as const;
+  await recordExchange("live-opened", upsertRequest(createRevision("rev-1", opened)));
+  await recordExchange("live-unchanged", upsertRequest(createRevision("rev-1", opened)));
   const stream = await openTextStream(`${url}/v1/orders-live/stream`, key);
   await stream.until("event: ready");
-  await recordExchange("live-changed", send(createRevision("rev-2", withWine)));
+  await recordExchange("live-changed", upsertRequest(createRevision("rev-2", withWine)));
   await stream.until("rev-2");
   await recordExchange("live-list", { path: "/v1/orders-live/?isPaid=false" });
-  await recordExchange("live-paid", send(createRevision("rev-3", paid)));
+  await recordExchange("live-paid", upsertRequest(createRevision("rev-3", paid)));
   await stream.until("rev-3");
   recordExample("live-stream", {
     url: `${documentedApiUrl}/v1/orders-live/stream`,
@@ -58,7 +58,7 @@ export async function recordLiveOrder({ recorder, key }: DocumentationFixture, u
   stream.close();
 }
 
-/** The stream with of each order only its id, total and whether it is paid: it has every field. */
+/** Returns the stream's text with only the id, hash, total and payment state of each order. */
 function shortenStreamText(text: string): string {
   return text.replace(/^data: (\{"id".*)$/gm, (_, json) => {
     const { id, revisionHash, total, data } = JSON.parse(json);
@@ -75,9 +75,9 @@ async function openTextStream(url: string, key: string) {
     text: () => text,
     async until(part: string) {
       while (!text.includes(part) || !text.endsWith("\n\n")) {
-        const read = await reader?.read();
-        if (!read || read.done) throw new Error(`The stream ended before ${part}.`);
-        text += read.value;
+        const chunk = await reader?.read();
+        if (!chunk || chunk.done) throw new Error(`The stream ended before ${part}.`);
+        text += chunk.value;
       }
     },
     close: () => controller.abort(),

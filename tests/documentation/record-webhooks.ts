@@ -26,26 +26,32 @@ interface ReceivedWebhookMessage {
   body: string;
 }
 
-/** A recipient, a webhook, a message that arrives at the second attempt, and what there is for when none arrives. */
+/**
+ * Records a recipient, a webhook, a message that succeeds with the second attempt, a replay, a recovery and a rotation.
+ */
 export async function recordWebhooks({ recorder }: DocumentationFixture): Promise<void> {
-  const { recordExchange, ask, recordExample, normalize } = recorder;
+  const { recordExchange, sendRequest, recordExample, normalize } = recorder;
   const endpoint = await startWebhookEndpoint();
   const recipient = await recordExchange("webhook-recipient", {
     method: "POST",
     path: "/v1/recipients/",
     body: { name: "Stock keeper", hmacSecret: secret },
   });
-  const asked = { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid", "report.finalized"] };
-  const { body: webhook, response } = await ask({ method: "POST", path: "/v1/webhooks/", body: asked });
-  const shown = (value: object) => ({ ...value, endpointUrl: documentedEndpointUrl });
+  const newWebhook = {
+    recipientId: recipient.id,
+    endpointUrl: endpoint.url,
+    events: ["order.paid", "report.finalized"],
+  };
+  const { body: webhook, response } = await sendRequest({ method: "POST", path: "/v1/webhooks/", body: newWebhook });
+  const withDocumentedUrl = (value: object) => ({ ...value, endpointUrl: documentedEndpointUrl });
   recordExample("webhook", {
     request: {
       method: "POST",
       path: "/v1/webhooks/",
       headers: { authorization: "Bearer <your key>" },
-      body: shown(asked),
+      body: withDocumentedUrl(newWebhook),
     },
-    reply: { status: response.status, headers: {}, body: shown(webhook) },
+    reply: { status: response.status, headers: {}, body: withDocumentedUrl(webhook) },
   });
 
   await recordExchange("webhook-test", { method: "POST", path: `/v1/webhooks/${webhook.id}/test` });
@@ -61,7 +67,7 @@ export async function recordWebhooks({ recorder }: DocumentationFixture): Promis
   const tillId = createExampleId(3003);
   recorder.keepIds([paid, tillId]);
   endpoint.failOnce(paid.id);
-  await ask({
+  await sendRequest({
     method: "POST",
     path: "/v1/orders-live/",
     body: [{ id: paid.id, tillId, revisionHash: "rev-1", data: paid }],
@@ -73,7 +79,7 @@ export async function recordWebhooks({ recorder }: DocumentationFixture): Promis
 
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
   const delivered = await eventually("the delivery to be settled", async () => {
-    const { body } = await ask({ path: `${deliveries}?event=order.paid` });
+    const { body } = await sendRequest({ path: `${deliveries}?event=order.paid` });
     const { "webhook-id": messageId } = secondAttempt.headers;
     return body.data.find((delivery: Delivery) => delivery.messageId === messageId && delivery.state === "succeeded");
   });
@@ -94,61 +100,64 @@ export async function recordWebhooks({ recorder }: DocumentationFixture): Promis
 }
 
 /**
- * A message as it came, made the same in each run and then signed again: whoever tries the snippets on it finds it
- * right. What really came is checked first.
+ * Returns a message with normalized values and new signatures, so that readers can verify it with the snippets. Checks
+ * the received signatures first.
  */
-function describeMessage({ headers, body }: ReceivedWebhookMessage, settle: <Value>(value: Value) => Value) {
-  const came = String(headers["webhook-timestamp"]);
-  const signed = computeSignatures(String(headers["webhook-id"]), came, body);
-  for (const [name, value] of Object.entries(signed))
+function describeMessage({ headers, body }: ReceivedWebhookMessage, normalize: <Value>(value: Value) => Value) {
+  const receivedTimestamp = String(headers["webhook-timestamp"]);
+  const signatures = computeSignatures(String(headers["webhook-id"]), receivedTimestamp, body);
+  for (const [name, value] of Object.entries(signatures))
     if (headers[name] !== value) throw new Error(`${name} is ${headers[name]}, and not ${value}.`);
 
-  const settled = settle(JSON.parse(body));
-  const text = JSON.stringify(settled);
+  const normalized = normalize(JSON.parse(body));
+  const text = JSON.stringify(normalized);
   const timestamp = String(Date.parse("2026-06-01T09:00:00.000Z") / 1_000);
   return {
     headers: {
       "content-type": headers["content-type"],
-      "webhook-id": settled.meta.id,
+      "webhook-id": normalized.meta.id,
       "webhook-timestamp": timestamp,
-      "x-popina-webhook-id": settled.meta.id,
+      "x-popina-webhook-id": normalized.meta.id,
       "x-popina-webhook-event": headers["x-popina-webhook-event"],
-      ...computeSignatures(settled.meta.id, timestamp, text),
+      ...computeSignatures(normalized.meta.id, timestamp, text),
     },
-    body: settled,
+    body: normalized,
     text,
     secret,
   };
 }
 
 function computeSignatures(id: string, timestamp: string, body: string): Record<string, string> {
-  const hmac = (signed: string) => createHmac("sha256", secret).update(signed).digest();
+  const hmac = (signatures: string) => createHmac("sha256", secret).update(signatures).digest();
   return {
     "webhook-signature": `v1,${hmac(`${id}.${timestamp}.${body}`).toString("base64")}`,
     "x-popina-hmac-signature": hmac(body).toString("hex"),
   };
 }
 
-/** An endpoint that also receives messages of what happened just before it was subscribed: a message is found by its text. */
+/**
+ * Starts a webhook endpoint. It may also receive messages of events just before its subscription: a message is found by
+ * its text.
+ */
 async function startWebhookEndpoint() {
   const messages: ReceivedWebhookMessage[] = [];
-  let failing: string | undefined;
+  let failingText: string | undefined;
   const server = createServer(async (request, response) => {
     const body = await text(request);
     messages.push({ headers: request.headers, body });
-    const isFailing = failing !== undefined && body.includes(failing);
-    if (isFailing) failing = undefined;
+    const isFailing = failingText !== undefined && body.includes(failingText);
+    if (isFailing) failingText = undefined;
     response.writeHead(isFailing ? 503 : 204).end();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    /** The messages so far whose body contains this text, in the order in which they came. */
+    /** Returns the messages so far whose body contains this text, in the order of arrival. */
     messagesWith: (part: string) => messages.filter(({ body }) => body.includes(part)),
-    /** Answers 503 to the next message whose body contains this text. */
+    /** Responds with 503 to the next message whose body contains this text. */
     failOnce(part: string) {
-      failing = part;
+      failingText = part;
     },
     close() {
       server.closeAllConnections();

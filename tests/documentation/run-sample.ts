@@ -9,7 +9,7 @@ import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 const repositoryFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
 const tryItFolder = join(repositoryFolder, "docs-portal", "src", "try-it");
 
-/** What a reader has typed in, as the form beside an operation has it. */
+/** The values in the form of an operation. */
 interface SampleInputs {
   server: string;
   key: string;
@@ -23,12 +23,12 @@ interface SampleOperation {
   path: string;
 }
 
-/** The parts of the site that make samples. */
+/** The functions of the site that generate samples. */
 interface SampleGenerator {
   composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
-  responseKindOf(operation: SampleOperation): unknown;
-  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responseKind: unknown }): string }[];
-  responseFile: string;
+  replyKindOf(operation: SampleOperation): unknown;
+  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responses: unknown }): string }[];
+  replyFile: string;
 }
 
 const sampleGenerator: SampleGenerator = Object.assign(
@@ -40,7 +40,7 @@ const sampleGenerator: SampleGenerator = Object.assign(
   )),
 );
 
-/** How the samples of a language are run: what they are saved as, and with what program. */
+/** The file name and the command to run the samples of a language. */
 const programsByLanguage: Record<string, { file: string; command: string; args: string[] }> = {
   curl: { file: "sample.sh", command: "sh", args: [] },
   typescript: { file: "sample.mts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
@@ -48,14 +48,14 @@ const programsByLanguage: Record<string, { file: string; command: string; args: 
   php: { file: "sample.php", command: "php", args: ["-d", "display_errors=stderr"] },
 };
 
-/** Milliseconds after which a sample is ended. */
+/** Milliseconds after which a sample is killed. */
 const sampleTimeoutMs = 20_000;
 
 const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
 
 export type SampleLanguage = SampleGenerator["sampleLanguages"][number];
 
-/** The languages of the samples that this machine has a program for. */
+/** The languages of the samples that can run on this machine. */
 export const installedSampleLanguages: SampleLanguage[] = sampleGenerator.sampleLanguages.filter(({ id }) =>
   isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
@@ -67,13 +67,13 @@ const sampleOperations: SampleOperation[] = Object.entries<Record<string, object
 );
 
 export interface RunnableSample {
-  /** Rejects with what it told when it fails. `saved` is the file that it made, if it did. */
+  /** Runs the sample. Rejects with its output when it fails. `saved` is the file that it downloaded, if any. */
   run(): Promise<{ output: string; saved: Buffer | undefined }>;
-  /** Ends it once its output has this text. */
+  /** Runs the sample until its output has this text, and kills it. */
   runUntil(text: string): Promise<void>;
 }
 
-/** The sample of an operation as the reference shows it for these inputs. */
+/** Returns the sample of an operation that the reference shows for these inputs. */
 export function createRunnableSample(
   language: SampleLanguage,
   operationId: string,
@@ -81,38 +81,39 @@ export function createRunnableSample(
 ): RunnableSample {
   const operation = sampleOperations.find((each) => each.operationId === operationId);
   const program = programsByLanguage[language.id];
-  if (!operation || !program) throw new Error(`There is no ${operationId}, or nothing to run ${language.label} with.`);
+  if (!operation || !program)
+    throw new Error(`The operation ${operationId} or a command for ${language.label} is missing.`);
   const request = sampleGenerator.composeRequest(operation, inputs);
-  const text = language.write({ request, responseKind: sampleGenerator.responseKindOf(operation) });
+  const text = language.write({ request, responses: sampleGenerator.replyKindOf(operation) });
 
   async function runProgram(
-    isEnough: (output: string) => boolean,
+    isComplete: (output: string) => boolean,
   ): Promise<{ output: string; saved: Buffer | undefined }> {
     const folder = mkdtempSync(join(tmpdir(), "pragma-sample-"));
     try {
       const { file, command, args } = program as NonNullable<typeof program>;
       writeFileSync(join(folder, file), text);
       if (inputs.body !== undefined) writeFileSync(join(folder, "body.json"), inputs.body);
-      // Nothing of the environment but the path: a proxy would be asked for the product. A group of its own, so that
-      // what a shell starts ends with the shell.
+      // No other variables: a configured proxy would receive the requests. A process group, so that the children of a
+      // shell end with it.
       const env = { PATH: process.env.PATH };
       const child = spawn(command, [...args, file], { cwd: folder, env, detached: true });
-      const end = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
-      const deadline = setTimeout(end, sampleTimeoutMs);
+      const killSample = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
+      const deadline = setTimeout(killSample, sampleTimeoutMs);
       let output = "";
-      let told = "";
+      let errorOutput = "";
       child.stderr.on("data", (part) => {
-        told += part;
+        errorOutput += part;
       });
       child.stdout.on("data", (part) => {
         output += part;
-        if (isEnough(output)) end();
+        if (isComplete(output)) killSample();
       });
       const [code] = await once(child, "close");
       clearTimeout(deadline);
-      if (code !== 0 && !isEnough(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${told}`);
-      const reply = join(folder, sampleGenerator.responseFile);
-      return { output, saved: existsSync(reply) ? readFileSync(reply) : undefined };
+      if (code !== 0 && !isComplete(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${errorOutput}`);
+      const response = join(folder, sampleGenerator.replyFile);
+      return { output, saved: existsSync(response) ? readFileSync(response) : undefined };
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -120,9 +121,9 @@ export function createRunnableSample(
 
   return {
     run: () => runProgram(() => false),
-    runUntil: async (wanted) => {
-      const { output } = await runProgram((soFar) => soFar.includes(wanted));
-      if (!output.includes(wanted)) throw new Error(`The sample ended, and told nothing of ${wanted}:\n${output}`);
+    runUntil: async (expectedText) => {
+      const { output } = await runProgram((soFar) => soFar.includes(expectedText));
+      if (!output.includes(expectedText)) throw new Error(`The sample ended without ${expectedText}:\n${output}`);
     },
   };
 }

@@ -3,10 +3,11 @@ import { type ApiOperation, apiOperations, type OperationOutcome } from "../cont
 import { errorRequestBuilders } from "../contract/common-error-requests.ts";
 import type { OperationRequest } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
-import { type DeploymentMode, describeResponseShape } from "../harness/both-modes.ts";
+import type { DeploymentMode } from "../harness/both-modes.ts";
+import { describeResponseShape } from "../harness/compare-responses.ts";
 import { bothModes, buildOutcomeRequest, fixturesByMode, toRawRequest } from "./equivalence-fixture.ts";
 
-/** Those of an operation's documented outcomes that a request alone brings about. */
+/** Returns the documented outcomes of an operation that one request can cause. */
 function listTestableOutcomes({ id, outcomes }: ApiOperation): OperationOutcome[] {
   const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
   return [...outcomes.keys()].filter(
@@ -19,39 +20,42 @@ function listTestableOutcomes({ id, outcomes }: ApiOperation): OperationOutcome[
 
 async function buildRequest(
   operation: ApiOperation,
-  way: DeploymentMode,
+  mode: DeploymentMode,
   outcome: OperationOutcome,
 ): Promise<OperationRequest> {
-  const ask = await buildOutcomeRequest(operation, way, outcome);
-  if (operationContracts[operation.id]?.requestsByOutcome[outcome]) return ask;
+  const operationRequest = await buildOutcomeRequest(operation, mode, outcome);
+  if (operationContracts[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
   return (
-    (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(ask, operation, fixturesByMode[way])) ??
-    ask
+    (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
+      operationRequest,
+      operation,
+      fixturesByMode[mode],
+    )) ?? operationRequest
   );
 }
 
-/** Every documented outcome of every operation: what is read to the byte, what is changed in outline. */
-export function describeDocumentedOutcomes(): void {
-  describe.each(apiOperations)("$id is answered alike", (operation) => {
+/** Compares every documented outcome of every operation: reads byte by byte, writes by their shape. */
+export function defineDocumentedOutcomeTests(): void {
+  describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {
       const status = operation.outcomes.get(outcome)?.status;
       if (operation.method === "GET") {
-        const reply = await bothModes.expectSameResponse(
-          toRawRequest(operation, await buildRequest(operation, "together", outcome)),
+        const response = await bothModes.expectSameResponse(
+          toRawRequest(operation, await buildRequest(operation, "singleProcess", outcome)),
         );
-        expect(reply.status).toBe(status);
+        expect(response.status).toBe(status);
         return;
       }
-      const [together, apart] = [
-        await buildRequest(operation, "together", outcome),
-        await buildRequest(operation, "apart", outcome),
+      const [singleProcess, split] = [
+        await buildRequest(operation, "singleProcess", outcome),
+        await buildRequest(operation, "split", outcome),
       ];
-      const asks = { together, apart };
-      const replies = await bothModes.expectEquivalentResponses(
-        (way) => toRawRequest(operation, asks[way]),
+      const requests = { singleProcess, split };
+      const responses = await bothModes.expectEquivalentResponses(
+        (mode) => toRawRequest(operation, requests[mode]),
         describeResponseShape,
       );
-      expect(replies.together.status).toBe(status);
+      expect(responses.singleProcess.status).toBe(status);
     });
   });
 }

@@ -3,20 +3,23 @@ import { Random } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import type { ApiOperation, OperationOutcome } from "../contract/api-operations.ts";
 import { type ContractFixture, createContractFixture } from "../contract/contract-fixture.ts";
-import { type OperationRequest, successRequestBuilder } from "../contract/operation-contract.ts";
+import { getSuccessRequestBuilder, type OperationRequest } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
+import { createTillInput } from "../contract/order-and-till-inputs.ts";
 import { jobLimitVariables } from "../contract/tags/jobs.ts";
-import { createTillInput } from "../contract/till-input.ts";
 import { type DeploymentMode, type ProductInBothModes, startProductInBothModes } from "../harness/both-modes.ts";
-import { type FakeLegacyBackoffice, startFakeLegacyBackoffice } from "../harness/fake-legacy-backoffice.ts";
-import { legacyBackofficeVariables } from "../harness/legacy-variables.ts";
+import {
+  type FakeLegacyBackoffice,
+  legacyBackofficeVariables,
+  startFakeLegacyBackoffice,
+} from "../harness/fake-legacy-backoffice.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 
-/** An installation that runs both ways, each with a world of its own in the one database. */
+/** An installation that runs in both modes, each with its own fixture in the same database. */
 export let bothModes: ProductInBothModes;
 export let fixturesByMode: Record<DeploymentMode, ContractFixture>;
-/** The key of somebody who may do nothing. */
+/** An API key without scopes. */
 export let keyWithoutScopes: string;
 let environment: TestEnvironment;
 let backoffice: FakeLegacyBackoffice;
@@ -30,20 +33,21 @@ export async function startEquivalenceFixture(): Promise<void> {
     ...{ ...jobLimitVariables, ...legacyBackofficeVariables(backoffice) },
   });
   bothModes = await startProductInBothModes(environment.variables);
-  const [together, apart] = await Promise.all([
-    createContractFixture(bothModes.together),
-    createContractFixture(bothModes.apart),
+  const [singleProcess, split] = await Promise.all([
+    createContractFixture(bothModes.singleProcess),
+    createContractFixture(bothModes.split),
   ]);
-  fixturesByMode = { together, apart };
-  keyWithoutScopes = await together.keyWith([]);
-  // Lists of which a page is not the whole.
-  const { shop } = together;
+  fixturesByMode = { singleProcess, split };
+  keyWithoutScopes = await singleProcess.createKeyWithScopes([]);
+  // More tills, so that lists have several pages.
+  const { testLocation } = singleProcess;
   for (const till of [createTillInput(), createTillInput()])
-    expect((await shop.request("POST", "/v2/tills", { body: till })).status).toBe(201);
+    expect((await testLocation.request("POST", "/v2/tills", { body: till })).status).toBe(201);
   expect(
-    (await shop.request("POST", "/v1/tills", { body: createSampleTillV1(new Random("older"), shop) })).status,
+    (await testLocation.request("POST", "/v1/tills", { body: createSampleTillV1(new Random("older"), testLocation) }))
+      .status,
   ).toBe(201);
-  await shop.waitForReports(4);
+  await testLocation.waitForReports(4);
 }
 
 export async function stopEquivalenceFixture(): Promise<void> {
@@ -52,29 +56,35 @@ export async function stopEquivalenceFixture(): Promise<void> {
   await environment?.remove();
 }
 
-/** The request for an outcome of an operation, or else its ordinary one. */
+/** Returns the request for an outcome of an operation, or else its success request. */
 export async function buildOutcomeRequest(
   operation: ApiOperation,
-  way: DeploymentMode,
+  mode: DeploymentMode,
   outcome?: OperationOutcome,
 ): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
-  const asking = (outcome && contract?.requestsByOutcome[outcome]) ?? successRequestBuilder(operation, contract);
-  return { key: fixturesByMode[way].shop.key, ...(await asking(fixturesByMode[way])) };
+  const buildRequest =
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
+  return { key: fixturesByMode[mode].testLocation.key, ...(await buildRequest(fixturesByMode[mode])) };
 }
 
-/** The request as it goes over the wire. Of a reply that does not end the headers are waited for. */
-export function toRawRequest({ method, path, outcomes }: ApiOperation, ask: OperationRequest): RawHttpRequest {
-  const address = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ask.path?.[name] ?? ""));
-  const search = new URLSearchParams(ask.query).toString();
-  const { body, key } = ask;
+/** Returns the raw HTTP request. Of an event stream, only the headers are read. */
+export function toRawRequest(
+  { method, path, outcomes }: ApiOperation,
+  operationRequest: OperationRequest,
+): RawHttpRequest {
+  const requestPath = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(operationRequest.path?.[name] ?? ""),
+  );
+  const search = new URLSearchParams(operationRequest.query).toString();
+  const { body, key } = operationRequest;
   return {
     method,
-    path: address + (search && `?${search}`),
+    path: requestPath + (search && `?${search}`),
     headers: {
       ...(key && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { "content-type": "application/json" }),
-      ...ask.headers,
+      ...operationRequest.headers,
     },
     ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
     isHeadersOnly: outcomes.get("200")?.content["text/event-stream"] !== undefined,

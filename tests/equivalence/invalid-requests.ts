@@ -6,7 +6,7 @@ import { bothModes, buildOutcomeRequest, keyWithoutScopes, toRawRequest } from "
 
 const gzip = { "content-encoding": "gzip" };
 
-/** Bodies of which no operation takes one. */
+/** Bodies that every operation rejects. */
 const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string>][] = [
   [""],
   ["{"],
@@ -24,32 +24,36 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
-/** What every operation refuses, in all the ways that there are. */
-export function describeInvalidRequests(): void {
-  it.each(apiOperations.filter(({ scope }) => scope))("$method $path refuses keys alike", async (operation) => {
-    const ask = await buildOutcomeRequest(operation, "together");
-    for (const authorization of invalidAuthorizations) {
-      const headers = authorization === undefined ? {} : { authorization };
-      const { status } = await bothModes.expectSameResponse(
-        toRawRequest(operation, withHeaders({ ...ask, key: null }, headers)),
-      );
-      expect(status).toBe(401);
-    }
-    expect(
-      (await bothModes.expectSameResponse(toRawRequest(operation, { ...ask, key: keyWithoutScopes }))).status,
-    ).toBe(403);
-  });
+/** Compares the errors that every operation can return. */
+export function defineInvalidRequestTests(): void {
+  it.each(apiOperations.filter(({ scope }) => scope))(
+    "$method $path rejects API keys with equal responses",
+    async (operation) => {
+      const operationRequest = await buildOutcomeRequest(operation, "singleProcess");
+      for (const authorization of invalidAuthorizations) {
+        const headers = authorization === undefined ? {} : { authorization };
+        const { status } = await bothModes.expectSameResponse(
+          toRawRequest(operation, withHeaders({ ...operationRequest, key: null }, headers)),
+        );
+        expect(status).toBe(401);
+      }
+      expect(
+        (await bothModes.expectSameResponse(toRawRequest(operation, { ...operationRequest, key: keyWithoutScopes })))
+          .status,
+      ).toBe(403);
+    },
+  );
 
-  const takingBodies = apiOperations
+  const bodyOperations = apiOperations
     .filter(({ acceptsBody }) => acceptsBody)
     .map((operation, at) => ({ operation, at }));
-  it.each(takingBodies)(
-    "$operation.method $operation.path refuses bodies alike, as they are and in chunks",
+  it.each(bodyOperations)(
+    "$operation.method $operation.path rejects bodies with equal responses, with and without chunks",
     async ({ operation, at }) => {
-      const ask = await buildOutcomeRequest(operation, "together");
+      const operationRequest = await buildOutcomeRequest(operation, "singleProcess");
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
-        const request = toRawRequest(operation, withHeaders({ ...ask, body }, headers));
-        // Bodies are read in one place for all operations: what one gets as it is, the next gets in chunks.
+        const request = toRawRequest(operation, withHeaders({ ...operationRequest, body }, headers));
+        // All operations share the code that reads bodies: they alternate between chunked and plain bodies.
         const { status } = await bothModes.expectSameResponse({ ...request, isChunked: (index + at) % 2 === 1 });
         if (body !== "" || operation.requiresBody) expect(status).toBeGreaterThanOrEqual(400);
       }

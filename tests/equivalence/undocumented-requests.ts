@@ -5,27 +5,31 @@ import { bothModes, fixturesByMode } from "./equivalence-fixture.ts";
 const testedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
 const origin = "https://portal.example";
 
-const withKey = (more: Record<string, string> = {}) => ({
-  headers: { authorization: fixturesByMode.together.shop.key, ...more },
+const withKey = (extraHeaders: Record<string, string> = {}) => ({
+  headers: { authorization: fixturesByMode.singleProcess.testLocation.key, ...extraHeaders },
 });
 
-/** Methods that nobody documented, addresses that nobody serves, headers that nobody wants. */
-export function describeUndocumentedRequests(): void {
+/** Compares responses to undocumented methods, unknown paths and unused headers. */
+export function defineUndocumentedRequestTests(): void {
   const documented = new Set(apiOperations.map(({ method, path }) => `${method} ${path}`));
 
   const paths = [...new Set(apiOperations.map(({ path }) => path))].map((path, at) => ({ path, at }));
-  it.each(paths)("$path answers alike to other methods", async ({ path, at }) => {
-    const address = path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-00000000dead");
+  it.each(paths)("$path has equal responses to other methods", async ({ path, at }) => {
+    const requestPath = path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-00000000dead");
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
-    // Methods are refused in one place for all paths: each path gets a third of them, the next the next third.
+    // All paths share the code that rejects methods: each path tests a third of them.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
-      const { status } = await bothModes.expectSameResponse({ method, path: address, ...withKey() });
-      // Some paths are an id that is none at another.
+      const { status } = await bothModes.expectSameResponse({ method, path: requestPath, ...withKey() });
+      // A path such as /v2/reports/{id} may match another route with an invalid id.
       expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);
     }
-    const asked = { origin, "access-control-request-method": "PUT", "access-control-request-headers": "authorization" };
-    await bothModes.expectSameResponse({ method: "OPTIONS", path: address, headers: asked });
-    await bothModes.expectSameResponse({ method: "OPTIONS", path: `${address}/`, headers: { origin } });
+    const preflightHeaders = {
+      origin,
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "authorization",
+    };
+    await bothModes.expectSameResponse({ method: "OPTIONS", path: requestPath, headers: preflightHeaders });
+    await bothModes.expectSameResponse({ method: "OPTIONS", path: `${requestPath}/`, headers: { origin } });
   });
 
   it.each([
@@ -49,12 +53,12 @@ export function describeUndocumentedRequests(): void {
     ],
     ...["/v2/reports?since=2026-02-29&x=%ff%00", "/v2/reports?x=é", `/v2/reports?${"a=b&".repeat(2_000)}`],
     ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
-  ])("%s is answered alike", async (path) => {
+  ])("%s has equal responses", async (path) => {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
       await bothModes.expectSameResponse({ method, path, ...withKey() });
   });
 
-  describe("headers that are of no use here are answered alike", () => {
+  describe("unused headers have equal responses", () => {
     it.each([
       ["x-pragma-principal", "e30"],
       ["x-forwarded-host", "evil.example"],
@@ -73,13 +77,13 @@ export function describeUndocumentedRequests(): void {
       await bothModes.expectSameResponse({ method: "GET", path: "/v2/reports", ...withKey({ [name]: value }) });
     });
 
-    it("and a body that nobody wants", async () => {
+    it("a body of a GET request", async () => {
       for (const isChunked of [false, true])
         await bothModes.expectSameResponse({
           method: "GET",
           path: "/v2/reports",
           ...withKey(),
-          body: "unwanted",
+          body: "unexpected",
           isChunked,
         });
     });

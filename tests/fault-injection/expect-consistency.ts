@@ -6,8 +6,8 @@ import postgres from "postgres";
 import { expect } from "vitest";
 
 /**
- * Looks behind the API of the services that run: every event was sent, nothing is parked, and what is counted is what is
- * there.
+ * Checks the databases of the running services: all events are published, there are no dead letters, and the day counts
+ * equal the number of records.
  */
 export async function expectDatabaseConsistency(
   { namespace, variables }: TestEnvironment,
@@ -24,23 +24,31 @@ export async function expectDatabaseConsistency(
       );
       expect(await sql`select subscription, reason from ${schema}.parked_messages`).toEqual([]);
     }
-    expect(await findMiscountedDays(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
+    expect(await findInconsistentCounts(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
   } finally {
     await sql.end();
   }
 }
 
-/** Days whose count is another than that of their records. */
-async function findMiscountedDays(sql: postgres.Sql, schema: string): Promise<object[]> {
-  return sql`
-    with record as (
-      select location_id, 'report' as kind, day from ${sql(schema)}.reports
+/**
+ * Returns all derived data of reporting that disagrees with the reports and orders: days with a wrong count, and orders
+ * that are current in no till or in several.
+ */
+export async function findInconsistentCounts(sql: postgres.Sql, schema: string): Promise<unknown[]> {
+  const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
+  const days = await sql`
+    with things as (
+      select location_id, 'order' as kind, day from ${table("orders")} where is_current
       union all
-      select location_id, 'order', day from ${sql(schema)}.orders where is_current
+      select location_id, 'report', day from ${table("reports")}
     ), recount as (
-      select location_id, kind, day, count(*)::int as counted from record group by 1, 2, 3
+      select location_id, kind, day, count(*)::int as counted from things group by 1, 2, 3
     )
-    select kind, day::text as day, count, coalesce(counted, 0) as counted
-    from ${sql(schema)}.day_counts full join recount using (location_id, kind, day)
+    select location_id, kind, day, count, counted
+    from ${table("day_counts")} full join recount using (location_id, kind, day)
     where count is distinct from coalesce(counted, 0)`;
+  const owners = await sql`
+    select location_id, id, count(*) filter (where is_current)::int as owners from ${table("orders")}
+    group by location_id, id having count(*) filter (where is_current) <> 1`;
+  return [...days, ...owners];
 }

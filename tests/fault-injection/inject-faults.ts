@@ -1,69 +1,70 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { DedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import type { Random } from "@pragma/simulator/random";
-import type { ProductRole, ProductUnderTest } from "../harness/product-under-test.ts";
+import type { ProductRole } from "../harness/product-process.ts";
+import type { ProductUnderTest } from "../harness/product-under-test.ts";
 
-/** Something that goes wrong and is mended again. */
+/** A fault that ends by itself. */
 interface InjectedFault {
   name: string;
-  make(): Promise<void>;
+  inject(): Promise<void>;
 }
 
 interface FaultInjectionOptions {
   product: ProductUnderTest;
   servers: DedicatedServers;
   random: Random;
-  /** Processes that are killed, once each. */
+  /** Processes that are killed once each. */
   roles: readonly ProductRole[];
-  /** How long each server is away, in milliseconds. */
-  outage: number;
-  tell: (what: string) => void;
+  /** Duration of each server's outage, in milliseconds. */
+  outageMs: number;
+  log: (message: string) => void;
 }
 
 /**
- * Kills each of the processes and starts it again, takes each server away and brings it back, and empties Redis: in an
- * order and at times that only the random stream knows. What happens to processes happens while servers are away.
+ * Kills and restarts each process, stops and restarts each server, and flushes Redis, in random order and at random
+ * times. Faults of processes and of servers overlap.
  */
 export async function injectFaults(options: FaultInjectionOptions): Promise<void> {
-  const { random, tell, outage } = options;
-  async function oneAfterTheOther(troubles: InjectedFault[], times: Random): Promise<void> {
-    for (const trouble of times.shuffle(troubles)) {
-      await sleep(times.integer(0, 500 + outage / 2));
-      tell(trouble.name);
-      await trouble.make();
+  const { random, log, outageMs } = options;
+  async function injectSequentially(faults: InjectedFault[], delays: Random): Promise<void> {
+    for (const fault of delays.shuffle(faults)) {
+      await sleep(delays.integer(0, 500 + outageMs / 2));
+      log(fault.name);
+      await fault.inject();
     }
   }
   await Promise.all([
-    oneAfterTheOther(serverFaults(options), random.fork("servers")),
-    oneAfterTheOther(processFaults(options), random.fork("processes")),
+    injectSequentially(serverFaults(options), random.fork("servers")),
+    injectSequentially(processFaults(options), random.fork("processes")),
   ]);
 }
 
-function processFaults({ product, roles, random, outage }: FaultInjectionOptions): InjectedFault[] {
+function processFaults({ product, roles, random, outageMs }: FaultInjectionOptions): InjectedFault[] {
   return roles.map((role) => {
-    const away = random.integer(0, outage);
+    const downtimeMs = random.integer(0, outageMs);
     return {
-      name: `${role} is killed, and started ${away} ms later`,
-      async make() {
+      name: `${role} is killed, and started ${downtimeMs} ms later`,
+      async inject() {
         await product.process(role).kill();
-        await sleep(away);
+        await sleep(downtimeMs);
         await product.process(role).start();
       },
     };
   });
 }
 
-function serverFaults({ servers, random, outage }: FaultInjectionOptions): InjectedFault[] {
-  const outages = (["nats", "redis", "postgres"] as const).map((which) => {
+function serverFaults({ servers, random, outageMs }: FaultInjectionOptions): InjectedFault[] {
+  const outages = (["nats", "redis", "postgres"] as const).map((server) => {
     const isKilled = random.chance(0.5);
     return {
-      name: `${which} is ${isKilled ? "killed" : "stopped"}, and started ${outage} ms later`,
-      async make() {
-        await (isKilled ? servers[which].kill() : servers[which].stop());
-        await sleep(outage);
-        await servers.start(which);
+      name: `${server} is ${isKilled ? "killed" : "stopped"}, and started ${outageMs} ms later`,
+      async inject() {
+        await (isKilled ? servers[server].kill() : servers[server].stop());
+        await sleep(outageMs);
+        await servers.start(server);
       },
     };
   });
-  return [...outages, { name: "redis is emptied", make: () => servers.flushRedis() }];
+  return [...outages, { name: "redis is flushed", inject: () => servers.flushRedis() }];
 }

@@ -12,59 +12,64 @@ export interface TillToPush {
   text: string;
 }
 
-/** The tills of a round: of both formats, small ones, and one or two of a busy day. */
+/** Returns random tills of both formats: mostly small ones, and a few of busy days. */
 export function generateTillsToPush(
   random: Random,
-  { count, shop }: { count: number; shop: TestLocation },
+  { count, testLocation }: { count: number; testLocation: TestLocation },
 ): TillToPush[] {
   return Array.from({ length: count }, (_, index): TillToPush => {
-    const own = random.fork(`till ${index}`);
-    if (index % 6 === 5) return { format: "V1", text: JSON.stringify(createSampleTillV1(own, shop)) };
-    const day = `2026-0${own.integer(1, 9)}-${own.integer(10, 28)}`;
-    const orders = index % 25 === 3 ? 300 : own.integer(1, 30);
-    return { format: "V2", text: JSON.stringify(generateTill({ seed: 9, tillId: own.uuid(), orders, day })) };
+    const tillRandom = random.fork(`till ${index}`);
+    if (index % 6 === 5) return { format: "V1", text: JSON.stringify(createSampleTillV1(tillRandom, testLocation)) };
+    const day = `2026-0${tillRandom.integer(1, 9)}-${tillRandom.integer(10, 28)}`;
+    const orders = index % 25 === 3 ? 300 : tillRandom.integer(1, 30);
+    return { format: "V2", text: JSON.stringify(generateTill({ seed: 9, tillId: tillRandom.uuid(), orders, day })) };
   });
 }
 
 interface PushOptions {
   product: ProductUnderTest;
-  shop: TestLocation;
+  testLocation: TestLocation;
   random: Random;
-  /** The longest pause of a client after each push, in milliseconds. */
+  /** Longest random pause after each push, in milliseconds. */
   maxPauseMs: number;
   onPushed: () => void;
 }
 
-/** One of several clients that push what is waiting, each till until it is accepted, or the round is over. */
-export async function pushPendingTills(waiting: TillToPush[], pushing: PushOptions, over: AbortSignal): Promise<void> {
-  for (let till = waiting.pop(); till && !over.aborted; till = waiting.pop()) {
-    if (!(await pushUntilAccepted(till, pushing, over))) return;
-    pushing.onPushed();
-    await sleep(pushing.random.integer(0, pushing.maxPauseMs));
+/** Runs one of several clients that push the pending tills, each till until it is accepted or the run ends. */
+export async function pushPendingTills(
+  pendingTills: TillToPush[],
+  options: PushOptions,
+  stopSignal: AbortSignal,
+): Promise<void> {
+  for (let till = pendingTills.pop(); till && !stopSignal.aborted; till = pendingTills.pop()) {
+    if (!(await pushUntilAccepted(till, options, stopSignal))) return;
+    options.onPushed();
+    await sleep(options.random.integer(0, options.maxPauseMs));
   }
 }
 
 /**
- * Pushes as clients in the field do: again after a failure, until it is accepted; false when the round is over first.
- * Throws at an answer that none of them should get.
+ * Pushes a till with retries, as clients in the field do. Returns false when the run ends before it is accepted.
+ *
+ * @throws Error when the response is an error without a retry.
  */
 async function pushUntilAccepted(
   { format, text }: TillToPush,
-  { product, shop, random }: PushOptions,
-  over: AbortSignal,
+  { product, testLocation, random }: PushOptions,
+  stopSignal: AbortSignal,
 ): Promise<boolean> {
-  while (!over.aborted) {
-    const answer = await fetch(`${product.url}/${format.toLowerCase()}/tills/`, {
+  while (!stopSignal.aborted) {
+    const response = await fetch(`${product.url}/${format.toLowerCase()}/tills/`, {
       method: "POST",
-      headers: { authorization: `Bearer ${shop.key}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${testLocation.key}`, "content-type": "application/json" },
       body: text,
     })
-      .then(async (reply) => ({ status: reply.status, text: await reply.text(), headers: reply.headers }))
+      .then(async (raw) => ({ status: raw.status, text: await raw.text(), headers: raw.headers }))
       .catch(() => undefined);
-    if (answer && (answer.status === 200 || answer.status === 201)) return true;
-    if (answer && !(answer.status === 503 && answer.headers.has("retry-after"))) {
-      const { status, code, detail } = problemSchema.parse(JSON.parse(answer.text));
-      throw new Error(`A push was answered ${status} ${code}: ${detail}`);
+    if (response && (response.status === 200 || response.status === 201)) return true;
+    if (response && !(response.status === 503 && response.headers.has("retry-after"))) {
+      const { status, code, detail } = problemSchema.parse(JSON.parse(response.text));
+      throw new Error(`A push returned ${status} ${code}: ${detail}`);
     }
     await sleep(random.integer(100, 500));
   }

@@ -7,7 +7,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** A list, and the time that its items are sorted by. */
+/** A list endpoint, and the time by which its items are sorted. */
 interface PaginatedList<Item extends { id: string }> {
   path: string;
   page: { parse(body: unknown): { data: Item[]; nextPageToken: string | null } };
@@ -30,44 +30,43 @@ const orders: PaginatedList<OrderV1> = {
   timeOf: ({ openedAt }) => openedAt,
 };
 
-/** How reads went: how many were answered, put off (503) and cut off. */
+/** The numbers of reads that succeeded, were rejected with 503, and lost their connection. */
 export interface ReadCounts {
-  answered: number;
-  putOff: number;
-  cutOff: number;
+  succeeded: number;
+  unavailable: number;
+  disconnected: number;
 }
 
 interface ReadContext {
   product: ProductUnderTest;
-  shop: TestLocation;
-  tally: ReadCounts;
+  testLocation: TestLocation;
+  counts: ReadCounts;
 }
 
-/** How long a client waits before it tries again, in milliseconds. */
 const retryDelayMs = 250;
 
-/** A GET as a client in the field does it: again when it is put off or cut off. Throws at any other answer than 200. */
-async function readWithRetries({ product, shop, tally }: ReadContext, path: string): Promise<unknown> {
+/** Sends a GET with retries after a 503 or a lost connection, as clients in the field do. @throws Error at others. */
+async function readWithRetries({ product, testLocation, counts }: ReadContext, path: string): Promise<unknown> {
   for (;;) {
-    const reply = await fetch(product.url + path, { headers: { authorization: shop.key } })
-      .then(async (answer) => ({ answer, text: await answer.text() }))
+    const result = await fetch(product.url + path, { headers: { authorization: testLocation.key } })
+      .then(async (response) => ({ response, text: await response.text() }))
       .catch(() => undefined);
-    if (!reply) tally.cutOff += 1;
-    else if (reply.answer.status === 200) {
-      tally.answered += 1;
-      return JSON.parse(reply.text);
+    if (!result) counts.disconnected += 1;
+    else if (result.response.status === 200) {
+      counts.succeeded += 1;
+      return JSON.parse(result.text);
     } else {
-      const { status, code } = problemSchema.parse(JSON.parse(reply.text));
-      if (status !== 503 || !reply.answer.headers.has("retry-after")) throw new Error(`${path}: ${status} ${code}`);
-      tally.putOff += 1;
+      const { status, code } = problemSchema.parse(JSON.parse(result.text));
+      if (status !== 503 || !result.response.headers.has("retry-after")) throw new Error(`${path}: ${status} ${code}`);
+      counts.unavailable += 1;
     }
     await sleep(retryDelayMs);
   }
 }
 
-/** Walks a whole list by its page tokens; throws when a page is malformed, out of order, or repeats anything. */
+/** Reads all pages of a list. @throws Error when a page is malformed, out of order, or repeats an item. */
 async function readAllPages<Item extends { id: string }>(
-  reading: ReadContext,
+  context: ReadContext,
   { path, page, timeOf }: PaginatedList<Item>,
 ): Promise<Item[]> {
   const items: Item[] = [];
@@ -75,7 +74,7 @@ async function readAllPages<Item extends { id: string }>(
   let token: string | null = null;
   do {
     const { data, nextPageToken } = page.parse(
-      await readWithRetries(reading, token ? `${path}&pageToken=${token}` : path),
+      await readWithRetries(context, token ? `${path}&pageToken=${token}` : path),
     );
     for (const item of data) {
       const last = items.at(-1);
@@ -89,32 +88,32 @@ async function readAllPages<Item extends { id: string }>(
   return items;
 }
 
-/** Reads the shop's reports and orders over and over until told to stop: whatever was in a list stays there. */
-export async function readListsUntilAborted(reading: ReadContext, signal: AbortSignal): Promise<void> {
-  const known = { reports: new Set<string>(), orders: new Set<string>() };
+/** Reads the location's reports and orders until `signal` is aborted. @throws Error when an item leaves a list. */
+export async function readListsUntilAborted(context: ReadContext, signal: AbortSignal): Promise<void> {
+  const seen = { reports: new Set<string>(), orders: new Set<string>() };
   while (!signal.aborted) {
-    const listed = await readAllPages(reading, reports);
-    expectNothingRemoved("/v2/reports", known.reports, listed);
-    for (const { id } of listed.slice(0, 3)) await readWithRetries(reading, `/v2/reports/${id}`);
-    expectNothingRemoved("/v1/orders", known.orders, await readAllPages(reading, orders));
-    await readAllPages(reading, reportsV0);
+    const listed = await readAllPages(context, reports);
+    expectNothingRemoved("/v2/reports", seen.reports, listed);
+    for (const { id } of listed.slice(0, 3)) await readWithRetries(context, `/v2/reports/${id}`);
+    expectNothingRemoved("/v1/orders", seen.orders, await readAllPages(context, orders));
+    await readAllPages(context, reportsV0);
     await sleep(retryDelayMs, signal);
   }
 }
 
-function expectNothingRemoved(what: string, known: Set<string>, items: { id: string }[]): void {
-  const now = new Set(items.map(({ id }) => id));
-  for (const id of known) if (!now.has(id)) throw new Error(`${what} lost ${id}`);
-  for (const id of now) known.add(id);
+function expectNothingRemoved(listPath: string, seen: Set<string>, items: { id: string }[]): void {
+  const current = new Set(items.map(({ id }) => id));
+  for (const id of seen) if (!current.has(id)) throw new Error(`${listPath} lost ${id}`);
+  for (const id of current) seen.add(id);
 }
 
-/** The ids of everything that the shop can read. */
+/** Returns the ids of all reports and orders of the location. */
 export async function readAllIds(
   product: ProductUnderTest,
-  shop: TestLocation,
+  testLocation: TestLocation,
 ): Promise<{ reports: string[]; orders: string[] }> {
-  const reading = { product, shop, tally: { answered: 0, putOff: 0, cutOff: 0 } };
-  const ids = async <Item extends { id: string }>(list: PaginatedList<Item>) =>
-    (await readAllPages(reading, list)).map(({ id }) => id);
-  return { reports: await ids(reports), orders: await ids(orders) };
+  const context = { product, testLocation, counts: { succeeded: 0, unavailable: 0, disconnected: 0 } };
+  const readIds = async <Item extends { id: string }>(list: PaginatedList<Item>) =>
+    (await readAllPages(context, list)).map(({ id }) => id);
+  return { reports: await readIds(reports), orders: await readIds(orders) };
 }

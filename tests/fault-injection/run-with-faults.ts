@@ -13,102 +13,106 @@ import { generateTillsToPush, pushPendingTills, type TillToPush } from "./push-t
 import { type ReadCounts, readAllIds, readListsUntilAborted } from "./read-lists.ts";
 
 export interface FaultInjectionRun {
-  /** The same seed makes the same tills, and the same troubles in the same order. */
+  /** The same seed gives the same tills and the same faults in the same order. */
   seed: string;
-  /** How many tills are pushed, and by how many clients at the same time. */
+  /** The number of tills that are pushed. */
   tills: number;
+  /** The number of concurrent clients that push. */
   clients: number;
-  /** Clients that read all the while. */
+  /** The number of clients that read during the whole run. */
   readers: number;
-  /** The services that run, each in a process of its own, which is killed; so is the gateway. */
+  /** The services that run, each in its own process. These processes and the gateway are killed. */
   services: readonly ServiceName[];
-  /** How long each server is away, in milliseconds. */
-  outage: number;
-  tell: (what: string) => void;
+  /** Duration of each server's outage, in milliseconds. */
+  outageMs: number;
+  log: (message: string) => void;
 }
 
 interface FaultInjectionEnvironment {
   product: ProductUnderTest;
   servers: DedicatedServers;
   environment: TestEnvironment;
-  /** A shop that has nothing yet. */
-  shop: TestLocation;
+  /** A new location. */
+  testLocation: TestLocation;
 }
 
 /**
- * Pushes tills and reads lists while everything is taken away once. Then every till has exactly one report with exact
- * figures, every order is there once, and nothing is left over.
+ * Pushes tills and reads lists while each process and server fails once. Then expects exactly one correct report for
+ * every till, every order once, and consistent databases.
  */
-export async function runWithFaults(place: FaultInjectionEnvironment, round: FaultInjectionRun): Promise<void> {
-  const { product, servers, shop, environment } = place;
-  const random = new Random(`round ${round.seed}`);
-  const tills = generateTillsToPush(random, { count: round.tills, shop });
-  const waiting = [...tills];
-  const tally: ReadCounts = { answered: 0, putOff: 0, cutOff: 0 };
+export async function runWithFaults(
+  faultEnvironment: FaultInjectionEnvironment,
+  run: FaultInjectionRun,
+): Promise<void> {
+  const { product, servers, testLocation, environment } = faultEnvironment;
+  const random = new Random(`round ${run.seed}`);
+  const tills = generateTillsToPush(random, { count: run.tills, testLocation });
+  const pendingTills = [...tills];
+  const counts: ReadCounts = { succeeded: 0, unavailable: 0, disconnected: 0 };
   const since = Date.now();
   let pushed = 0;
-  const tell = (what: string) =>
-    round.tell(`${((Date.now() - since) / 1000).toFixed(1).padStart(6)} s  ${pushed}/${tills.length} tills  ${what}`);
+  const log = (message: string) =>
+    run.log(`${((Date.now() - since) / 1000).toFixed(1).padStart(6)} s  ${pushed}/${tills.length} tills  ${message}`);
 
-  const over = new AbortController();
-  const reading = Array.from({ length: round.readers }, () =>
-    readListsUntilAborted({ product, shop, tally }, over.signal),
+  const stopController = new AbortController();
+  const readLoops = Array.from({ length: run.readers }, () =>
+    readListsUntilAborted({ product, testLocation, counts }, stopController.signal),
   );
-  const roles = ["gateway", ...round.services] as const;
-  const options = { product, servers, random: random.fork("trouble"), roles, outage: round.outage, tell };
-  const trouble = injectFaults(options).then(() => tell("everything is there again"));
-  const expectedTime = 4 * (round.outage * 1.25 + 1_000);
-  const pushing = Array.from({ length: round.clients }, (_, client) =>
+  const roles = ["gateway", ...run.services] as const;
+  const options = { product, servers, random: random.fork("faults"), roles, outageMs: run.outageMs, log };
+  const faultInjection = injectFaults(options).then(() => log("all servers and processes are running"));
+  const expectedDurationMs = 4 * (run.outageMs * 1.25 + 1_000);
+  const pushLoops = Array.from({ length: run.clients }, (_, client) =>
     pushPendingTills(
-      waiting,
+      pendingTills,
       {
         product,
-        shop,
+        testLocation,
         random: random.fork(`client ${client}`),
-        maxPauseMs: Math.round((2 * expectedTime * round.clients) / tills.length),
+        maxPauseMs: Math.round((2 * expectedDurationMs * run.clients) / tills.length),
         onPushed: () => {
           pushed += 1;
         },
       },
-      over.signal,
+      stopController.signal,
     ),
   );
   try {
-    // Readers only end by themselves when they were told something that they should not be.
-    await Promise.race([Promise.all([trouble, ...pushing]), Promise.all(reading)]);
+    // Readers end by themselves only after a wrong response.
+    await Promise.race([Promise.all([faultInjection, ...pushLoops]), Promise.all(readLoops)]);
   } finally {
-    over.abort();
-    await Promise.allSettled([trouble, ...pushing]);
+    stopController.abort();
+    await Promise.allSettled([faultInjection, ...pushLoops]);
   }
-  await Promise.all(reading);
-  tell(`reads: ${tally.answered} answered, ${tally.putOff} put off, ${tally.cutOff} cut off`);
-  expect(tally.answered).toBeGreaterThan(0);
-  await expectEveryTillReported(place, tills);
-  await expectDatabaseConsistency(environment, round.services);
-  tell("every till has its report, and nothing is left over");
+  await Promise.all(readLoops);
+  log(`reads: ${counts.succeeded} succeeded, ${counts.unavailable} unavailable, ${counts.disconnected} disconnected`);
+  expect(counts.succeeded).toBeGreaterThan(0);
+  await expectEveryTillReported(faultEnvironment, tills);
+  await expectDatabaseConsistency(environment, run.services);
+  log("every till has its report, and the databases are consistent");
 }
 
-/** Each till has its one report, with the figures that it should have, and each order is there once. */
+/** Expects exactly one correct report for each till, and each order once. */
 async function expectEveryTillReported(
-  { product, shop }: FaultInjectionEnvironment,
+  { product, testLocation }: FaultInjectionEnvironment,
   tills: TillToPush[],
 ): Promise<void> {
   const expected = tills.map(({ format, text }) => {
-    const report = computeExpectedReport(format, JSON.parse(text), shop.locationId);
-    return report ?? expect.unreachable("the tills of a round are none of training");
+    const report = computeExpectedReport(format, JSON.parse(text), testLocation.locationId);
+    return report ?? expect.unreachable("no till is in training mode");
   });
   for (const { id, reportV2 } of expected) {
     const report = await eventually(
       `report ${id}`,
       async () => {
-        const answer = await shop.request("GET", `/v2/reports/${id}`);
-        return answer.status === 200 && answer.json();
+        const response = await testLocation.request("GET", `/v2/reports/${id}`);
+        return response.status === 200 && response.json();
       },
       { timeoutSeconds: 60 },
     );
     expect(report).toEqual(toJsonValue(reportV2));
   }
-  const listed = await readAllIds(product, shop);
+  const listed = await readAllIds(product, testLocation);
   expect(listed.reports.sort()).toEqual(expected.map(({ id }) => id).sort());
   expect(listed.orders.sort()).toEqual(expected.flatMap(({ orders }) => orders.map(({ id }) => id)).sort());
 }

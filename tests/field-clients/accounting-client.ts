@@ -11,7 +11,7 @@ interface PaymentMethod {
   name: string;
 }
 
-/** Books what was taken in a period: the total of each payment method, under the name that the catalogue gives it. */
+/** Returns the takings of a period by payment method, with the names of the catalog. */
 export async function sumTakingsByPaymentMethod(api: FieldClientApi) {
   const methods = await fetchFieldApi<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * How programs that were written against the API years ago speak to it: a bearer key, paths without the trailing slash,
- * and on every request the location and a period, whether or not the address knows such parameters.
+ * The way older clients use the API: a bearer key, paths without a trailing slash, and the location and a period as
+ * query parameters of every request, even where the API does not define them.
  */
 export interface FieldClientApi {
   url: string;
@@ -13,18 +13,18 @@ export interface FieldClientApi {
   to: string;
 }
 
-/** Gets an address, and waits when it is told to. */
+/** Sends a GET, with retries after 429. Returns the parsed body. */
 export async function fetchFieldApi<Body>(
   api: FieldClientApi,
   path: string,
   query: Record<string, string> = {},
 ): Promise<Body> {
   const { url, apiKey, locationId, from, to } = api;
-  const address = `${url}${path}?${new URLSearchParams({ locationId, from, to, ...query })}`;
+  const requestUrl = `${url}${path}?${new URLSearchParams({ locationId, from, to, ...query })}`;
   for (;;) {
-    const response = await fetch(address, { headers: { Authorization: `Bearer ${apiKey}` } });
+    const response = await fetch(requestUrl, { headers: { Authorization: `Bearer ${apiKey}` } });
     if (response.status === 200) return (await response.json()) as Body;
-    if (response.status !== 429) throw new Error(`${address} answered ${response.status}: ${await response.text()}`);
+    if (response.status !== 429) throw new Error(`${requestUrl} returned ${response.status}: ${await response.text()}`);
     await sleep(1000 * Number(response.headers.get("retry-after") ?? 1));
   }
 }
@@ -34,7 +34,7 @@ interface Page<Item> {
   meta: { totalPage: number };
 }
 
-/** Everything in a list, a hundred at a time: the first page says how many there are. */
+/** Returns all items of a list, in pages of a hundred. The first page has the number of pages. */
 export async function fetchAllPages<Item>(api: FieldClientApi, path: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0, pages = 1; index < pages; index++) {

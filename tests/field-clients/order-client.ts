@@ -10,19 +10,19 @@ interface Order {
 
 const maxConcurrentRequests = 20;
 
-/** Copies every order of a period: a report names its orders, and they are fetched twenty at a time. */
+/** Returns every order of a period: those that the reports list, fetched twenty at a time. */
 export async function fetchOrdersOfReports(api: FieldClientApi): Promise<Order[]> {
   const reports = await fetchAllPages<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);
   const copied: Order[] = [];
   for (let start = 0; start < ids.length; start += maxConcurrentRequests) {
-    const some = ids.slice(start, start + maxConcurrentRequests);
-    copied.push(...(await Promise.all(some.map((id) => fetchFieldApi<Order>(api, `/v1/orders/${id}`)))));
+    const batch = ids.slice(start, start + maxConcurrentRequests);
+    copied.push(...(await Promise.all(batch.map((id) => fetchFieldApi<Order>(api, `/v1/orders/${id}`)))));
   }
   return copied;
 }
 
-/** Every order of a location, page by page. */
+/** Returns every order of a location from the list. */
 export function fetchOrderList(api: FieldClientApi): Promise<Order[]> {
   return fetchAllPages<Order>(api, "/v1/orders");
 }

@@ -10,7 +10,7 @@ interface Product {
   subCategories: unknown[];
 }
 
-/** Takes what was sold in a period out of stock: so many of each product that has a stock keeping unit. */
+/** Returns the sold quantity of each product with a SKU in a period. */
 export async function countSoldProducts(api: FieldClientApi) {
   const catalog = await fetchFieldApi<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();
@@ -19,10 +19,10 @@ export async function countSoldProducts(api: FieldClientApi) {
       soldById.set(productCatalogId, (soldById.get(productCatalogId) ?? 0) + productQuantity);
     }
   }
-  const known = new Set<string | null>(catalog.map(({ id }) => id));
+  const catalogIds = new Set<string | null>(catalog.map(({ id }) => id));
   return {
     sold: Object.fromEntries(catalog.flatMap(({ id, sku }) => (sku === null ? [] : [[sku, soldById.get(id) ?? 0]]))),
-    unknown: [...soldById.keys()].filter((id) => id !== null && !known.has(id)),
+    unknown: [...soldById.keys()].filter((id) => id !== null && !catalogIds.has(id)),
     archived: catalog.filter(({ subCategories }) => subCategories.length === 0).map(({ id }) => id),
   };
 }

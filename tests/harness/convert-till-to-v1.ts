@@ -16,9 +16,9 @@ interface LegacyLocation {
 }
 
 /**
- * A till as an older point of sale pushes it. It makes a report of the same sales and payments: what the older format
- * cannot say is left out (orders in training mode, discounts that are not validated, tips in a payment), and what was
- * taken back is one unit of a negative price.
+ * Returns a till in the V1 format, whose report has the same sales and payments. It leaves out what V1 cannot express:
+ * orders in training mode, discounts that are not validated, and tips in payments. A returned item becomes one unit
+ * with a negative price.
  */
 export function convertTillToV1(till: GeneratedTill, { application, legacyId }: LegacyLocation): TillV1 {
   return {
@@ -167,7 +167,7 @@ function toTicketPayment(payment: PaymentRow, order: OrderData): Ticket["payment
   };
 }
 
-/** The older format declares what was paid by mode, whatever the method. */
+/** Returns the declared payments by payment mode: V1 does not have payment methods. */
 function sumPaymentsByMode(declared: TillV2["declaredPaymentList"]): TillJson["total_payments"] {
   const byMode = new Map<number, number>();
   for (const { paymentMode, paymentAmount } of declared) {

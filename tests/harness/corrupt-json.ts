@@ -1,6 +1,6 @@
 import type { Random } from "@pragma/simulator/random";
 
-/** Faults that JSON texts have which no value has: what a broken or malicious client writes. */
+/** Corruptions of JSON text by a broken or malicious client, which no JSON value can express. */
 
 const numberLike = ["NaN", "-Infinity", "+1", "01", "1.", ".5", "0x10", "1_000", "1e400", "-0", "1E2", "undefined"];
 const hugeNumber = "123456789012345678901234567890";
@@ -29,30 +29,34 @@ const jsonCorruptions: ((text: string, random: Random) => string)[] = [
   (text, random) => `${" ".repeat(random.pick([10, 100_000]))}${text}\n`,
 ];
 
-/** The text with one fault. The same for the same random stream. */
+/** Returns the text with one random corruption. */
 export function corruptJsonText(text: string, random: Random): string {
   return random.pick(jsonCorruptions)(text, random);
 }
 
-/** The bytes with a few of them changed, so that they often are no UTF-8. */
+/** Returns the bytes with a few of them changed, so that they often are invalid UTF-8. */
 export function corruptBytes(bytes: Buffer, random: Random): Buffer {
-  const garbled = Buffer.from(bytes);
-  for (let times = random.integer(1, 3); times > 0 && garbled.length > 0; times--) {
-    garbled[random.integer(0, garbled.length - 1)] = random.pick([0x00, 0x22, 0x5b, 0x7b, 0x80, 0xc0, 0xff]);
+  const corrupted = Buffer.from(bytes);
+  for (let times = random.integer(1, 3); times > 0 && corrupted.length > 0; times--) {
+    corrupted[random.integer(0, corrupted.length - 1)] = random.pick([0x00, 0x22, 0x5b, 0x7b, 0x80, 0xc0, 0xff]);
   }
-  return garbled;
+  return corrupted;
 }
 
 function replaceRandomMatch(
   text: string,
   random: Random,
   pattern: RegExp,
-  by: string | ((found: string) => string),
+  replacement: string | ((match: string) => string),
 ): string {
   const matches = [...text.matchAll(pattern)];
   if (matches.length === 0) return text;
-  const { 0: found, index } = random.pick(matches);
-  return text.slice(0, index) + (typeof by === "string" ? by : by(found)) + text.slice(index + found.length);
+  const { 0: match, index } = random.pick(matches);
+  return (
+    text.slice(0, index) +
+    (typeof replacement === "string" ? replacement : replacement(match)) +
+    text.slice(index + match.length)
+  );
 }
 
 function nestedArrays(levels: number): string {

@@ -5,15 +5,15 @@ import { convertTillV1 } from "@pragma/reporting/till-v1-conversion/convert-till
 
 export type TillFormat = "V1" | "V2";
 
-/** The report and orders that a parsed till must yield at a location of Paris; null when it must yield none. */
+/** Returns the expected report and orders of a parsed till at a location in Paris; null for a training till. */
 export function computeExpectedReport(format: TillFormat, body: unknown, locationId: string): ComputedReport | null {
   if (format === "V2") return computeReport(TillV2.parse(body), { locationId });
   const till = TillV1.parse(body);
-  const place = { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" };
-  return computeReport(convertTillV1(till, place), { locationId });
+  const conversion = { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" };
+  return computeReport(convertTillV1(till, conversion), { locationId });
 }
 
-/** A calculated value as it is read: what JSON makes of it. */
+/** Returns a computed value as the API returns it: serialized as JSON and parsed. */
 export function toJsonValue<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

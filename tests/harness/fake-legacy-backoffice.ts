@@ -1,47 +1,47 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What goes wrong with a till when it is asked for. */
+/** How the response to a request for a till fails. */
 export type LegacyBackofficeFault =
-  | "no answer"
+  | "timeout"
   | "error"
   | "invalid"
   | "redirect"
-  | "other till"
-  | "broken off"
+  | "wrong till"
+  | "connection reset"
   | "endless";
 
-/** A till of the older format, as `POST /v1/tills/` takes it. */
+/** A V1 till, as `POST /v1/tills/` accepts it. */
 export interface LegacyTillPayload {
   application: string;
   legacyId: number;
   tillJson: { client_id: string; server_id: number | null };
 }
 
-/** A backoffice that runs in this process. */
+/** A fake legacy backoffice in this process. */
 export interface FakeLegacyBackoffice {
   url: string;
   token: string;
   tills: Map<number, LegacyTillPayload>;
-  /** Faults on demand, by the server id of the till; changes count at once. */
+  /** Faults by the server id of the till; changes apply at once. */
   faults: Map<number, LegacyBackofficeFault>;
-  /** Pages of the list that are answered 500. */
+  /** Pages of the list that return 500. */
   faultyPages: Set<number>;
-  /** How often each till was asked for. */
-  asked: Map<number, number>;
+  /** Number of requests for each till. */
+  requestCountByServerId: Map<number, number>;
   stop(): Promise<void>;
 }
 
 interface FakeLegacyBackofficeOptions {
   tills?: Iterable<LegacyTillPayload>;
   faults?: Iterable<[number, LegacyBackofficeFault]>;
-  /** Of what size pages are at most, whatever is asked for. */
+  /** Largest page size, for every requested size. */
   maxPageSize?: number;
 }
 
 /**
- * A pretend legacy backoffice on a free port: `GET /tills?page=N&size=100` lists, `GET /tills/{serverId}` gives a till,
- * to whoever sends its token as a bearer token.
+ * Starts a fake legacy backoffice on a free port. With its bearer token, `GET /tills?page=N&size=100` lists tills, and
+ * `GET /tills/{serverId}` returns a till.
  */
 export async function startFakeLegacyBackoffice({
   tills = [],
@@ -56,7 +56,7 @@ export async function startFakeLegacyBackoffice({
     tills: tillsByServerId,
     faults: new Map(faults),
     faultyPages: new Set<number>(),
-    asked: new Map(),
+    requestCountByServerId: new Map(),
   };
 
   const server = createServer((request, response) => {
@@ -80,7 +80,7 @@ export async function startFakeLegacyBackoffice({
   };
 }
 
-type FakeBackofficeState = Pick<FakeLegacyBackoffice, "tills" | "faults" | "faultyPages" | "asked">;
+type FakeBackofficeState = Pick<FakeLegacyBackoffice, "tills" | "faults" | "faultyPages" | "requestCountByServerId">;
 
 function respondWithPage(
   response: ServerResponse,
@@ -98,10 +98,10 @@ function respondWithPage(
 
 function respondWithTill(
   response: ServerResponse,
-  { tills, faults, asked }: FakeBackofficeState,
+  { tills, faults, requestCountByServerId }: FakeBackofficeState,
   serverId: number,
 ): void {
-  asked.set(serverId, (asked.get(serverId) ?? 0) + 1);
+  requestCountByServerId.set(serverId, (requestCountByServerId.get(serverId) ?? 0) + 1);
   const till = tills.get(serverId);
   if (!till) sendJson(response, 404, {});
   else faultResponders[faults.get(serverId) ?? "none"](response, till);
@@ -112,28 +112,33 @@ const faultResponders: Record<
   (response: ServerResponse, till: LegacyTillPayload) => void
 > = {
   none: (response, till) => sendJson(response, 200, till),
-  "no answer": () => {},
+  timeout: () => {},
   error: (response) => sendJson(response, 500, { error: "out of order" }),
   invalid: (response, till) =>
     sendJson(response, 200, { ...till, tillJson: { ...till.tillJson, client_id: "no uuid" } }),
   redirect: (response) => response.writeHead(302, { location: "/elsewhere" }).end(),
-  "other till": (response, { tillJson, ...till }) =>
+  "wrong till": (response, { tillJson, ...till }) =>
     sendJson(response, 200, { ...till, tillJson: { ...tillJson, server_id: (tillJson.server_id ?? 0) + 1_000_000 } }),
-  "broken off": (response, till) => {
+  "connection reset": (response, till) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": 1_000_000 });
     response.write(JSON.stringify(till), () => response.destroy());
   },
   endless: (response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const chunk = Buffer.alloc(1024 * 1024, " ");
-    const pour = () => {
+    const writeChunks = () => {
       while (!response.destroyed && response.write(chunk));
     };
-    response.on("drain", pour);
-    pour();
+    response.on("drain", writeChunks);
+    writeChunks();
   },
 };
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+/** Returns the variables of a product with this backoffice for POPINA, and none for JALIA. */
+export function legacyBackofficeVariables({ url, token }: FakeLegacyBackoffice): Record<string, string> {
+  return { LEGACY_POPINA_URL: url, LEGACY_POPINA_TOKEN: token, LEGACY_TIMEOUT_SECONDS: "1" };
 }

@@ -1,6 +1,6 @@
 import type { Random } from "@pragma/simulator/random";
 
-/** Values that a field may be given in place of its own: some are right for some fields, most are not. */
+/** Values to put into a field: a few are valid for some fields, most are not. */
 
 export const edgeCaseNumbers = [
   ...[0, -0, 1, -1, 0.5, 5.5, 1e-7, 12.345],
@@ -10,7 +10,7 @@ export const edgeCaseNumbers = [
 
 export const edgeCaseStrings = [
   ...["", " ", "0", "-1", "NaN", "Infinity", "1e999", "null", "true", "[object Object]", "__proto__", "constructor"],
-  // What text can do to those who store, show or compare it.
+  // Characters that break storage, display or comparison of text.
   ..."\0|a\0b|\ud800|\udc00 alone|\uffff|\ufeff|\u2028|\u202e|é|é|İ|ﬁ|👩‍👩‍👧‍👦|𝔘𝔫𝔦|ا ل|\t\n\r".split("|"),
   ...["'; drop table reports; --", '"', "\\", "\\u0000", "{{x}}", "%s%n", "<script>1</script>", "../../etc"],
   ...[255, 256, 1_024, 1_025, 10_000, 10_001, 200_000].map((length) => "x".repeat(length)),
@@ -27,7 +27,7 @@ const edgeCaseDates = [
   ...["2026-05-29T24:00:00Z", "2026-05-29T23:59:60Z", "2026-05-29T10:17Z", "2026-05-29", "2026-05-29 10:17:19Z"],
   ...["2026-05-29T10:17:19.1Z", "2026-05-29T10:17:19.123456Z", "2026-05-29T10:17:19.123456789123Z"],
   ...["2026-05-29T10:17:19+23:59", "2026-05-29T10:17:19-00:00", "2026-05-29T10:17:19+24:00", "2026-05-29t10:17:19z"],
-  // Without an offset; two of them are told by no clock, or twice, in a zone with summer time.
+  // Without an offset; in a zone with summer time, two of them do not exist or exist twice.
   ...[
     "2026-05-29T10:17:19",
     "2026-03-29T02:30:00",
@@ -37,7 +37,7 @@ const edgeCaseDates = [
   ],
 ];
 
-/** Ids as clients write them, and almost. */
+/** Returns an id as clients send it, or nearly so. */
 function createEdgeCaseId(random: Random): string {
   const uuid = random.uuid();
   return random.pick([
@@ -46,7 +46,7 @@ function createEdgeCaseId(random: Random): string {
   ]);
 }
 
-/** An array or object of some depth, none of whose levels means anything. */
+/** Returns a deeply nested array or object. */
 function createNestedValue(random: Random): unknown {
   const levels = random.pick([1, 15, 16, 17, 40, 60, 300]);
   const isList = random.chance(0.5);
@@ -55,7 +55,7 @@ function createNestedValue(random: Random): unknown {
   return value;
 }
 
-/** Objects that those stumble over who take them for text, a list, a number or a promise without looking. */
+/** Objects that break code that expects a string, list, number or promise without a check. */
 export const invalidObjects: unknown[] = JSON.parse(`[
   {}, [], [[]], [null], { "0": 1 }, { "length": -1 }, { "length": 1, "0": {} }, { "length": { "toString": 1 } },
   { "toString": 1 }, { "toString": 1, "valueOf": 1 }, { "size": { "toString": 1 } }, { "then": 1 }, { "toJSON": 1 },
@@ -89,9 +89,9 @@ export function jsonValueKind(value: unknown): JsonValueKind {
   return /^s?[\da-f]{8}-/i.test(value) ? "id" : "text";
 }
 
-/** A value of the same kind as the one before, odder: it often passes where the one before did. */
+/** Returns an edge case of the same kind as the value, which is often valid in its place. */
 export function pickEdgeCaseOfSameKind(random: Random, value: unknown): unknown {
-  const odder: Record<JsonValueKind, () => unknown> = {
+  const edgeCasesByKind: Record<JsonValueKind, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),
     boolean: () => !value,
     date: () => pickEdgeCaseDate(random),
@@ -99,5 +99,5 @@ export function pickEdgeCaseOfSameKind(random: Random, value: unknown): unknown 
     text: () => random.pick(edgeCaseStrings),
     other: () => pickInvalidValue(random),
   };
-  return odder[jsonValueKind(value)]();
+  return edgeCasesByKind[jsonValueKind(value)]();
 }

@@ -1,34 +1,32 @@
-import type { AddressInfo } from "node:net";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 
-/** Somewhere that connections can be passed on to. */
+/** A target of connections. */
 export interface LoadBalancerTarget {
   port: number;
-  /** Whether it takes connections. */
   isReady(): Promise<boolean>;
 }
 
-/** What stands before the instances of a part: gives each new connection to one that is ready, in turns. */
+/** A TCP load balancer in front of instances: new connections go to ready instances in rotation. */
 export interface LoadBalancer {
   port: number;
-  /** Resolves once new connections are given to a target. */
+  /** Resolves when a target receives new connections. */
   waitUntilUsed(target: LoadBalancerTarget): Promise<void>;
   close(): void;
 }
 
-/** How long an instance is left alone after it was asked whether it is ready, in milliseconds. */
+/** Milliseconds between two readiness checks of an instance. */
 const probePauseMs = 250;
 
 export async function startLoadBalancer(targets: LoadBalancerTarget[]): Promise<LoadBalancer> {
   const unready = new Set<LoadBalancerTarget>();
-  const over = new AbortController();
+  const stopController = new AbortController();
   let connectionCount = 0;
   const open = new Set<Socket>();
-  // Each by itself, and once the answer before is there: one that is slow must not put off, nor undo, what others say.
+  // Each target has its own loop of checks, so that a slow one does not delay the others.
   for (const target of targets) {
     void (async () => {
-      for (; !over.signal.aborted; await sleep(probePauseMs, over.signal)) {
+      for (; !stopController.signal.aborted; await sleep(probePauseMs, stopController.signal)) {
         if (await target.isReady().catch(() => false)) unready.delete(target);
         else unready.add(target);
       }
@@ -63,7 +61,7 @@ export async function startLoadBalancer(targets: LoadBalancerTarget[]): Promise<
       while (unready.has(target)) await sleep(20);
     },
     close() {
-      over.abort();
+      stopController.abort();
       server.close();
       for (const socket of open) socket.destroy();
     },

@@ -9,30 +9,30 @@ import { createSampleTillV1 } from "./sample-till-v1.ts";
 /** A till as a broken or malicious client may push it. */
 export interface MutatedTill {
   format: TillFormat;
-  /** What is sent. */
+  /** The request body, possibly compressed. */
   body: Buffer;
   headers: Record<string, string>;
-  /** What the body says, before it was packed. */
+  /** The body before compression. */
   bytes: Buffer;
-  /** What was done to it, for whoever has to find out. */
-  story: string[];
+  /** Descriptions of the mutations, for failure messages. */
+  appliedMutations: string[];
 }
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Where a value is. */
+/** The position of a value. */
 interface JsonSlot {
   path: string;
-  holder: Container;
+  container: Container;
   key: string | number;
 }
 
-/** Makes a sound till and spoils it a little, or a lot, or not at all: always the same for the same seed. */
+/** Returns a valid till with a random number of mutations, the same for the same seed. */
 export function createMutatedTill(seed: string, location: { application: string; legacyId: number }): MutatedTill {
   const random = new Random(seed);
   const format: TillFormat = random.chance(0.7) ? "V2" : "V1";
   const till = format === "V2" ? createValidTillV2(random) : createValidTillV1(random, location);
-  const story: string[] = [];
+  const appliedMutations: string[] = [];
   for (
     let times = random.pickWeighted([
       [0, 1],
@@ -43,25 +43,31 @@ export function createMutatedTill(seed: string, location: { application: string;
     times > 0;
     times--
   ) {
-    story.push(applyRandomMutation(till, random));
+    appliedMutations.push(applyRandomMutation(till, random));
   }
   let text = JSON.stringify(till);
   if (random.chance(0.1)) {
     const date = pickEdgeCaseDate(random);
     text = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, date);
-    story.push(`every date ${date}`);
+    appliedMutations.push(`every date ${date}`);
   }
   if (random.chance(0.2)) {
     text = corruptJsonText(text, random);
-    story.push("garbled text");
+    appliedMutations.push("corrupted text");
   }
   let bytes: Buffer = Buffer.from(text);
   if (random.chance(0.05)) {
     bytes = corruptBytes(bytes, random);
-    story.push("garbled bytes");
+    appliedMutations.push("corrupted bytes");
   }
-  const isPacked = random.chance(0.15);
-  return { format, bytes, body: isPacked ? gzipSync(bytes) : bytes, headers: isPacked ? gzip : {}, story };
+  const isCompressed = random.chance(0.15);
+  return {
+    format,
+    bytes,
+    body: isCompressed ? gzipSync(bytes) : bytes,
+    headers: isCompressed ? gzip : {},
+    appliedMutations,
+  };
 }
 
 const gzip = { "content-encoding": "gzip" };
@@ -78,58 +84,59 @@ function createValidTillV1(random: Random, location: { application: string; lega
   return till as unknown as Container;
 }
 
-const tillMutations: [name: string, weight: number, apply: (place: JsonSlot, random: Random) => void][] = [
+const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, random: Random) => void][] = [
   [
-    "odder",
+    "edge case of the same kind",
     6,
-    ({ holder, key }, random) => setSlotValue(holder, key, pickEdgeCaseOfSameKind(random, getSlotValue(holder, key))),
+    ({ container, key }, random) =>
+      setSlotValue(container, key, pickEdgeCaseOfSameKind(random, getSlotValue(container, key))),
   ],
-  ["another value", 3, ({ holder, key }, random) => setSlotValue(holder, key, pickInvalidValue(random))],
-  ["dropped", 2, ({ holder, key }) => removeSlot(holder, key)],
-  ["wrapped in a list", 0.5, ({ holder, key }) => setSlotValue(holder, key, [getSlotValue(holder, key)])],
+  ["another value", 3, ({ container, key }, random) => setSlotValue(container, key, pickInvalidValue(random))],
+  ["dropped", 2, ({ container, key }) => removeSlot(container, key)],
+  ["wrapped in a list", 0.5, ({ container, key }) => setSlotValue(container, key, [getSlotValue(container, key)])],
   [
     "list and object swapped",
     0.5,
-    ({ holder, key }) => setSlotValue(holder, key, swapListAndObject(getSlotValue(holder, key))),
+    ({ container, key }) => setSlotValue(container, key, swapListAndObject(getSlotValue(container, key))),
   ],
-  ["repeated", 1, ({ holder, key }, random) => repeatListItem(holder, key, random.pick([1, 2, 50]))],
-  ["odd keys beside it", 2, ({ holder }, random) => addUnusualKeys(holder, random)],
+  ["repeated", 1, ({ container, key }, random) => repeatListItem(container, key, random.pick([1, 2, 50]))],
+  ["unusual keys beside it", 2, ({ container }, random) => addUnusualKeys(container, random)],
 ];
 
 function applyRandomMutation(till: Container, random: Random): string {
-  // Most values are names and flags deep inside; dates, ids and numbers, and those further out, decide more.
-  const deepest = random.pick([2, 4, 100]);
-  const near = listJsonSlots(till).filter(({ path }) => path.split("/").length <= deepest + 1);
-  const kind = ({ holder, key }: JsonSlot) => jsonValueKind(getSlotValue(holder, key));
-  const wanted = random.pick([...new Set(near.map(kind))]);
-  const place = random.pick(near.filter((each) => kind(each) === wanted));
+  // Most values are deep names and flags. Values of other kinds and of lower depth matter more.
+  const maxDepth = random.pick([2, 4, 100]);
+  const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
+  const kind = ({ container, key }: JsonSlot) => jsonValueKind(getSlotValue(container, key));
+  const pickedKind = random.pick([...new Set(candidates.map(kind))]);
+  const slot = random.pick(candidates.filter((each) => kind(each) === pickedKind));
   const [name, , apply] = random.pickWeighted(tillMutations.map((each) => [each, each[1]] as const));
-  apply(place, random);
-  return `${place.path}: ${name}`;
+  apply(slot, random);
+  return `${slot.path}: ${name}`;
 }
 
-function listJsonSlots(holder: Container, path = ""): JsonSlot[] {
-  return Object.entries(holder).flatMap(([name, value]) => {
-    const key = Array.isArray(holder) ? Number(name) : name;
-    const here = { path: `${path}/${name}`, holder, key };
+function listJsonSlots(container: Container, path = ""): JsonSlot[] {
+  return Object.entries(container).flatMap(([name, value]) => {
+    const key = Array.isArray(container) ? Number(name) : name;
+    const current = { path: `${path}/${name}`, container, key };
     return typeof value === "object" && value !== null
-      ? [here, ...listJsonSlots(value as Container, here.path)]
-      : [here];
+      ? [current, ...listJsonSlots(value as Container, current.path)]
+      : [current];
   });
 }
 
-function getSlotValue(holder: Container, key: string | number): unknown {
-  return (holder as Record<string | number, unknown>)[key];
+function getSlotValue(container: Container, key: string | number): unknown {
+  return (container as Record<string | number, unknown>)[key];
 }
 
-function setSlotValue(holder: Container, key: string | number, value: unknown): void {
-  // Defined and not assigned, so that a key such as __proto__ is a key.
-  Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
+function setSlotValue(container: Container, key: string | number, value: unknown): void {
+  // Defined, not assigned, so that __proto__ becomes an ordinary key.
+  Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function removeSlot(holder: Container, key: string | number): void {
-  if (Array.isArray(holder)) holder.splice(Number(key), 1);
-  else delete holder[key];
+function removeSlot(container: Container, key: string | number): void {
+  if (Array.isArray(container)) container.splice(Number(key), 1);
+  else delete container[key];
 }
 
 function swapListAndObject(value: unknown): unknown {
@@ -137,10 +144,12 @@ function swapListAndObject(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.values(value) : { value };
 }
 
-/** Puts an item of a list there so many times more: the one at the place, or the first of the list at the place. */
-function repeatListItem(holder: Container, key: string | number, times: number): void {
-  const value = getSlotValue(holder, key);
-  const [list, item] = Array.isArray(holder) ? [holder, value] : [value, Array.isArray(value) ? value[0] : undefined];
+/** Appends copies of a list item: of the value in the slot, or of the first item of the list in the slot. */
+function repeatListItem(container: Container, key: string | number, times: number): void {
+  const value = getSlotValue(container, key);
+  const [list, item] = Array.isArray(container)
+    ? [container, value]
+    : [value, Array.isArray(value) ? value[0] : undefined];
   if (Array.isArray(list) && item !== undefined) list.push(...Array.from({ length: times }, () => item));
 }
 
@@ -157,7 +166,7 @@ const unusualKeys = [
   "a.b[0]",
 ];
 
-function addUnusualKeys(holder: Container, random: Random): void {
-  if (Array.isArray(holder)) return;
-  for (const key of random.sample(unusualKeys, 3)) setSlotValue(holder, key, pickInvalidValue(random));
+function addUnusualKeys(container: Container, random: Random): void {
+  if (Array.isArray(container)) return;
+  for (const key of random.sample(unusualKeys, 3)) setSlotValue(container, key, pickInvalidValue(random));
 }

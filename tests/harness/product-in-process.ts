@@ -9,7 +9,7 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import { loadServiceDefinition } from "@pragma/services/definitions";
 import type { ProductAddress } from "./product-under-test.ts";
 
-/** The product within the test's own process, for looking at what it says of itself. */
+/** Starts the product in the test's process, for tests of its logs, metrics and traces. */
 export async function startProductInProcess(
   variables: Record<string, string>,
   { log = createLogger({ name: "test", level: "silent" }) }: { log?: Logger } = {},
@@ -18,20 +18,20 @@ export async function startProductInProcess(
   const environment = { ...variables, PRAGMA_ADMIN_KEY: adminKey, PORT: "0" };
   const metrics = createMetrics();
   const registry = createServiceRegistry({});
-  const parts: ProcessComponent[] = [];
+  const components: ProcessComponent[] = [];
   for (const name of serviceNames) {
     const service = await startService(await loadServiceDefinition(name), { environment, log, metrics, registry });
     registry.registerLocalService(name, service.fetch);
-    parts.push(service);
+    components.push(service);
   }
   const gateway = await startGateway({ environment, log, metrics, registry });
-  parts.push(gateway);
+  components.push(gateway);
   return {
     url: `http://127.0.0.1:${gateway.port}`,
     adminKey,
     async stop() {
-      for (const part of parts) part.beforeStop?.();
-      for (const part of parts.reverse()) await part.stop();
+      for (const component of components) component.beforeStop?.();
+      for (const component of components.reverse()) await component.stop();
     },
   };
 }

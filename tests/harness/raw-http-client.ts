@@ -1,27 +1,27 @@
 import { type IncomingMessage, request } from "node:http";
 
-/** A request, as it goes over the wire. */
+/** A raw HTTP request. */
 export interface RawHttpRequest {
   method: string;
   path: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Sends the body in chunks, without saying how long it is. */
+  /** Whether the body is sent in chunks, without a content length. */
   isChunked?: boolean;
-  /** Goes away as soon as the reply's headers have come. */
+  /** Whether the connection is closed after the response headers. */
   isHeadersOnly?: boolean;
 }
 
-/** A reply, as it came over the wire. */
+/** A raw HTTP response. */
 export interface RawHttpResponse {
   status: number;
-  /** In small letters, sorted. */
+  /** Names in lower case, sorted. */
   headers: [name: string, value: string][];
-  /** A character for each byte. */
+  /** One character for each byte. */
   body: string;
 }
 
-/** Asks as plainly as HTTP can: nothing is added, followed, inflated or left out. */
+/** Sends a request with exactly these headers. Redirects are not followed, and bodies are not decompressed. */
 export function sendRawHttpRequest(
   url: string,
   { method, path, headers = {}, body, isChunked = false, isHeadersOnly = false }: RawHttpRequest,
@@ -31,12 +31,12 @@ export function sendRawHttpRequest(
     const outgoing = request(url, { method, path, headers: { ...length, ...headers } });
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      // A reply that comes before the body was taken may close the connection under it.
+      // A response before the end of the body may close the connection while the body is sent.
       outgoing.off("error", reject).on("error", () => {});
       if (isHeadersOnly) incoming.destroy();
       readRawResponse(incoming).then(resolve, reject);
     });
-    outgoing.setTimeout(20_000, () => outgoing.destroy(new Error(`${method} ${path} was not answered in time`)));
+    outgoing.setTimeout(20_000, () => outgoing.destroy(new Error(`${method} ${path} timed out`)));
     outgoing.end(body);
   });
 }

@@ -5,33 +5,32 @@ import {
   type ServerSentEvent,
 } from "@pragma/runtime/testing/event-stream-reader";
 
-/** What came to a client, and when. */
+/** An event that a client received, with its time. */
 export interface ReceivedStreamEvent extends ServerSentEvent {
-  /** In milliseconds of `performance.now()`. */
+  /** Milliseconds of `performance.now()`. */
   at: number;
 }
 
-/** A client that follows live orders as programs do: it comes back with the last id whenever its stream breaks off. */
+/** A client of the live order stream, which reconnects with its last event id when the stream ends. */
 export interface ReconnectingStreamClient {
-  /** Of the types `order` and `left`, over all its streams. */
+  /** Events of the types `order` and `left` from all its streams. */
   readonly orderEvents: ReceivedStreamEvent[];
-  /** How many streams it has opened. */
+  /** Number of streams that it has opened. */
   readonly openedStreamCount: number;
-  /** How often it was told to begin anew. */
+  /** Number of `reset` events. */
   readonly resetCount: number;
-  /** Once it follows for the first time. */
+  /** Resolves when the first stream is ready. */
   waitUntilReady(): Promise<void>;
-  /** Goes away and comes back. */
+  /** Closes the stream; the client reconnects. */
   reconnect(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How long a client waits before it comes back, in milliseconds. */
 const reconnectDelayMs = 100;
 
-/** Follows the stream at each of these addresses in turn: the next one whenever it has to come back. */
+/** Starts a client that uses the next of these URLs with each connection. */
 export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
-  const changes: ReceivedStreamEvent[] = [];
+  const orderEvents: ReceivedStreamEvent[] = [];
   let lastEventId: string | undefined;
   let stream: EventStreamReader | undefined;
   let opened = 0;
@@ -45,21 +44,21 @@ export function startReconnectingStreamClient(urls: string[], key: string): Reco
   function handleEvent(event: ServerSentEvent): void {
     if (event.type === "ready") resolveReady();
     if (event.type === "reset") resets += 1;
-    if (event.type === "order" || event.type === "left") changes.push({ ...event, at: performance.now() });
+    if (event.type === "order" || event.type === "left") orderEvents.push({ ...event, at: performance.now() });
   }
 
   async function follow(): Promise<void> {
-    for (let turn = 0; !isStopped; turn += 1) {
+    for (let attempt = 0; !isStopped; attempt += 1) {
       const headers = { authorization: `Bearer ${key}`, ...(lastEventId && { "last-event-id": lastEventId }) };
-      const answer = await fetch(urls[turn % urls.length] ?? "", { headers }).catch(() => undefined);
-      if (answer?.status === 200) {
+      const response = await fetch(urls[attempt % urls.length] ?? "", { headers }).catch(() => undefined);
+      if (response?.status === 200) {
         opened += 1;
-        stream = readEventStream(answer, handleEvent);
+        stream = readEventStream(response, handleEvent);
         if (isStopped) await stream.close();
         await stream.waitForEnd();
         lastEventId = stream.lastEventId ?? lastEventId;
       } else {
-        await answer?.body?.cancel();
+        await response?.body?.cancel();
       }
       await sleep(reconnectDelayMs);
     }
@@ -67,7 +66,7 @@ export function startReconnectingStreamClient(urls: string[], key: string): Reco
 
   const following = follow();
   return {
-    orderEvents: changes,
+    orderEvents,
     get openedStreamCount() {
       return opened;
     },

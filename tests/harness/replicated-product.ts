@@ -1,36 +1,39 @@
 import { randomUUID } from "node:crypto";
-import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { serviceNames } from "@pragma/contracts/service-names";
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { type LoadBalancer, type LoadBalancerTarget, startLoadBalancer } from "./load-balancer.ts";
-import { type ProductAddress, type ProductProcess, prepareProductProcess } from "./product-under-test.ts";
+import {
+  type ProductPart,
+  type ProductProcess,
+  prepareProductProcess,
+  productParts,
+  serviceUrlVariable,
+} from "./product-process.ts";
+import type { ProductAddress } from "./product-under-test.ts";
 
-/** A part of the product that runs in processes of its own. */
-export type ReplicatedRole = ServiceName | "gateway";
-export const replicatedRoles: readonly ReplicatedRole[] = ["gateway", ...serviceNames];
-
-/** The product as on a cluster: several instances of every part, behind balancers that know which are ready. */
+/** The product as on a cluster: several instances of every role behind load balancers with readiness checks. */
 export interface ReplicatedProduct extends ProductAddress {
-  instances: Map<ReplicatedRole, ProductProcess[]>;
-  /** Stops an instance of a part and starts it again; resolves once its balancer uses it, so that the next may stop. */
-  restart(role: ReplicatedRole, instance: number, variables?: Record<string, string>): Promise<void>;
+  instances: Map<ProductPart, ProductProcess[]>;
+  /** Restarts an instance. Resolves when its load balancer uses it, so that the next one may stop. */
+  restart(role: ProductPart, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
 const instancesPerRole = 2;
 
-/** Starts two instances of every part, or of some. */
+/** Starts two instances of every role, or of some. */
 export async function startReplicatedProduct(
   variables: Record<string, string>,
-  roles = replicatedRoles,
+  roles = productParts,
 ): Promise<ReplicatedProduct> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
-  const balancers = new Map<ReplicatedRole, { balancer: LoadBalancer; targets: LoadBalancerTarget[] }>();
-  const instances = new Map<ReplicatedRole, ProductProcess[]>();
+  const balancers = new Map<ProductPart, { balancer: LoadBalancer; targets: LoadBalancerTarget[] }>();
+  const instances = new Map<ProductPart, ProductProcess[]>();
   const urls: Record<string, string> = {};
 
-  async function deploy(role: ReplicatedRole): Promise<number> {
-    const prepared = await Promise.all(
+  async function deploy(role: ProductPart): Promise<number> {
+    const replicas = await Promise.all(
       Array.from({ length: instancesPerRole }, async () => {
         const port = await findFreePort();
         return { port, process: await prepareProductProcess(role, { ...shared, PORT: String(port) }, urls) };
@@ -38,11 +41,11 @@ export async function startReplicatedProduct(
     );
     instances.set(
       role,
-      prepared.map(({ process }) => process),
+      replicas.map(({ process }) => process),
     );
-    const targets = prepared.map(({ port, process }) => ({
+    const targets = replicas.map(({ port, process }) => ({
       port,
-      // One that is down refuses at once: more time is for machines that have much to do.
+      // A stopped instance refuses the connection at once; the timeout is for busy machines.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
     const balancer = await startLoadBalancer(targets);
@@ -51,7 +54,7 @@ export async function startReplicatedProduct(
   }
 
   for (const service of serviceNames.filter((name) => roles.includes(name))) {
-    urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${await deploy(service)}`;
+    urls[serviceUrlVariable(service)] = `http://127.0.0.1:${await deploy(service)}`;
   }
   const gatewayPort = await deploy("gateway");
   const all = () => [...instances.values()].flat();
@@ -60,13 +63,13 @@ export async function startReplicatedProduct(
     url: `http://127.0.0.1:${gatewayPort}`,
     adminKey,
     instances,
-    async restart(role, instance, others) {
+    async restart(role, instance, changes) {
       const process = instances.get(role)?.[instance];
       const { balancer, targets } = balancers.get(role) ?? {};
       const target = targets?.[instance];
       if (!process || !balancer || !target) throw new Error(`There is no instance ${instance} of ${role}.`);
       await process.stop();
-      await process.start(others);
+      await process.start(changes);
       await balancer.waitUntilUsed(target);
     },
     async stop() {

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const execFileAsync = promisify(execFile);
 
-/** Resident memory of a process, in megabytes. */
+/** Returns the resident memory of a process in megabytes. */
 export async function readResidentMegabytes(pid: number): Promise<number> {
   const kilobytes = await readProcKilobytes(pid).catch(() => readPsKilobytes(pid));
   return Math.round(kilobytes / 1024);
@@ -12,11 +12,11 @@ export async function readResidentMegabytes(pid: number): Promise<number> {
 
 async function readProcKilobytes(pid: number): Promise<number> {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
-  if (kilobytes === undefined) throw new Error(`/proc tells no memory of process ${pid}.`);
+  if (kilobytes === undefined) throw new Error(`/proc has no memory of process ${pid}.`);
   return Number(kilobytes);
 }
 
-/** Where there is no /proc. */
+/** For systems without /proc. */
 async function readPsKilobytes(pid: number): Promise<number> {
   const { stdout } = await execFileAsync("ps", ["-o", "rss=", "-p", String(pid)]);
   return Number(stdout);

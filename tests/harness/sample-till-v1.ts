@@ -11,7 +11,7 @@ interface SampleTillV1 {
 const sampleTillV1Path = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`;
 const sampleTillJson = readFileSync(sampleTillV1Path, "utf8");
 
-/** The sample of the older format as a till of its own: of this location, under another id and with other orders' ids. */
+/** Returns the V1 sample till with the ids of this location, a new till id and new order ids. */
 export function createSampleTillV1(
   random: Random,
   { application, legacyId }: { application: string; legacyId: number },

@@ -5,19 +5,19 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where test files ask for the product that they share. */
+    /** Responds with the address of the product that test files share. */
     sharedProductUrl: string;
   }
 }
 
-/** What vitest calls before the test files of a project: they share a product, which starts when the first asks for it. */
+/** The global setup of a vitest project, whose test files share a product. It starts with the first request for it. */
 export default async function shareProduct(project: TestProject): Promise<() => Promise<void>> {
-  let starting: ReturnType<typeof start> | undefined;
-  const server = createServer((_, reply) => {
-    starting ??= start();
+  let starting: ReturnType<typeof startSharedProduct> | undefined;
+  const server = createServer((_, response) => {
+    starting ??= startSharedProduct();
     starting.then(
-      ({ product: { url, adminKey } }) => reply.end(JSON.stringify({ url, adminKey })),
-      (error) => reply.writeHead(500).end(inspect(error)),
+      ({ product: { url, adminKey } }) => response.end(JSON.stringify({ url, adminKey })),
+      (error) => response.writeHead(500).end(inspect(error)),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -29,11 +29,10 @@ export default async function shareProduct(project: TestProject): Promise<() => 
   };
 }
 
-async function start() {
-  // Not before they are needed: most runs of a few files need none of this.
+async function startSharedProduct() {
+  // Loaded on demand: most runs of a few files do not need the product.
   const { createTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
-  const { startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
-  const { legacyBackofficeVariables } = await import("./legacy-variables.ts");
+  const { legacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
   const { startProductUnderTest } = await import("./product-under-test.ts");
   const backoffice = await startFakeLegacyBackoffice();
   const environment = await createTestEnvironment({

@@ -12,21 +12,23 @@ import type { Scope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ProductAddress } from "./product-under-test.ts";
 
-/** A location with a consumer and a key of its own, made through the API. */
+/** A location with its own consumer and API key, created through the API. */
 export interface TestLocation {
   locationId: string;
   application: PosApplication;
   legacyId: number;
   key: string;
   consumerId: string;
-  /** The API under the shop's key, as a program would use it that has nothing to do with tests. */
+  /** A client of the API with the location's key. */
   api: PublicApiClient;
   request(method: string, path: string, options?: LocationRequestOptions): Promise<Response>;
-  /** A GET that must answer 200, parsed. */
+  /** Sends a GET. Returns the parsed body. @throws Error unless the status is 200. */
   getJson<T = Record<string, unknown>>(path: string): Promise<T>;
-  /** Pushes a till as clients in the field do: again after a failure, until it is answered. */
+  /** Sends a POST. Returns the parsed body. @throws Error unless it succeeds. */
+  create<T = { id: string }>(path: string, body?: unknown): Promise<T>;
+  /** Pushes a till with retries after failures, as clients in the field do. */
   pushTillWithRetries(till: object): Promise<Response>;
-  /** The report list, once it holds this many. */
+  /** Returns the first page of reports, once there are `count` reports. */
   waitForReports(count: number): Promise<{ id: string; startedAt: string }[]>;
 }
 
@@ -35,11 +37,10 @@ interface LocationRequestOptions {
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;
-  /** Whose connections are used: fetch has as many as it likes, of which some are hardly ever used. */
+  /** Agent whose connections are used, in place of the pool of `fetch`, which opens any number of connections. */
   agent?: Agent;
 }
 
-/** Asks the product, with a key; the body is sent as JSON unless it is text or bytes. */
 async function sendLocationRequest(
   product: ProductAddress,
   method: string,
@@ -66,13 +67,13 @@ function fetchWithAgent(
   { body, ...options }: { method: string; headers: Record<string, string>; body?: string },
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const sending = startRequest(url, { ...options, agent }, (reply) => {
-      buffer(reply).then((bytes) => {
+    const outgoing = startRequest(url, { ...options, agent }, (message) => {
+      buffer(message).then((bytes) => {
         const hasBody = bytes.length > 0;
-        resolve(new Response(hasBody ? new Uint8Array(bytes) : null, { status: reply.statusCode ?? 0 }));
+        resolve(new Response(hasBody ? new Uint8Array(bytes) : null, { status: message.statusCode ?? 0 }));
       }, reject);
     });
-    sending.on("error", reject).end(body);
+    outgoing.on("error", reject).end(body);
   });
 }
 
@@ -96,16 +97,16 @@ export async function createTestLocation(
   { scopes = defaultTestScopes, application = "POPINA", legacyId = randomInt(1, 2 ** 31) }: TestLocationOptions = {},
 ): Promise<TestLocation> {
   const admin = createTestAdminClient(product);
-  const consumerName = `shop ${randomUUID()}`;
-  const place = { organizationId: "1", agencyId: "1", legacyId, application };
-  const { data: location } = await admin.POST("/v1/locations/import", { body: place });
+  const consumerName = `consumer ${randomUUID()}`;
+  const newLocation = { organizationId: "1", agencyId: "1", legacyId, application };
+  const { data: location } = await admin.POST("/v1/locations/import", { body: newLocation });
   const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes } });
-  const { data: made } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
-  const key = made.apiKey;
+  const { data: created } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
+  const key = created.apiKey;
   const api = createApiClient({ baseUrl: product.url, apiKey: key });
 
-  const shop: TestLocation = {
+  const testLocation: TestLocation = {
     locationId: location.id,
     application,
     legacyId,
@@ -114,30 +115,39 @@ export async function createTestLocation(
     api,
     request: (method, path, options = {}) => sendLocationRequest(product, method, path, { key, ...options }),
     async getJson<T>(path: string) {
-      const answer = await shop.request("GET", path);
-      if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as T;
+      const response = await testLocation.request("GET", path);
+      if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
+    },
+    async create<T>(path: string, body?: unknown) {
+      const response = await testLocation.request("POST", path, { body });
+      if (!response.ok) throw new Error(`POST ${path} returned ${response.status}: ${await response.text()}`);
+      return (await response.json()) as T;
     },
     pushTillWithRetries: (till) =>
-      eventually("the push to be answered", () => finalResponseOf(shop.request("POST", "/v2/tills/", { body: till })), {
-        timeoutSeconds: 60,
-      }),
+      eventually(
+        "a final response to the push",
+        () => finalResponseOf(testLocation.request("POST", "/v2/tills/", { body: till })),
+        {
+          withinSeconds: 60,
+        },
+      ),
     waitForReports: (count) =>
       eventually(`${count} reports`, async () => {
         const { data: page } = await api.GET("/v2/reports", { params: { query: { size: 100 } } });
         return page.meta.totalCount >= count && page.data;
       }),
   };
-  return shop;
+  return testLocation;
 }
 
-/** The whole API under the installation's admin key. */
+/** Returns a client of the whole API with the admin key. */
 export function createTestAdminClient({ url, adminKey }: ProductAddress): AdminApiClient {
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 
-/** The answer, unless it is one after which a client tries again. */
-async function finalResponseOf(asking: Promise<Response>): Promise<Response | undefined> {
-  const answer = await asking.catch(() => undefined);
-  return answer && answer.status < 500 && answer.status !== 429 ? answer : undefined;
+/** Returns the response, or undefined for one after which a client retries. */
+async function finalResponseOf(pending: Promise<Response>): Promise<Response | undefined> {
+  const response = await pending.catch(() => undefined);
+  return response && response.status < 500 && response.status !== 429 ? response : undefined;
 }

@@ -3,13 +3,14 @@ import { type ApiOperation, apiOperations } from "../contract/api-operations.ts"
 import type { OperationRequest } from "../contract/operation-contract.ts";
 import { type VictimData, type VictimResourceKind, victimResourceKinds } from "./victim-data.ts";
 
-/** Requests that an operation is known to answer in some way: the stranger's own, and those of the other location. */
+/** Requests with a known outcome by operation id: the other location's own, and those of the victim. */
 export type KnownRequests = Map<string, OperationRequest[]>;
 
-/** A request to be: which operation, which of its known requests, and what of another location is put into it. */
+/** A generated request: the operation, the index of a known request, and the data of the victim to insert. */
 export interface CrossLocationRequest {
   operation: ApiOperation;
-  ask: number;
+  /** Index of a known request of the operation. */
+  requestIndex: number;
   path: VictimResourceKind | null;
   query: {
     locationId?: VictimResourceKind;
@@ -27,10 +28,10 @@ const mostlyLocationArbitrary = fc.oneof(
   resourceKindArbitrary,
 );
 
-/** Any operation that needs a key, with ids, filters, page tokens and entity tags of another location. */
+/** Generates requests to operations that need an API key, with ids, filters, page tokens and ETags of the victim. */
 export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> = fc.record({
   operation: fc.constantFrom(...apiOperations.filter(({ scope }) => scope !== undefined)),
-  ask: fc.nat(100),
+  requestIndex: fc.nat(100),
   path: fc.option(resourceKindArbitrary, { freq: 3 }),
   query: fc.record(
     {
@@ -48,36 +49,36 @@ export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> =
   ) as fc.Arbitrary<CrossLocationRequest["headers"]>,
 });
 
-/** The request as it is sent. */
+/** Returns the request to send. */
 export function buildCrossLocationRequest(
-  { operation, ask, path, query, headers }: CrossLocationRequest,
-  repertoire: KnownRequests,
-  loot: VictimData,
+  { operation, requestIndex, path, query, headers }: CrossLocationRequest,
+  knownRequests: KnownRequests,
+  victimData: VictimData,
 ) {
-  const { ids, pageTokens, etags } = loot;
-  const known = repertoire.get(operation.id) ?? [];
-  const ordinary: OperationRequest = known[ask % known.length] ?? {};
+  const { ids, pageTokens, etags } = victimData;
+  const known = knownRequests.get(operation.id) ?? [];
+  const baseRequest: OperationRequest = known[requestIndex % known.length] ?? {};
   const { locationId, reportId, tillId, pageToken, legacyId } = query;
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
-  const match = headers["if-none-match"];
-  const etag = match === undefined ? undefined : etags[match % etags.length];
-  // The other location's very request, under its Idempotency-Key.
+  const etagIndex = headers["if-none-match"];
+  const etag = etagIndex === undefined ? undefined : etags[etagIndex % etags.length];
+  // The victim's own request under its Idempotency-Key.
   const isRepeated = headers["idempotency-key"] && operation.id === "createApiKey";
   return {
-    ...ordinary,
-    ...(isRepeated && { body: loot.keyBody }),
-    path: { ...ordinary.path, ...(path && { id: ids[path] }) },
+    ...baseRequest,
+    ...(isRepeated && { body: victimData.keyBody }),
+    path: { ...baseRequest.path, ...(path && { id: ids[path] }) },
     query: omitUndefinedFields({
-      ...ordinary.query,
-      locationId: locationId === undefined ? ordinary.query?.locationId : ids[locationId],
+      ...baseRequest.query,
+      locationId: locationId === undefined ? baseRequest.query?.locationId : ids[locationId],
       reportId: reportId && ids[reportId],
       tillId: tillId && ids[tillId],
       pageToken: token,
-      legacyId: legacyId ? loot.legacyId : ordinary.query?.legacyId,
+      legacyId: legacyId ? victimData.legacyId : baseRequest.query?.legacyId,
     }),
     headers: omitUndefinedFields({
-      ...ordinary.headers,
-      "idempotency-key": headers["idempotency-key"] && loot.idempotencyKey,
+      ...baseRequest.headers,
+      "idempotency-key": headers["idempotency-key"] && victimData.idempotencyKey,
       "if-none-match": etag,
       "last-event-id":
         headers["last-event-id"] === undefined ? undefined : `${ids.location}:${headers["last-event-id"]}`,

@@ -4,17 +4,17 @@ import type { ContractFixture } from "../contract/contract-fixture.ts";
 import { victimReadPaths } from "./victim-data.ts";
 
 /**
- * Everything that a location has, to be compared: the replies that it gets, to the byte, and a hash of its rows in every
- * table. When its keys were last used is left out: it reads with one.
+ * Returns all data of a location for comparison: the responses to its reads, and a hash of its rows in every table. The
+ * time of last use of its API keys is left out, since the snapshot uses one.
  */
 export async function snapshotLocationData(
-  world: ContractFixture,
+  fixture: ContractFixture,
   { sql, namespace }: { sql: postgres.Sql; namespace: string },
 ): Promise<Record<string, string>> {
-  const footprint: Record<string, string> = {};
-  for (const address of victimReadPaths(world)) {
-    const answer = await world.shop.request("GET", `${address}size=100`);
-    footprint[address] = `${answer.status} ${(await answer.text()).replaceAll(/"lastUsedAt":("[^"]+"|null)/g, "")}`;
+  const snapshot: Record<string, string> = {};
+  for (const path of victimReadPaths(fixture)) {
+    const response = await fixture.testLocation.request("GET", `${path}size=100`);
+    snapshot[path] = `${response.status} ${(await response.text()).replaceAll(/"lastUsedAt":("[^"]+"|null)/g, "")}`;
   }
   const tables = await sql<{ schema: string; name: string; column: string }[]>`
     select table_schema as schema, table_name as name, column_name as column from information_schema.columns
@@ -23,9 +23,9 @@ export async function snapshotLocationData(
   for (const { schema, name, column } of tables) {
     const rows = await sql<{ row: string }[]>`
       select (to_jsonb(each) - 'last_used_at')::text as row from ${sql(schema)}.${sql(name)} as each
-      where ${sql(column)} = ${world.shop.locationId} order by 1`;
+      where ${sql(column)} = ${fixture.testLocation.locationId} order by 1`;
     const hash = createHash("sha256").update(rows.map(({ row }) => row).join("\n"));
-    footprint[`${schema}.${name}`] = `${rows.length} rows, ${hash.digest("hex")}`;
+    snapshot[`${schema}.${name}`] = `${rows.length} rows, ${hash.digest("hex")}`;
   }
-  return footprint;
+  return snapshot;
 }

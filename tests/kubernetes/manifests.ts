@@ -11,7 +11,7 @@ import * as policy from "kubernetes-models/policy/v1";
 import * as core from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
-/** A Kubernetes object, as far as tests look into it. */
+/** The fields of a Kubernetes object that the tests use. */
 export interface KubernetesManifest {
   apiVersion: string;
   kind: string;
@@ -26,14 +26,14 @@ const kustomizeCommands = [
   { command: "kubectl", args: ["kustomize"] },
 ];
 
-/** The program that builds kustomizations on this machine; undefined when there is none. */
+/** The command that builds kustomizations on this machine; undefined when there is none. */
 export const kustomizeCommand = kustomizeCommands.find(
   ({ command, args }) => spawnSync(command, [...args, "--help"]).status === 0,
 );
 
-/** What a kustomization comes to: `base`, `overlays/production`. */
+/** Returns the objects of a kustomization, such as `base` or `overlays/production`, with patches applied. */
 export function buildKustomization(kustomization: string): KubernetesManifest[] {
-  if (!kustomizeCommand) throw new Error("There is neither kustomize nor kubectl on this machine.");
+  if (!kustomizeCommand) throw new Error("Neither kustomize nor kubectl is installed on this machine.");
   const { command, args } = kustomizeCommand;
   const { stdout, stderr, status } = spawnSync(command, [...args, join(kubernetesFolder, kustomization)], {
     encoding: "utf8",
@@ -43,7 +43,7 @@ export function buildKustomization(kustomization: string): KubernetesManifest[] 
   return parseManifests(stdout);
 }
 
-/** Every object that a folder's own files hold, as it stands there: before patches. */
+/** Returns the objects in the files of a folder, without patches. */
 export async function readManifestFiles(kustomization: string): Promise<KubernetesManifest[]> {
   const files = (await readdir(join(kubernetesFolder, kustomization))).filter(
     (name) => name.endsWith(".yaml") && name !== "kustomization.yaml",
@@ -63,7 +63,7 @@ interface ManifestModel {
   validate(): void;
 }
 
-/** The schemas of each API that is used. */
+/** The schemas of each API version. */
 const modelsByApiVersion: Record<string, object> = {
   v1: core,
   "apps/v1": apps,
@@ -74,12 +74,12 @@ const modelsByApiVersion: Record<string, object> = {
   "policy/v1": policy,
 };
 
-/** Throws when an object is not as the Kubernetes (or KEDA) schema of its kind has it. */
+/** @throws Error when an object does not match the Kubernetes or KEDA schema of its kind. */
 export function validateManifest(manifest: KubernetesManifest): void {
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;
   const model = kinds?.[manifest.kind];
-  if (!model) throw new Error(`No schema is known of ${manifest.apiVersion} ${manifest.kind}.`);
+  if (!model) throw new Error(`There is no schema of ${manifest.apiVersion} ${manifest.kind}.`);
   new model(manifest).validate();
 }

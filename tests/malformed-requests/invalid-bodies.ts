@@ -3,29 +3,29 @@ import type { OperationRequest } from "../contract/operation-contract.ts";
 
 type JsonPathStep = string | number;
 
-/** Stands in a body for the text that takes its place. */
-const placeholder = "what cannot be made into JSON by going down the stack, too";
+/** A value in the body that is replaced by JSON text, which may be too deep for JSON.stringify. */
+const placeholder = "placeholder of an invalid value";
 
 /**
- * The request with one of the values, which are JSON text, in one place of its body: for each value and each place,
- * which are everything in the body and around it, and the fields that the document knows and the body does not have. Of
- * the items of a list the first stands for all. No more than the first `maxPlaces` are taken; with `valuesPerPlace` each
- * place gets so many of the values, the next place those that follow: more where every value would not stand in some place.
+ * Generates the request with one of the values, given as JSON text, in one place of its body. The places are the body
+ * itself, everything in it, and the documented fields that it does not have. Of a list, only the first item is used. At
+ * most `maxPlaces` places are used. With `valuesPerPlace`, each place gets the next so many of the values, but enough
+ * that every value is used.
  */
 export function* generateInvalidBodies(
   { bodySchema }: ApiOperation,
-  ordinary: OperationRequest,
+  successRequest: OperationRequest,
   values: string[],
   { maxPlaces = Number.POSITIVE_INFINITY, valuesPerPlace = values.length } = {},
-): Generator<[what: string, OperationRequest]> {
-  const body = withFirstItemsOnly(JSON.parse(JSON.stringify(ordinary.body ?? {})));
+): Generator<[description: string, OperationRequest]> {
+  const body = withFirstItemsOnly(JSON.parse(JSON.stringify(successRequest.body ?? {})));
   const places = listJsonPaths(body, bodySchema).slice(0, maxPlaces);
   const count = Math.max(valuesPerPlace, Math.ceil(values.length / places.length));
   for (const [index, path] of places.entries()) {
     const [before = "", after = ""] = JSON.stringify(replaceAtPath(body, path, placeholder)).split(`"${placeholder}"`);
     for (let at = 0; at < count; at += 1) {
       const value = values[(index * count + at) % values.length] ?? "";
-      yield [`${path.join("/")} = ${value.slice(0, 60)}`, { ...ordinary, body: before + value + after }];
+      yield [`${path.join("/")} = ${value.slice(0, 60)}`, { ...successRequest, body: before + value + after }];
     }
   }
 }
@@ -41,19 +41,24 @@ function listJsonPaths(value: unknown, schema: JsonSchema): JsonPathStep[][] {
   if (Array.isArray(value))
     inner.push(...value.map((item, index) => [index, item, itemSchema(schema)] as [JsonPathStep, unknown, JsonSchema]));
   else if (typeof value === "object" && value !== null) {
-    const known = propertySchemas(schema);
-    for (const name of new Set([...Object.keys(known), ...Object.keys(value)])) {
-      inner.push([name, (value as Record<string, unknown>)[name], known[name] ?? {}]);
+    const schemasByName = propertySchemas(schema);
+    for (const name of new Set([...Object.keys(schemasByName), ...Object.keys(value)])) {
+      inner.push([name, (value as Record<string, unknown>)[name], schemasByName[name] ?? {}]);
     }
   }
-  return [[], ...inner.flatMap(([step, each, its]) => listJsonPaths(each, its).map((path) => [step, ...path]))];
+  return [
+    [],
+    ...inner.flatMap(([step, each, itemOrPropertySchema]) =>
+      listJsonPaths(each, itemOrPropertySchema).map((path) => [step, ...path]),
+    ),
+  ];
 }
 
 function replaceAtPath(body: unknown, [step, ...rest]: JsonPathStep[], value: unknown): unknown {
   if (step === undefined) return value;
   if (Array.isArray(body)) return body.map((item, index) => (index === step ? replaceAtPath(item, rest, value) : item));
-  const holder = body as Record<string, unknown>;
-  return { ...holder, [step]: replaceAtPath(holder[step], rest, value) };
+  const container = body as Record<string, unknown>;
+  return { ...container, [step]: replaceAtPath(container[step], rest, value) };
 }
 
 function propertySchemas(schema: JsonSchema): Record<string, JsonSchema> {
@@ -64,7 +69,7 @@ function itemSchema(schema: JsonSchema): JsonSchema {
   return { anyOf: resolveSchemaVariants(schema).flatMap(({ items }) => (items ? [items] : [])) };
 }
 
-/** The schemas without references that it is made of. */
+/** Returns the schema and all its variants, with references resolved. */
 function resolveSchemaVariants(schema: JsonSchema): JsonSchema[] {
   const { $ref, anyOf = [], oneOf = [], allOf = [] } = schema as Record<string, JsonSchema[]> & { $ref?: string };
   if ($ref) return resolveSchemaVariants(fullOpenApiDocument.components.schemas[$ref.split("/").at(-1) ?? ""] ?? {});

@@ -15,44 +15,43 @@ import {
   startPostgres,
   startRedis,
 } from "../../deploy/local/servers.js";
+import type { ProductPart } from "../harness/product-process.ts";
 
-/** Servers on which each part of the product is somebody else, and may do what that part needs. */
+/** Servers on which each service and the gateway have their own users with the least privileges. */
 export interface RestrictedServers {
-  /** The owner of the database, who may everything. */
+  /** The URL with the owner of the database, who has all privileges. */
   ownerUrl: string;
-  /** What every part is told. */
+  /** Environment variables of every process. */
   variables: Record<string, string>;
-  /** What a part is told of its own: how it logs in. */
-  variablesOf(part: RestrictedPart): Record<string, string>;
-  /** Runs the `migrate` command; rejects with what it says when it fails. */
+  /** Environment variables of one process: its URLs with credentials. */
+  variablesOf(part: ProductPart): Record<string, string>;
+  /** Runs the `migrate` command. Rejects with its output when it fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
-export type RestrictedPart = ServiceName | "gateway";
-
-const partsWithRedis: RestrictedPart[] = ["gateway", "jobs"];
+const partsWithRedis: ProductPart[] = ["gateway", "jobs"];
 const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
 export async function startRestrictedServers(): Promise<RestrictedServers> {
-  const { variables: usual } = await createTestEnvironment();
-  const namespace = usual.NAMESPACE ?? "";
+  const { variables: testVariables } = await createTestEnvironment();
+  const namespace = testVariables.NAMESPACE ?? "";
   const folder = createTemporaryDataFolder("privileges");
   const password = `p${randomUUID().replaceAll("-", "")}`;
-  const passwordsIn = (text: string) => text.replace(/\$(?:NATS|REDIS)_PASSWORD_[A-Z_]+/g, password);
+  const insertPasswords = (text: string) => text.replace(/\$(?:NATS|REDIS)_PASSWORD_[A-Z_]+/g, password);
   const [postgres, nats, redis] = await Promise.all([
     startPostgres({ dataFolder: join(folder, "postgres"), durable: false }),
-    startNats({ dataFolder: join(folder, "nats"), config: passwordsIn(await renderNatsUsersConfig(namespace)) }),
-    startRedis({ dataFolder: join(folder, "redis"), config: passwordsIn(renderRedisAclFile(namespace)) }),
+    startNats({ dataFolder: join(folder, "nats"), config: insertPasswords(await renderNatsUsersConfig(namespace)) }),
+    startRedis({ dataFolder: join(folder, "redis"), config: insertPasswords(renderRedisAclFile(namespace)) }),
   ]);
   const urlForUser = ({ url }: StartedServer, user: string, secret = password) => {
-    const login = new URL(url);
-    login.username = user;
-    login.password = secret;
-    return login.href;
+    const loginUrl = new URL(url);
+    loginUrl.username = user;
+    loginUrl.password = secret;
+    return loginUrl.href;
   };
   const roleUrl = (service: ServiceName) => urlForUser(postgres, `${namespace}_${service.replaceAll("-", "_")}`);
-  const { DATABASE_URL, NATS_URL, REDIS_URL, ...shared } = usual;
+  const { DATABASE_URL, NATS_URL, REDIS_URL, ...shared } = testVariables;
   const variables = { ...shared, MIGRATE: "off" };
   return {
     ownerUrl: postgres.url,

@@ -6,31 +6,31 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { expect } from "vitest";
-import { createLiveOrderInput } from "../contract/live-order-input.ts";
+import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import { computeExpectedReport, toJsonValue } from "../harness/expected-report.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** What clients did and were told. */
+/** The results of the clients' requests. */
 export interface TrafficCounts {
   responseCount: number;
-  /** Milliseconds that each answer took. */
+  /** Milliseconds of each request, including its retries. */
   responseTimesMs: number[];
-  /** Requests that were not answered as they should have been, tried again or not. */
+  /** Unexpected responses, whether retried or not. */
   failures: string[];
 }
 
-/** Clients of a shop that push tills, pay orders and read lists, and a receiver that hears of the orders. */
+/** Clients of a location that push tills, pay orders and read lists, with a receiver of webhooks. */
 export interface ClientTraffic {
   counts: TrafficCounts;
   tills: object[];
-  /** Sends until then, each request again until it is answered when that is asked for. */
+  /** Stops the clients after their current requests. */
   stop(): Promise<void>;
-  /** Every till has its one report with exact figures, and every paid order was told of; tells how many were told twice. */
-  expectNothingLost(): Promise<{ toldTwice: number }>;
+  /** Expects one correct report for every till and a webhook for every paid order. Returns the number of duplicates. */
+  expectNothingLost(): Promise<{ duplicateCount: number }>;
   close(): Promise<void>;
 }
 
-/** What the key of a shop has to be good for, that there may be traffic of it. */
+/** The scopes of the API key that the clients need. */
 export const clientTrafficScopes: Scope[] = [
   "tills:write",
   "reports:read",
@@ -43,28 +43,28 @@ export const clientTrafficScopes: Scope[] = [
 
 interface ClientTrafficOptions {
   clients: number;
-  /** The longest pause of a client after each request, in milliseconds. */
+  /** Longest random pause of a client after each request, in milliseconds. */
   maxPauseMs: number;
-  /** Whether clients try again what fails, as those in the field do. */
+  /** Whether clients retry failed requests, as those in the field do. */
   shouldRetry: boolean;
 }
 
 export async function startClientTraffic(
-  shop: TestLocation,
+  testLocation: TestLocation,
   { clients, maxPauseMs, shouldRetry }: ClientTrafficOptions,
 ): Promise<ClientTraffic> {
   const receiver = await startWebhookReceiver();
   const endpoint = receiver.addEndpoint();
-  const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Traffic" } });
-  await shop.api.POST("/v1/webhooks", {
+  const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Traffic" } });
+  await testLocation.api.POST("/v1/webhooks", {
     body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid"] },
   });
-  const over = new AbortController();
-  const tally: TrafficCounts = { responseCount: 0, responseTimesMs: [], failures: [] };
+  const stopController = new AbortController();
+  const counts: TrafficCounts = { responseCount: 0, responseTimesMs: [], failures: [] };
   const tills: { id: string }[] = [];
   const paid: string[] = [];
 
-  /** Whether it was answered in the end. */
+  /** Returns whether a request got an expected status, with retries if configured. */
   async function requestUntilExpected(
     agent: Agent,
     method: string,
@@ -74,16 +74,16 @@ export async function startClientTraffic(
   ): Promise<boolean> {
     const started = performance.now();
     for (let attempt = 1; attempt <= (shouldRetry ? 200 : 1); attempt += 1) {
-      const answer = await shop
+      const response = await testLocation
         .request(method, path, { body, agent })
-        .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
+        .then(async (raw) => ({ status: raw.status, text: await raw.text() }))
         .catch((error: Error) => ({ status: 0, text: `${error.message} ${error.cause}` }));
-      if (expected.includes(answer.status)) {
-        tally.responseCount += 1;
-        tally.responseTimesMs.push(performance.now() - started);
+      if (expected.includes(response.status)) {
+        counts.responseCount += 1;
+        counts.responseTimesMs.push(performance.now() - started);
         return true;
       }
-      tally.failures.push(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`);
+      counts.failures.push(`${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`);
       await sleep(200);
     }
     return false;
@@ -109,37 +109,38 @@ export async function startClientTraffic(
     (agent: Agent) => requestUntilExpected(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
-    // A connection that is hardly ever used may be closed just when it is: each client has one, and uses that.
+    // One busy connection per client: an idle connection may be closed at the moment of its next use.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let turn = client; !over.signal.aborted; turn += 1) {
-      await clientActions[turn % clientActions.length]?.(agent);
-      await sleep(Math.random() * maxPauseMs, over.signal);
+    for (let actionIndex = client; !stopController.signal.aborted; actionIndex += 1) {
+      await clientActions[actionIndex % clientActions.length]?.(agent);
+      await sleep(Math.random() * maxPauseMs, stopController.signal);
     }
     agent.destroy();
   });
 
   return {
-    counts: tally,
+    counts,
     tills,
     async stop() {
-      over.abort();
+      stopController.abort();
       await Promise.all(running);
     },
     async expectNothingLost() {
-      const expected = tills.map((till) => computeExpectedReport("V2", till, shop.locationId));
-      await shop.waitForReports(tills.length);
+      const expected = tills.map((till) => computeExpectedReport("V2", till, testLocation.locationId));
+      await testLocation.waitForReports(tills.length);
       for (const report of expected) {
-        expect(await shop.getJson(`/v2/reports/${report?.id}`)).toEqual(toJsonValue(report?.reportV2));
+        expect(await testLocation.getJson(`/v2/reports/${report?.id}`)).toEqual(toJsonValue(report?.reportV2));
       }
-      const { meta } = await shop.getJson<{ meta: { totalCount: number } }>("/v2/reports/?size=1");
+      const { meta } = await testLocation.getJson<{ meta: { totalCount: number } }>("/v2/reports/?size=1");
       expect(meta.totalCount).toBe(tills.length);
-      const told = () => endpoint.receivedWebhooks.map(({ body }) => JSON.parse(body).data.id as string);
-      await eventually("every paid order to be told of", () => new Set(told()).size >= paid.length, {
-        timeoutSeconds: 90,
+      const listDeliveredOrderIds = () =>
+        endpoint.receivedWebhooks.map(({ body }) => JSON.parse(body).data.id as string);
+      await eventually("a webhook for every paid order", () => new Set(listDeliveredOrderIds()).size >= paid.length, {
+        withinSeconds: 90,
       });
-      expect(told().filter((id) => !paid.includes(id))).toEqual([]);
-      expect(paid.filter((id) => !told().includes(id))).toEqual([]);
-      return { toldTwice: told().length - new Set(told()).size };
+      expect(listDeliveredOrderIds().filter((id) => !paid.includes(id))).toEqual([]);
+      expect(paid.filter((id) => !listDeliveredOrderIds().includes(id))).toEqual([]);
+      return { duplicateCount: listDeliveredOrderIds().length - new Set(listDeliveredOrderIds()).size };
     },
     close: () => receiver.close(),
   };

@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createLiveOrderInput } from "../contract/live-order-input.ts";
+import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** Has so many orders paid, some at a time, at this pace, as points of sale in the field do; gives their ids. */
+/** Sends paid orders in batches at a fixed rate, with retries, as POS in the field do. Returns their ids. */
 export async function sendPaidOrders(
-  shop: TestLocation,
-  { orders, atATime, perSecond }: { orders: number; atATime: number; perSecond: number },
+  testLocation: TestLocation,
+  { orders, batchSize, perSecond }: { orders: number; batchSize: number; perSecond: number },
 ): Promise<string[]> {
   const started = Date.now();
   const ids: string[] = [];
-  for (let paid = 0; paid < orders; paid += atATime) {
-    const batch = Array.from({ length: Math.min(atATime, orders - paid) }, createPaidOrder);
-    await eventually("the orders to be taken", async () => {
-      const answer = await shop.request("POST", "/v1/orders-live/", { body: batch }).catch(() => undefined);
-      return answer?.status === 200;
+  for (let paid = 0; paid < orders; paid += batchSize) {
+    const batch = Array.from({ length: Math.min(batchSize, orders - paid) }, createPaidOrder);
+    await eventually("the orders to be accepted", async () => {
+      const response = await testLocation.request("POST", "/v1/orders-live/", { body: batch }).catch(() => undefined);
+      return response?.status === 200;
     });
     ids.push(...batch.map(({ id }) => id));
     await sleep(Math.max(0, started + (ids.length / perSecond) * 1_000 - Date.now()));

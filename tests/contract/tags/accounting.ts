@@ -4,45 +4,41 @@ import type { TestLocation } from "../../harness/test-location.ts";
 import type { ContractFixture } from "../contract-fixture.ts";
 import type { TagContract } from "../operation-contract.ts";
 
-async function createAccountingResource(shop: TestLocation, path: string, body: unknown): Promise<{ id: string }> {
-  const answer = await shop.request("POST", path, { body });
-  if (!answer.ok) throw new Error(`POST ${path} was answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as { id: string };
+const createConfig = (testLocation: TestLocation) => testLocation.create("/v1/accounting/configs", {});
+
+/** Returns an export item of the location's till with a new config. */
+async function createExportItems({ testLocation, till }: ContractFixture, overrides: object = {}): Promise<object[]> {
+  const { id: accountingConfigId } = await createConfig(testLocation);
+  return [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL", ...overrides }];
 }
 
-const createConfig = (shop: TestLocation) => createAccountingResource(shop, "/v1/accounting/configs", {});
-
-/** The shop's till, by a config of its own. */
-async function createExportItems({ shop, till }: ContractFixture, more: object = {}): Promise<object[]> {
-  const { id: accountingConfigId } = await createConfig(shop);
-  return [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL", ...more }];
-}
-
-/** An export that has come to its end, with a file. */
-async function createFinishedExport(world: ContractFixture): Promise<string> {
-  const { id } = await createAccountingResource(world.shop, "/v1/accounting/exports", await createExportItems(world));
+/** Creates an export and waits until it is finished. Returns its id. */
+async function createFinishedExport(fixture: ContractFixture): Promise<string> {
+  const { id } = await fixture.testLocation.create("/v1/accounting/exports", await createExportItems(fixture));
   await eventually("the export", async () => {
-    const { finishedAt } = await world.shop.getJson(`/v1/accounting/exports/${id}`);
+    const { finishedAt } = await fixture.testLocation.getJson(`/v1/accounting/exports/${id}`);
     return finishedAt !== null;
   });
   return id;
 }
 
-const requestOfNewConfig = async ({ shop }: ContractFixture) => ({ path: { id: (await createConfig(shop)).id } });
+const requestOfNewConfig = async ({ testLocation }: ContractFixture) => ({
+  path: { id: (await createConfig(testLocation)).id },
+});
 const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 
 export const accountingContract: TagContract = {
   createAccountingConfig: {
     requestsByOutcome: {
       201: () => ({ body: { name: "Cabinet Martin", payments: { card: { account: "5121" } } } }),
-      location_forbidden: ({ other }) => ({ body: { locationId: other.locationId } }),
+      location_forbidden: ({ otherLocation }) => ({ body: { locationId: otherLocation.locationId } }),
       location_not_found: ({ product }) => ({ body: { locationId: randomUUID() }, key: product.adminKey }),
     },
-    // It is made in the stranger's own location.
+    // The config is created in the other location.
     statusForOtherLocation: 201,
   },
   listAccountingConfigs: {
-    requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
   },
   getAccountingConfig: {
@@ -51,7 +47,7 @@ export const accountingContract: TagContract = {
   },
   replaceAccountingConfig: {
     requestsByOutcome: {
-      200: async (world) => ({ ...(await requestOfNewConfig(world)), body: { discountBooking: "gross" } }),
+      200: async (fixture) => ({ ...(await requestOfNewConfig(fixture)), body: { discountBooking: "gross" } }),
       accounting_config_not_found: () => ({ ...requestOfUnknownId(), body: {} }),
     },
     statusForOtherLocation: 404,
@@ -62,29 +58,31 @@ export const accountingContract: TagContract = {
   },
   createAccountingExport: {
     requestsByOutcome: {
-      202: async (world) => ({ body: await createExportItems(world) }),
-      location_forbidden: async (world) => ({
-        body: await createExportItems(world, { locationId: world.other.locationId }),
+      202: async (fixture) => ({ body: await createExportItems(fixture) }),
+      location_forbidden: async (fixture) => ({
+        body: await createExportItems(fixture, { locationId: fixture.otherLocation.locationId }),
       }),
     },
     untestableOutcomes: {
-      limit_reached: "Exports end sooner than a location can ask for so many; their own tests hold them up.",
+      limit_reached: "Exports end before a location can create enough of them; the service's own tests block them.",
     },
-    // The till is not the stranger's.
+    // The other location has no such till.
     statusForOtherLocation: 400,
   },
   getAccountingExport: {
     requestsByOutcome: {
-      200: async (world) => ({ path: { id: await createFinishedExport(world) } }),
+      200: async (fixture) => ({ path: { id: await createFinishedExport(fixture) } }),
       accounting_export_not_found: requestOfUnknownId,
     },
     statusForOtherLocation: 404,
   },
   getAccountingExportFile: {
     requestsByOutcome: {
-      200: async (world) => ({ path: { id: await createFinishedExport(world), number: "1" } }),
+      200: async (fixture) => ({ path: { id: await createFinishedExport(fixture), number: "1" } }),
       accounting_export_not_found: () => ({ path: { id: randomUUID(), number: "1" } }),
-      accounting_file_not_found: async (world) => ({ path: { id: await createFinishedExport(world), number: "2" } }),
+      accounting_file_not_found: async (fixture) => ({
+        path: { id: await createFinishedExport(fixture), number: "2" },
+      }),
     },
     statusForOtherLocation: 404,
   },

@@ -5,31 +5,35 @@ import type { TagContract } from "../operation-contract.ts";
 export const apiKeysContract: TagContract = {
   createApiKey: {
     requestsByOutcome: {
-      201: ({ shop, consumer }) => ({ body: { locationId: shop.locationId, consumerName: consumer.name } }),
-      location_forbidden: ({ other, consumer }) => ({
-        body: { locationId: other.locationId, consumerName: consumer.name },
+      201: ({ testLocation, consumer }) => ({
+        body: { locationId: testLocation.locationId, consumerName: consumer.name },
+      }),
+      location_forbidden: ({ otherLocation, consumer }) => ({
+        body: { locationId: otherLocation.locationId, consumerName: consumer.name },
       }),
       location_not_found: ({ product, consumer }) => ({
         body: { locationId: randomUUID(), consumerName: consumer.name },
         key: product.adminKey,
       }),
-      rate_limit_forbidden: async ({ shop, consumer, keyWith }) => ({
-        body: { locationId: shop.locationId, consumerName: consumer.name },
-        key: await keyWith(["keys:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
+      rate_limit_forbidden: async ({ testLocation, consumer, createKeyWithScopes }) => ({
+        body: { locationId: testLocation.locationId, consumerName: consumer.name },
+        key: await createKeyWithScopes(["keys:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
       }),
-      consumer_not_found: ({ shop }) => ({ body: { locationId: shop.locationId, consumerName: randomUUID() } }),
+      consumer_not_found: ({ testLocation }) => ({
+        body: { locationId: testLocation.locationId, consumerName: randomUUID() },
+      }),
     },
     statusForOtherLocation: 403,
   },
   listApiKeys: {
-    requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
   },
   revokeApiKey: {
     requestsByOutcome: {
-      204: async ({ keyWith, shop }) => {
-        await keyWith([]);
-        const { data } = await shop.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
+      204: async ({ createKeyWithScopes, testLocation }) => {
+        await createKeyWithScopes([]);
+        const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
         return { path: { id: data[0]?.id ?? "" } };
       },
       key_not_found: () => ({ path: { id: randomUUID() } }),

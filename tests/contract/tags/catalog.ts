@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TagContract } from "../operation-contract.ts";
 
 const catalogListContract: TagContract[string] = {
-  requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+  requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
   statusForOtherLocation: 403,
 };
 
@@ -14,7 +14,7 @@ export const catalogContract: TagContract = {
   listCategories: catalogListContract,
   replaceCatalog: {
     requestsByOutcome: {
-      200: ({ shop, catalog }) => ({ query: { locationId: shop.locationId }, body: catalog }),
+      200: ({ testLocation, catalog }) => ({ query: { locationId: testLocation.locationId }, body: catalog }),
       location_not_found: ({ product, catalog }) => ({
         query: { locationId: randomUUID() },
         body: catalog,
@@ -22,12 +22,12 @@ export const catalogContract: TagContract = {
       }),
       precondition_failed: ({ catalog }) => ({
         body: { ...catalog, products: [] },
-        headers: { "if-match": '"of an earlier catalogue"' },
+        headers: { "if-match": '"of an earlier catalog"' },
       }),
     },
     statusForOtherLocation: 403,
     untestableOutcomes: {
-      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+      quota_exceeded: "It takes the bytes of a whole day; the service's own tests set a lower quota.",
     },
   },
 };

@@ -8,17 +8,17 @@ export const consumersContract: TagContract = {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumer }) => ({ body: { name: consumer.name } }),
     },
-    // Of whichever location, a key makes consumers for its own.
+    // An API key creates consumers for its own location.
     statusForOtherLocation: 201,
   },
   listConsumers: { requestsByOutcome: { 200: () => ({}) }, statusForOtherLocation: 200 },
   changeConsumer: {
     requestsByOutcome: {
       200: ({ consumer }) => ({ path: { id: consumer.id }, body: { rateLimit: null } }),
-      rate_limit_forbidden: async ({ consumer, keyWith }) => ({
+      rate_limit_forbidden: async ({ consumer, createKeyWithScopes }) => ({
         path: { id: consumer.id },
         body: { rateLimit: null },
-        key: await keyWith(["consumers:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
+        key: await createKeyWithScopes(["consumers:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
       }),
       consumer_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },

@@ -3,14 +3,14 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ContractFixture } from "../contract-fixture.ts";
 import type { TagContract } from "../operation-contract.ts";
 
-/** How many unfinished jobs a key of the tested product may have. */
+/** The tested product's limit of unfinished jobs per API key. */
 const maxUnfinishedJobs = 20;
-/** How many repeating jobs a location of the tested product may have. */
+/** The tested product's limit of repeating jobs per location. */
 const maxRepeatingJobs = 2;
-/** How many bytes of messages a location of the tested product may send in a day; the largest message has more. */
+/** The tested product's limit of message bytes per location and day; the largest message has more. */
 const maxJobBytesPerDay = 290_000;
 
-/** What the tested product is told of these limits. */
+/** Environment variables of these limits. */
 export const jobLimitVariables = {
   JOBS_UNFINISHED_PER_KEY: String(maxUnfinishedJobs),
   JOBS_REPEATING_PER_LOCATION: String(maxRepeatingJobs),
@@ -20,12 +20,12 @@ export const jobLimitVariables = {
 const repeatingJob = { message: "Again", jobOptions: { repeat: { every: 3_600_000 } } };
 const delayedJob = { message: "Later", jobOptions: { delay: 3_600_000 } };
 
-/** A job that has come to its end. */
-async function createFinishedJob({ shop }: ContractFixture): Promise<string> {
-  const answer = await shop.request("POST", "/v1/jobs", { body: { message: "Close the day" } });
-  const { id } = (await answer.json()) as { id: string };
+/** Creates a job and waits until it is finished. Returns its id. */
+async function createFinishedJob({ testLocation }: ContractFixture): Promise<string> {
+  const response = await testLocation.request("POST", "/v1/jobs", { body: { message: "Close the day" } });
+  const { id } = (await response.json()) as { id: string };
   await eventually("the job", async () => {
-    const job = (await (await shop.request("GET", `/v1/jobs/${id}`)).json()) as { finishedAt: string | null };
+    const job = (await (await testLocation.request("GET", `/v1/jobs/${id}`)).json()) as { finishedAt: string | null };
     return job.finishedAt !== null;
   });
   return id;
@@ -35,37 +35,40 @@ export const jobsContract: TagContract = {
   createJob: {
     requestsByOutcome: {
       201: () => ({ body: { message: "Close the day" } }),
-      200: async (world) => ({ body: { message: "Again", jobOptions: { jobId: await createFinishedJob(world) } } }),
+      200: async (fixture) => ({ body: { message: "Again", jobOptions: { jobId: await createFinishedJob(fixture) } } }),
       location_not_found: ({ product }) => ({
         query: { locationId: randomUUID() },
         body: { message: "Nowhere" },
         key: product.adminKey,
       }),
-      204: async ({ shop }) => {
-        const ask = { body: { message: "x".repeat(70_000) }, headers: { "idempotency-key": randomUUID() } };
-        await shop.request("POST", "/v1/jobs", ask);
-        return ask;
+      204: async ({ testLocation }) => {
+        const operationRequest = {
+          body: { message: "x".repeat(70_000) },
+          headers: { "idempotency-key": randomUUID() },
+        };
+        await testLocation.request("POST", "/v1/jobs", operationRequest);
+        return operationRequest;
       },
-      limit_reached: async ({ shop }) => {
+      limit_reached: async ({ testLocation }) => {
         for (let index = 0; index < maxRepeatingJobs; index += 1)
-          await shop.request("POST", "/v1/jobs", { body: repeatingJob });
+          await testLocation.request("POST", "/v1/jobs", { body: repeatingJob });
         return { body: repeatingJob };
       },
       quota_exceeded: () => ({ body: { message: "€".repeat(100_000) } }),
-      too_many_jobs: async ({ shop, keyWith }) => {
-        const key = await keyWith(["jobs:write"]);
+      too_many_jobs: async ({ testLocation, createKeyWithScopes }) => {
+        const key = await createKeyWithScopes(["jobs:write"]);
         for (let index = 0; index < maxUnfinishedJobs; index += 1) {
-          await shop.request("POST", "/v1/jobs", { body: delayedJob, key });
+          await testLocation.request("POST", "/v1/jobs", { body: delayedJob, key });
         }
         return { body: delayedJob, key };
       },
     },
-    // The id is another location's; in its own there is no such job.
+    // The job id belongs to another location: in its own location the job is new.
     statusForOtherLocation: 201,
   },
   getJob: {
     requestsByOutcome: {
-      200: async (world) => ({ path: { id: await createFinishedJob(world) } }),
+      200: async (fixture) => ({ path: { id: await createFinishedJob(fixture) } }),
       job_not_found: () => ({ path: { id: randomUUID() } }),
     },
     statusForOtherLocation: 404,

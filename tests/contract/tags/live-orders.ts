@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { createLiveOrderInput } from "../live-order-input.ts";
 import type { TagContract } from "../operation-contract.ts";
+import { createLiveOrderInput } from "../order-and-till-inputs.ts";
 
 export const liveOrdersContract: TagContract = {
   upsertLiveOrders: {
     requestsByOutcome: {
-      200: ({ shop }) => ({ query: { locationId: shop.locationId }, body: [createLiveOrderInput()] }),
-      204: async ({ shop }) => {
+      200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId }, body: [createLiveOrderInput()] }),
+      204: async ({ testLocation }) => {
         const body = Array.from({ length: 50 }, () => createLiveOrderInput());
-        const ask = { body, headers: { "idempotency-key": randomUUID() } };
-        await shop.request("POST", "/v1/orders-live", ask);
-        return ask;
+        const operationRequest = { body, headers: { "idempotency-key": randomUUID() } };
+        await testLocation.request("POST", "/v1/orders-live", operationRequest);
+        return operationRequest;
       },
       location_not_found: ({ product }) => ({
         query: { locationId: randomUUID() },
@@ -20,21 +20,23 @@ export const liveOrdersContract: TagContract = {
     },
     statusForOtherLocation: 403,
     untestableOutcomes: {
-      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+      quota_exceeded: "It takes the bytes of a whole day; the service's own tests set a lower quota.",
     },
   },
   listLiveOrders: {
     requestsByOutcome: {
-      200: ({ shop, liveOrder }) => ({ query: { locationId: shop.locationId, tillId: liveOrder.tillId } }),
+      200: ({ testLocation, liveOrder }) => ({
+        query: { locationId: testLocation.locationId, tillId: liveOrder.tillId },
+      }),
     },
     statusForOtherLocation: 403,
   },
   streamLiveOrders: {
-    requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
     untestableOutcomes: {
-      too_many_streams: "It takes 500 open streams; the hub's own tests open them.",
-      internal_error: "It has begun by then, and ends with an event that says so.",
+      too_many_streams: "It takes 500 open streams; the service's own tests open them.",
+      internal_error: "The response has begun by then; the stream ends with an error event.",
     },
   },
   getLiveOrder: {

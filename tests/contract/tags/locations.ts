@@ -14,7 +14,7 @@ export const locationsContract: TagContract = {
   },
   importLocation: {
     requestsByOutcome: {
-      200: ({ product, shop: { application, legacyId } }) => ({
+      200: ({ product, testLocation: { application, legacyId } }) => ({
         body: { ...backofficeAddress, application, legacyId },
         key: product.adminKey,
       }),
@@ -23,7 +23,7 @@ export const locationsContract: TagContract = {
         key: product.adminKey,
       }),
       location_forbidden: () => ({ body: { ...backofficeAddress, legacyId: randomInt(1, 2 ** 31) } }),
-      location_exists: ({ product, shop: { application, legacyId } }) => ({
+      location_exists: ({ product, testLocation: { application, legacyId } }) => ({
         body: { ...backofficeAddress, application, legacyId, agencyId: "2" },
         key: product.adminKey,
       }),
@@ -31,27 +31,31 @@ export const locationsContract: TagContract = {
     statusForOtherLocation: 403,
   },
   listLocations: {
-    requestsByOutcome: { 200: ({ shop }) => ({ query: { app: shop.application, legacyId: String(shop.legacyId) } }) },
-    // It is shown its own location alone, which is not the one that was asked for.
+    requestsByOutcome: {
+      200: ({ testLocation }) => ({
+        query: { app: testLocation.application, legacyId: String(testLocation.legacyId) },
+      }),
+    },
+    // It sees only its own location, which does not match the filter.
     statusForOtherLocation: 200,
   },
   getOwnLocation: {
     requestsByOutcome: {
-      200: ({ shop }) => ({ query: { devices: "true", locationId: shop.locationId } }),
+      200: ({ testLocation }) => ({ query: { devices: "true", locationId: testLocation.locationId } }),
       location_not_found: ({ product }) => ({ query: { locationId: randomUUID() }, key: product.adminKey }),
     },
     statusForOtherLocation: 403,
   },
   getLocation: {
     requestsByOutcome: {
-      200: ({ shop }) => ({ path: { id: shop.locationId } }),
+      200: ({ testLocation }) => ({ path: { id: testLocation.locationId } }),
       location_not_found: () => ({ path: { id: randomUUID() } }),
     },
     statusForOtherLocation: 404,
   },
   changeLocation: {
     requestsByOutcome: {
-      200: ({ shop }) => ({ path: { id: shop.locationId }, body: { currencyCode: "CHF" } }),
+      200: ({ testLocation }) => ({ path: { id: testLocation.locationId }, body: { currencyCode: "CHF" } }),
       location_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },
     statusForOtherLocation: 404,

@@ -11,7 +11,9 @@ const getOrderContract: TagContract[string] = {
 
 export const ordersContract: TagContract = {
   listOrders: {
-    requestsByOutcome: { 200: ({ shop, reportId }) => ({ query: { locationId: shop.locationId, reportId } }) },
+    requestsByOutcome: {
+      200: ({ testLocation, reportId }) => ({ query: { locationId: testLocation.locationId, reportId } }),
+    },
     statusForOtherLocation: 403,
   },
   getOrderV1: getOrderContract,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TagContract } from "../operation-contract.ts";
 
 const listReportsContract: TagContract[string] = {
-  requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+  requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
   statusForOtherLocation: 403,
 };
 const getReportContract: TagContract[string] = {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TillReprocessingJob } from "@pragma/contracts/till";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TagContract } from "../operation-contract.ts";
-import { createTillInput, createTillV1Input } from "../till-input.ts";
+import { createTillInput, createTillV1Input } from "../order-and-till-inputs.ts";
 
 const unknownLegacyLocation = { application: "JALIA", legacyId: 2 ** 31 - 1 };
 
@@ -10,8 +10,7 @@ const legacyTillReference = ({ application, legacyId }: { application: string; l
   ...{ application, legacyId },
   serverId: 1,
 });
-const untestableBackofficeFailure =
-  "The legacy backoffice would have to fail: the tests of legacy tills have it do so.";
+const untestableBackofficeFailure = "The legacy backoffice would have to fail; the tests of legacy tills cover this.";
 
 export const tillsContract: TagContract = {
   pushTillV2: {
@@ -27,29 +26,31 @@ export const tillsContract: TagContract = {
     },
     statusForOtherLocation: 409,
     untestableOutcomes: {
-      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+      quota_exceeded: "It takes the bytes of a whole day; the service's own tests set a lower quota.",
     },
   },
   pushTillV1: {
     requestsByOutcome: {
-      200: async ({ shop }) => {
-        const body = createTillV1Input(shop);
-        await shop.request("POST", "/v1/tills", { body });
+      200: async ({ testLocation }) => {
+        const body = createTillV1Input(testLocation);
+        await testLocation.request("POST", "/v1/tills", { body });
         return { body };
       },
-      201: ({ shop }) => ({ body: createTillV1Input(shop) }),
-      location_forbidden: ({ other }) => ({ body: createTillV1Input(other) }),
+      201: ({ testLocation }) => ({ body: createTillV1Input(testLocation) }),
+      location_forbidden: ({ otherLocation }) => ({ body: createTillV1Input(otherLocation) }),
       location_not_found: ({ product }) => ({ body: createTillV1Input(unknownLegacyLocation), key: product.adminKey }),
-      till_conflict: ({ shop, till }) => ({ body: createTillV1Input(shop, till.id) }),
+      till_conflict: ({ testLocation, till }) => ({ body: createTillV1Input(testLocation, till.id) }),
     },
     statusForOtherLocation: 403,
     untestableOutcomes: {
-      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+      quota_exceeded: "It takes the bytes of a whole day; the service's own tests set a lower quota.",
     },
   },
   listTills: {
     requestsByOutcome: {
-      200: ({ shop }) => ({ query: { sinceDate: "2026-01-01T00:00:00Z", locationId: shop.locationId } }),
+      200: ({ testLocation }) => ({
+        query: { sinceDate: "2026-01-01T00:00:00Z", locationId: testLocation.locationId },
+      }),
     },
     statusForOtherLocation: 403,
   },
@@ -62,13 +63,13 @@ export const tillsContract: TagContract = {
     statusForOtherLocation: 200,
     untestableOutcomes: {
       legacy_unavailable: untestableBackofficeFailure,
-      internal_error: "It asks the backoffice only, and nothing of ours.",
+      internal_error: "It uses only the backoffice, and no server of the product.",
     },
   },
   fetchLegacyTills: {
     requestsByOutcome: {
-      200: ({ shop }) => ({ body: [legacyTillReference(shop)] }),
-      location_forbidden: ({ other }) => ({ body: [legacyTillReference(other)] }),
+      200: ({ testLocation }) => ({ body: [legacyTillReference(testLocation)] }),
+      location_forbidden: ({ otherLocation }) => ({ body: [legacyTillReference(otherLocation)] }),
       legacy_not_configured: ({ product }) => ({
         body: [legacyTillReference(unknownLegacyLocation)],
         key: product.adminKey,
@@ -87,7 +88,10 @@ export const tillsContract: TagContract = {
   replaceTill: {
     requestsByOutcome: {
       200: ({ till }) => ({ path: { id: till.id }, body: till }),
-      location_forbidden: ({ other, till }) => ({ path: { id: till.id }, body: createTillV1Input(other, till.id) }),
+      location_forbidden: ({ otherLocation, till }) => ({
+        path: { id: till.id },
+        body: createTillV1Input(otherLocation, till.id),
+      }),
       location_not_found: ({ product, till }) => ({
         path: { id: till.id },
         body: createTillV1Input(unknownLegacyLocation, till.id),
@@ -100,7 +104,7 @@ export const tillsContract: TagContract = {
     },
     statusForOtherLocation: 404,
     untestableOutcomes: {
-      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+      quota_exceeded: "It takes the bytes of a whole day; the service's own tests set a lower quota.",
     },
   },
   getTillObject: {
@@ -118,18 +122,20 @@ export const tillsContract: TagContract = {
     statusForOtherLocation: 404,
   },
   reprocessTills: {
-    requestsByOutcome: { 202: ({ shop }) => ({ query: { lteReportVersion: "0", locationId: shop.locationId } }) },
+    requestsByOutcome: {
+      202: ({ testLocation }) => ({ query: { lteReportVersion: "0", locationId: testLocation.locationId } }),
+    },
     statusForOtherLocation: 403,
   },
   getReprocessing: {
     requestsByOutcome: {
-      200: async ({ shop }) => {
-        const answer = await shop.request("POST", "/v1/tills/reprocess?lteReportVersion=0");
-        const { id } = (await answer.json()) as { id: string };
-        // Until then two replies may tell of different progress.
+      200: async ({ testLocation }) => {
+        const response = await testLocation.request("POST", "/v1/tills/reprocess?lteReportVersion=0");
+        const { id } = (await response.json()) as { id: string };
+        // Before the end, two responses may differ in their progress.
         await eventually("the reprocessing to be finished", async () => {
           const reprocessing = (await (
-            await shop.request("GET", `/v1/tills/reprocess/${id}`)
+            await testLocation.request("GET", `/v1/tills/reprocess/${id}`)
           ).json()) as TillReprocessingJob;
           return reprocessing.finishedAt !== null;
         });

@@ -5,42 +5,45 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestLocation } from "../../harness/test-location.ts";
 import type { TagContract } from "../operation-contract.ts";
 
-const untestableLimit = "The limit is raised for these tests, which create many; the service's own tests reach it.";
-/** Nobody listens there. */
+const untestableLimit =
+  "The limit is raised for these tests, which create many webhooks; the service's own tests reach it.";
+/** No server listens at this port. */
 const endpointUrl = "http://127.0.0.1:1024/webhooks";
 const webhookEvents = ["order.paid"];
 
-async function createWebhookResource<T = { id: string }>(shop: TestLocation, path: string, body?: unknown): Promise<T> {
-  const answer = await shop.request("POST", path, { body });
-  if (!answer.ok) throw new Error(`POST ${path} was answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
+const createRecipient = (testLocation: TestLocation, overrides: object = {}) =>
+  testLocation.create("/v1/recipients", { name: "Stock keeper", ...overrides });
+
+async function createWebhook(
+  testLocation: TestLocation,
+  overrides: object = {},
+): Promise<{ id: string; recipientId: string }> {
+  const { id: recipientId } = await createRecipient(testLocation);
+  return testLocation.create("/v1/webhooks", {
+    recipientId,
+    endpointUrl,
+    events: webhookEvents,
+    ...overrides,
+  });
 }
 
-const createRecipient = (shop: TestLocation, more: object = {}) =>
-  createWebhookResource(shop, "/v1/recipients", { name: "Stock keeper", ...more });
-
-async function createWebhook(shop: TestLocation, more: object = {}): Promise<{ id: string; recipientId: string }> {
-  const { id: recipientId } = await createRecipient(shop);
-  return createWebhookResource(shop, "/v1/webhooks", { recipientId, endpointUrl, events: webhookEvents, ...more });
-}
-
-const requestOfNewWebhook = async ({ shop }: { shop: TestLocation }) => ({
-  path: { id: (await createWebhook(shop)).id },
+const requestOfNewWebhook = async ({ testLocation }: { testLocation: TestLocation }) => ({
+  path: { id: (await createWebhook(testLocation)).id },
 });
 const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 
-/** A test message to the endpoint, once its delivery is in this state. */
-async function createDeliveryInState(shop: TestLocation, url: string, state: string): Promise<{ id: string }> {
-  const { id } = await createWebhook(shop, { endpointUrl: url });
-  const sent = await createWebhookResource(shop, `/v1/webhooks/${id}/test`);
+/** Sends a test message to the endpoint, and waits until its delivery has this state. Returns the delivery. */
+async function createDeliveryInState(testLocation: TestLocation, url: string, state: string): Promise<{ id: string }> {
+  const { id } = await createWebhook(testLocation, { endpointUrl: url });
+  const delivery = await testLocation.create(`/v1/webhooks/${id}/test`);
   await eventually(
     `the delivery to be ${state}`,
-    async () => (await shop.getJson(`/v1/webhooks/deliveries/${sent.id}`)).state === state,
+    async () => (await testLocation.getJson(`/v1/webhooks/deliveries/${delivery.id}`)).state === state,
   );
-  return sent;
+  return delivery;
 }
 
-/** An endpoint that takes messages and never answers. */
+/** Starts an endpoint that accepts messages and never responds. Returns its URL. */
 async function startSilentEndpoint(): Promise<string> {
   const server = createServer(() => {}).unref();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -53,19 +56,23 @@ export const webhooksContract: TagContract = {
   upsertRecipient: {
     requestsByOutcome: {
       201: () => ({ body: { name: "Stock keeper" } }),
-      200: async ({ shop }) => ({ body: { id: (await createRecipient(shop)).id, name: "Another name" } }),
-      location_forbidden: ({ other }) => ({ body: { name: "Stock keeper", locationId: other.locationId } }),
+      200: async ({ testLocation }) => ({
+        body: { id: (await createRecipient(testLocation)).id, name: "Another name" },
+      }),
+      location_forbidden: ({ otherLocation }) => ({
+        body: { name: "Stock keeper", locationId: otherLocation.locationId },
+      }),
       location_not_found: ({ product }) => ({
         body: { name: "Stock keeper", locationId: randomUUID() },
         key: product.adminKey,
       }),
-      recipient_conflict: async ({ other }) => ({
-        body: { id: (await createRecipient(other)).id, name: "Stock keeper" },
+      recipient_conflict: async ({ otherLocation }) => ({
+        body: { id: (await createRecipient(otherLocation)).id, name: "Stock keeper" },
       }),
-      too_many_secrets: async ({ shop }) => {
-        const { id } = await createRecipient(shop);
+      too_many_secrets: async ({ testLocation }) => {
+        const { id } = await createRecipient(testLocation);
         for (let rotation = 1; rotation <= 4; rotation += 1)
-          await createWebhookResource(shop, `/v1/recipients/${id}/rotate`, {});
+          await testLocation.create(`/v1/recipients/${id}/rotate`, {});
         return { body: { id, name: "Stock keeper", hmacSecret: createSecret() } };
       },
     },
@@ -73,25 +80,25 @@ export const webhooksContract: TagContract = {
     statusForOtherLocation: 409,
   },
   listRecipients: {
-    requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
   },
   deleteRecipient: {
     requestsByOutcome: {
-      204: async ({ shop }) => ({ path: { id: (await createRecipient(shop)).id } }),
+      204: async ({ testLocation }) => ({ path: { id: (await createRecipient(testLocation)).id } }),
       recipient_not_found: requestOfUnknownId,
-      recipient_in_use: async ({ shop }) => ({ path: { id: (await createWebhook(shop)).recipientId } }),
+      recipient_in_use: async ({ testLocation }) => ({ path: { id: (await createWebhook(testLocation)).recipientId } }),
     },
     statusForOtherLocation: 404,
   },
   rotateRecipientSecret: {
     requestsByOutcome: {
-      200: async ({ shop }) => ({ path: { id: (await createRecipient(shop)).id }, body: {} }),
+      200: async ({ testLocation }) => ({ path: { id: (await createRecipient(testLocation)).id }, body: {} }),
       recipient_not_found: () => ({ ...requestOfUnknownId(), body: {} }),
-      too_many_secrets: async ({ shop }) => {
-        const { id } = await createRecipient(shop);
+      too_many_secrets: async ({ testLocation }) => {
+        const { id } = await createRecipient(testLocation);
         for (let rotation = 1; rotation <= 4; rotation += 1)
-          await createWebhookResource(shop, `/v1/recipients/${id}/rotate`, {});
+          await testLocation.create(`/v1/recipients/${id}/rotate`, {});
         return { path: { id }, body: {} };
       },
     },
@@ -99,34 +106,34 @@ export const webhooksContract: TagContract = {
   },
   upsertWebhook: {
     requestsByOutcome: {
-      201: async ({ shop }) => ({
-        body: { recipientId: (await createRecipient(shop)).id, endpointUrl, events: webhookEvents },
+      201: async ({ testLocation }) => ({
+        body: { recipientId: (await createRecipient(testLocation)).id, endpointUrl, events: webhookEvents },
       }),
-      200: async ({ shop }) => {
-        const { id, recipientId } = await createWebhook(shop);
+      200: async ({ testLocation }) => {
+        const { id, recipientId } = await createWebhook(testLocation);
         return { body: { id, recipientId, endpointUrl, events: ["order.canceled"] } };
       },
-      location_forbidden: async ({ shop, other }) => ({
+      location_forbidden: async ({ testLocation, otherLocation }) => ({
         body: {
-          recipientId: (await createRecipient(shop)).id,
+          recipientId: (await createRecipient(testLocation)).id,
           endpointUrl,
           events: webhookEvents,
-          locationId: other.locationId,
+          locationId: otherLocation.locationId,
         },
       }),
-      location_not_found: async ({ shop, product }) => ({
+      location_not_found: async ({ testLocation, product }) => ({
         body: {
-          recipientId: (await createRecipient(shop)).id,
+          recipientId: (await createRecipient(testLocation)).id,
           endpointUrl,
           events: webhookEvents,
           locationId: randomUUID(),
         },
         key: product.adminKey,
       }),
-      webhook_conflict: async ({ shop, other }) => ({
+      webhook_conflict: async ({ testLocation, otherLocation }) => ({
         body: {
-          id: (await createWebhook(other)).id,
-          recipientId: (await createRecipient(shop)).id,
+          id: (await createWebhook(otherLocation)).id,
+          recipientId: (await createRecipient(testLocation)).id,
           endpointUrl,
           events: webhookEvents,
         },
@@ -136,7 +143,7 @@ export const webhooksContract: TagContract = {
     statusForOtherLocation: 400,
   },
   listWebhooks: {
-    requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
   },
   getWebhook: {
@@ -165,44 +172,48 @@ export const webhooksContract: TagContract = {
   },
   getDelivery: {
     requestsByOutcome: {
-      200: async ({ shop }) => ({ path: { id: (await createDeliveryInState(shop, endpointUrl, "failed")).id } }),
+      200: async ({ testLocation }) => ({
+        path: { id: (await createDeliveryInState(testLocation, endpointUrl, "failed")).id },
+      }),
       delivery_not_found: requestOfUnknownId,
     },
     statusForOtherLocation: 404,
   },
   replayDelivery: {
     requestsByOutcome: {
-      202: async ({ shop }) => ({ path: { id: (await createDeliveryInState(shop, endpointUrl, "failed")).id } }),
+      202: async ({ testLocation }) => ({
+        path: { id: (await createDeliveryInState(testLocation, endpointUrl, "failed")).id },
+      }),
       delivery_not_found: requestOfUnknownId,
-      delivery_under_way: async ({ shop }) => ({
-        path: { id: (await createDeliveryInState(shop, await startSilentEndpoint(), "sending")).id },
+      delivery_under_way: async ({ testLocation }) => ({
+        path: { id: (await createDeliveryInState(testLocation, await startSilentEndpoint(), "sending")).id },
       }),
     },
     statusForOtherLocation: 404,
   },
   recoverDeliveries: {
     requestsByOutcome: {
-      202: async (world) => ({ ...(await requestOfNewWebhook(world)), body: { since: "2026-05-28T00:00:00Z" } }),
+      202: async (fixture) => ({ ...(await requestOfNewWebhook(fixture)), body: { since: "2026-05-28T00:00:00Z" } }),
       webhook_not_found: () => ({ ...requestOfUnknownId(), body: { since: "2026-05-28T00:00:00Z" } }),
     },
     statusForOtherLocation: 404,
   },
   getRecovery: {
     requestsByOutcome: {
-      200: async ({ shop }) => {
-        const { id } = await createWebhook(shop);
-        const { id: recoveryId } = await createWebhookResource(shop, `/v1/webhooks/${id}/recover`, {
+      200: async ({ testLocation }) => {
+        const { id } = await createWebhook(testLocation);
+        const { id: recoveryId } = await testLocation.create(`/v1/webhooks/${id}/recover`, {
           since: "2026-05-28T00:00:00Z",
         });
         await eventually(
           "the recovery to be done",
-          async () => (await shop.getJson(`/v1/webhooks/${id}/recoveries/${recoveryId}`)).state === "done",
+          async () => (await testLocation.getJson(`/v1/webhooks/${id}/recoveries/${recoveryId}`)).state === "done",
         );
         return { path: { id, recoveryId } };
       },
       webhook_not_found: () => ({ path: { id: randomUUID(), recoveryId: randomUUID() } }),
-      recovery_not_found: async (world) => {
-        const { path } = await requestOfNewWebhook(world);
+      recovery_not_found: async (fixture) => {
+        const { path } = await requestOfNewWebhook(fixture);
         return { path: { ...path, recoveryId: randomUUID() } };
       },
     },

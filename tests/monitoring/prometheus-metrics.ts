@@ -1,4 +1,21 @@
-/** Words of PromQL that are no metrics. */
+/** Exported metrics with their labels, by name. */
+export type ExportedMetrics = Map<string, Set<string>>;
+
+/** Reads the metrics of a process in the text format of Prometheus. */
+export async function readPrometheusMetrics(url: string): Promise<ExportedMetrics> {
+  const text = await (await fetch(url)).text();
+  const labelsByMetric: ExportedMetrics = new Map();
+  for (const line of text.split("\n")) {
+    const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+/.exec(line);
+    if (!parts?.[1]) continue;
+    const labels = labelsByMetric.get(parts[1]) ?? new Set(["job", "instance"]);
+    for (const [, label = ""] of (parts[2] ?? "").matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)) labels.add(label);
+    labelsByMetric.set(parts[1], labels);
+  }
+  return labelsByMetric;
+}
+
+/** Keywords of PromQL, which are not metrics. */
 const promqlKeywords = new Set([
   "by",
   "without",
@@ -13,7 +30,7 @@ const promqlKeywords = new Set([
   "unless",
 ]);
 
-/** An expression without its texts, label lists, grouping and durations. */
+/** Returns an expression without its strings, label matchers, grouping and durations. */
 function stripPromql(expression: string): string {
   return expression
     .replace(/"(?:[^"\\]|\\.)*"/g, "")
@@ -22,13 +39,13 @@ function stripPromql(expression: string): string {
     .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, "");
 }
 
-/** The metrics that an expression in PromQL asks for. */
+/** Returns the metrics in a PromQL expression. */
 export function listPromqlMetrics(expression: string): string[] {
   const names = [...stripPromql(expression).matchAll(/[a-zA-Z_:][\w:]*(?!\w)(?!\s*\()/g)].map(([name]) => name);
   return [...new Set(names.filter((name) => !promqlKeywords.has(name)))];
 }
 
-/** The labels by which an expression tells a metric's values apart: those it matches, and those it groups by. */
+/** Returns the labels of a metric that a PromQL expression matches or groups by. */
 export function listPromqlLabels(expression: string, metric: string): string[] {
   const matched = [...expression.matchAll(new RegExp(`\\b${metric}\\{([^}]*)\\}`, "g"))].flatMap(([, list = ""]) =>
     [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label),

@@ -5,8 +5,8 @@ interface SendRate {
   seconds: number;
 }
 
-/** Sends at a fixed rate, however long answers take. Resolves with the last answer; rejects when one is not good. */
-export async function sendAtRate(send: () => Promise<void>, { perSecond, seconds }: SendRate): Promise<void> {
+/** Calls `send` at a fixed rate without waiting for responses. Resolves when all calls have; rejects when one does. */
+export async function sendAtFixedRate(send: () => Promise<void>, { perSecond, seconds }: SendRate): Promise<void> {
   const started = performance.now();
   const sending: Promise<void>[] = [];
   for (let sent = 0; sent < perSecond * seconds; sent += 1) {

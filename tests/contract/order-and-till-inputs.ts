@@ -1,11 +1,27 @@
 import { randomUUID } from "node:crypto";
+import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { tillV1Example } from "@pragma/contracts/examples/till-v1";
+import { OrderLiveInput } from "@pragma/contracts/order-live";
 import { generateTill } from "@pragma/simulator/generate-till";
 
-/** A small till that nobody has pushed yet. */
+const liveOrderExample = OrderLiveInput.parse(orderLiveInputExample);
+
+/** Returns a new open order of a new till. */
+export function createLiveOrderInput(): OrderLiveInput {
+  const id = randomUUID();
+  return {
+    ...liveOrderExample,
+    id,
+    tillId: randomUUID(),
+    revisionHash: randomUUID(),
+    data: { ...liveOrderExample.data, id },
+  };
+}
+
+/** Returns a new small till. */
 export const createTillInput = () => generateTill({ seed: "new", orders: 1, day: "2026-06-01", tillId: randomUUID() });
 
-/** A till of the older format, of the location that a legacy backoffice knows by these. */
+/** Returns a till in the V1 format, of the location with this application and legacy id. */
 export function createTillV1Input(
   { application, legacyId }: { application: string; legacyId: number },
   tillId: string = randomUUID(),

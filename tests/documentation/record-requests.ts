@@ -1,0 +1,103 @@
+import { type DocumentationFixture, homePageTill } from "./documentation-fixture.ts";
+import { edgeCaseOrders, edgeCaseTill } from "./edge-case-till.ts";
+
+/** Records reads of the API: health, location, reports, orders and pages. */
+export async function recordReads({ recorder }: DocumentationFixture): Promise<void> {
+  const { recordExchange, sendRequest } = recorder;
+  await recordExchange("health", { path: "/health/", key: null });
+  await recordExchange("own-location", { path: "/v1/locations/own" });
+  const reports = await recordExchange("reports", { path: "/v2/reports/?size=3" });
+  const homePageReport = reports.data.find(
+    ({ startedAt }: { startedAt: string }) => startedAt === homePageTill.startedAt,
+  );
+  const report = await recordExchange("report", { path: `/v2/reports/${homePageReport.id}` });
+  await recordExchange("orders-of-report", { path: `/v1/orders/?reportId=${report.id}&size=1` });
+
+  await recordExchange("page-by-index", { path: "/v2/reports/?index=1&size=2" });
+  const first = await recordExchange("page-by-token", { path: "/v2/reports/?size=2" });
+  await recordExchange("next-page-by-token", {
+    path: `/v2/reports/?size=2&pageToken=${encodeURIComponent(first.nextPageToken)}`,
+  });
+  await recordExchange("reports-of-days", { path: "/v2/reports/?since=2026-05-29&until=2026-05-30" });
+  const { response } = await sendRequest({ path: `/v2/reports/${report.id}` });
+  await recordExchange("not-modified", {
+    path: `/v2/reports/${report.id}`,
+    headers: { "if-none-match": response.headers.get("etag") ?? "" },
+  });
+}
+
+/** Records errors, and the life of an API key. */
+export async function recordErrorResponses({ recorder, createKey, adminKey }: DocumentationFixture): Promise<void> {
+  const { recordExchange, sendRequest } = recorder;
+  await recordExchange("key-missing", { path: "/v2/reports/", key: null });
+  await recordExchange("key-invalid", { path: "/v2/reports/", key: "not-a-key" });
+  const reportsKey = await createKey("Accountant", ["reports:read"]);
+  await recordExchange("scope-missing", { path: "/v1/catalog/", key: reportsKey });
+  await recordExchange("faults", { path: "/v2/reports/?size=500&since=2026-13-01" });
+  await recordExchange("not-found", { path: "/v2/reports/5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33" });
+
+  const consumer = await recordExchange("create-consumer", {
+    method: "POST",
+    path: "/v1/consumers/",
+    body: { name: "Acme" },
+    key: adminKey,
+  });
+  await recordExchange("change-scopes", {
+    method: "PATCH",
+    path: `/v1/consumers/${consumer.id}`,
+    body: { scopes: ["reports:read", "orders:read", "webhooks:write"] },
+    key: adminKey,
+  });
+  const { body: ownLocation } = await sendRequest({ path: "/v1/locations/own" });
+  const { apiKey } = await recordExchange("create-key", {
+    method: "POST",
+    path: "/v1/auth/keys/",
+    body: { locationId: ownLocation.id, consumerName: "Acme" },
+    key: adminKey,
+  });
+  const { body: keys } = await sendRequest({ path: "/v1/auth/keys/?size=1", key: adminKey });
+  await recordExchange("revoke-key", { method: "DELETE", path: `/v1/auth/keys/${keys.data[0].id}`, key: adminKey });
+  await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
+}
+
+/** Records the orders, the report and the till of the edge cases. */
+export async function recordEdgeCases({ recorder }: DocumentationFixture): Promise<void> {
+  const { recordExchange, sendRequest } = recorder;
+  for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {
+    const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    await recordExchange(`edge-${dashed}`, { path: `/v1/orders/${edgeCaseOrders[name].id}` });
+  }
+  const { body: reports } = await sendRequest({ path: "/v2/reports/?since=2026-05-31&until=2026-05-31" });
+  await recordExchange("edge-report", { path: `/v2/reports/${reports.data[0].id}` });
+  await recordExchange("edge-till", { path: `/v1/tills/${edgeCaseTill.id}` });
+}
+
+/** Records repeated requests, and tills that are pushed again, replaced and reprocessed. */
+export async function recordRepeatedRequests({ recorder }: DocumentationFixture): Promise<void> {
+  const { recordExchange, sendRequest, recordExample } = recorder;
+  const recipient = { method: "POST", path: "/v1/recipients/" } as const;
+  const headers = { "idempotency-key": "recipient-of-may" };
+  const body = {
+    name: "Stock keeper",
+    hmacSecret: "an example of a secret that has sixty-four characters or more.....",
+  };
+  await recordExchange("idempotent-first", { ...recipient, headers, body });
+  await recordExchange("idempotent-again", { ...recipient, headers, body });
+  await recordExchange("idempotent-reused", { ...recipient, headers, body: { ...body, name: "Somebody else" } });
+
+  const { body: repeated, response } = await sendRequest({ method: "POST", path: "/v2/tills/", body: edgeCaseTill });
+  recordExample("till-pushed-again", { reply: { status: response.status, headers: {}, body: repeated } });
+  const { body: conflict } = await sendRequest({
+    method: "POST",
+    path: "/v2/tills/",
+    body: { ...edgeCaseTill, note: "changed" },
+  });
+  recordExample("till-conflict", { reply: { status: conflict.status, headers: {}, body: conflict } });
+  const replaced = await sendRequest({
+    method: "PUT",
+    path: `/v1/tills/${edgeCaseTill.id}`,
+    body: { ...edgeCaseTill, note: "changed" },
+  });
+  recordExample("till-replaced", { reply: { status: replaced.response.status, headers: {}, body: replaced.body } });
+  await recordExchange("till-reprocessed", { method: "POST", path: `/v1/tills/${edgeCaseTill.id}/reprocess` });
+}

@@ -1,0 +1,67 @@
+import type { RawHttpResponse } from "./raw-http-client.ts";
+
+/** Headers that differ in each response. */
+const volatileHeaderPattern = /^(?:date|x-request-id|ratelimit-.*|traceparent)$/;
+
+/**
+ * Removes headers about the connection: it is kept only when a rejected body was already read, which is a matter of
+ * timing.
+ */
+export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse): RawHttpResponse {
+  if (response.status < 400) return { ...response, headers };
+  return { ...response, headers: headers.filter(([name]) => name !== "connection" && name !== "keep-alive") };
+}
+
+export function normalizeResponse({ status, headers, body }: RawHttpResponse): RawHttpResponse {
+  const requestId = headers.find(([name]) => name === "x-request-id")?.[1] ?? "no request id";
+  // The uptime also changes the length of the body.
+  const isHealthResponse = body.includes('"uptime":');
+  return {
+    status,
+    headers: headers.filter(
+      ([name]) => !(volatileHeaderPattern.test(name) || (isHealthResponse && name === "content-length")),
+    ),
+    body: body
+      .replace(requestId, "request id")
+      .replace(/"uptime":[\d.]+/, '"uptime":0')
+      .replaceAll(/"lastUsedAt":"[^"]+"/g, '"lastUsedAt":"recently"'),
+  };
+}
+
+/** Returns the response without ETag, and with ids, API keys and recent times replaced. Equal ids stay equal. */
+export function maskVolatileValues({ status, headers, body }: RawHttpResponse): object {
+  const names = new Map<string, string>();
+  const text = JSON.stringify({ headers: headers.filter(([name]) => name !== "etag"), body });
+  const replaced = text
+    .replaceAll(/\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|pragma_\w+/g, (id) => {
+      if (!names.has(id)) names.set(id, `#${names.size + 1}`);
+      return names.get(id) ?? id;
+    })
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => (Date.now() - Date.parse(time) < 120_000 ? "now" : time));
+  return { status, ...JSON.parse(replaced) };
+}
+
+/** Returns the status, the headers, and the problem or the field types of the body. */
+export function describeResponseShape({ status, headers, body }: RawHttpResponse): object {
+  const contentHeaderPattern = /^(?:content-length|etag|location)$/;
+  const comparedHeaders = headers.map(([name, value]) => [name, contentHeaderPattern.test(name) ? "some" : value]);
+  const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
+  if (!/json/.test(type) || body === "") return { status, headers: comparedHeaders, body };
+  const { detail, requestId, ...parsed } = JSON.parse(body);
+  return {
+    status,
+    headers: comparedHeaders,
+    body: status >= 400 ? omitIssueValues(parsed) : describeFieldTypes(parsed),
+  };
+}
+
+/** Returns a problem whose messages do not repeat the values of the request. */
+function omitIssueValues({ errors, ...problem }: { errors?: { message: string }[] }): object {
+  return { ...problem, errors: errors?.map((issue) => ({ ...issue, message: issue.message.split("; got")[0] })) };
+}
+
+function describeFieldTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(describeFieldTypes);
+  if (typeof value !== "object" || value === null) return value === null ? null : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, describeFieldTypes(field)]));
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { findFreePort } from "../../deploy/local/free-port.js";
+
+/** A service or the gateway. */
+export type ProductPart = ServiceName | "gateway";
+export const productParts: readonly ProductPart[] = ["gateway", ...serviceNames];
+
+/** The part of the product that a process runs, or all of them. */
+export type ProductRole = ProductPart | "all";
+
+export interface ProductProcess {
+  opsUrl: string;
+  /** The pid of the running process; undefined before the first start. */
+  readonly pid: number | undefined;
+  /** Starts the process. Changes of variables stay for later starts. */
+  start(changes?: Record<string, string>): Promise<void>;
+  /** Sends SIGKILL. */
+  kill(): Promise<void>;
+  /** Sends SIGTERM, after which requests in flight finish. Rejects when the exit code is not 0. */
+  stop(): Promise<void>;
+}
+
+const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
+
+/** Returns the variable with the URL of a service. */
+export function serviceUrlVariable(service: ServiceName): string {
+  return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+}
+
+/** Returns a process that is not started yet, with its own ports. `urls` are the variables with the services' URLs. */
+export async function prepareProductProcess(
+  role: ProductRole,
+  variables: Record<string, string>,
+  urls: Record<string, string>,
+): Promise<ProductProcess> {
+  const opsPort = await findFreePort();
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  let current = variables;
+  let child: ChildProcess | undefined;
+  /** The last lines of its output. */
+  let output: string[] = [];
+
+  async function terminate(signal: NodeJS.Signals): Promise<number | null> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    const [code] = await ended;
+    return code;
+  }
+
+  return {
+    opsUrl,
+    get pid() {
+      return child?.pid;
+    },
+    async start(changes = {}) {
+      current = { ...current, ...changes };
+      child = spawn(process.execPath, [mainProgram], {
+        env: {
+          PATH: process.env.PATH,
+          ...current,
+          // A service that finds its own URL here still listens on its own PORT.
+          ...urls,
+          ...(role !== "all" && { SERVICE: role }),
+          OPS_PORT: String(opsPort),
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const lines: string[] = [];
+      output = lines;
+      const logFile =
+        process.env.TEST_LOG_FOLDER &&
+        createWriteStream(join(process.env.TEST_LOG_FOLDER, `${role}.log`), { flags: "a" });
+      for (const stream of [child.stdout, child.stderr]) {
+        stream?.on("data", (chunk) => {
+          if (logFile) logFile.write(chunk);
+          lines.push(String(chunk));
+          if (lines.length > 100) lines.shift();
+        });
+      }
+      const starting = child;
+      await eventually(
+        `${role} to be ready`,
+        async () => {
+          if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${lines.join("")}`);
+          return (await fetch(`${opsUrl}/ready`)).ok;
+        },
+        { withinSeconds: 90 },
+      );
+    },
+    async kill() {
+      await terminate("SIGKILL");
+    },
+    async stop() {
+      const code = await terminate("SIGTERM");
+      if (code !== 0 && code !== null) throwError(`${role} ended with code ${code}:\n${output.join("")}`);
+    },
+  };
+}
+
+function throwError(message: string): never {
+  throw new Error(message);
+}
