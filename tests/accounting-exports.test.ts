@@ -49,7 +49,9 @@ const readExportStatus = async (id: string) =>
 
 /** Waits for an export and returns the lines of its file. */
 async function readExportedLines(id: string): Promise<FecLine[]> {
-  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", { withinSeconds: 60 });
+  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", {
+    timeoutSeconds: 60,
+  });
   const { tills, files } = AccountingExport.parse(await testLocation.getJson(`/v1/accounting/exports/${id}`));
   expect(tills.map(({ state }) => state)).toEqual(Array(days).fill("done"));
   const [file] = files;

@@ -132,7 +132,7 @@ describe("many concurrent requests of one location", () => {
       }
     });
     expect(waited).toBeLessThan(2_000);
-  });
+  }, 60_000);
 
   it("with bodies of many fields do not exhaust the memory of the process", async () => {
     const createManyFields = (round: number) =>

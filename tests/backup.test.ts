@@ -124,7 +124,7 @@ describe("a backup", () => {
       expect((await restored.request("POST", "/v2/tills/", { body: next })).status).toBe(201);
       await expectReportOf(restored, next);
       const webhookIds = () => endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]);
-      await eventually("a message for each report", () => new Set(webhookIds()).size === 3, { withinSeconds: 40 });
+      await eventually("a message for each report", () => new Set(webhookIds()).size === 3, { timeoutSeconds: 40 });
       await expectDatabaseConsistency({ ...environment, variables: variablesFor(1) });
       expect(seconds).toBeLessThan(60);
     } finally {

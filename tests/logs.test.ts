@@ -53,7 +53,7 @@ const writtenLogLines = () => logLines.map((line) => JSON.parse(line) as LogLine
 describe("the log", () => {
   it("has lines for requests, events, jobs and attempts, and contains no secrets and no personal data", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(respondWith(500, { body: personalDataMark }));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: personalDataMark }));
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", {
       body: { name: "Logged", apiKey: `Bearer ${personalDataMark}`, hmacSecret: personalDataMark.repeat(6) },
     });

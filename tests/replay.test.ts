@@ -130,7 +130,7 @@ describe("a deleted event stream", () => {
     const reports = () =>
       sql`select * from ${tableOf("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
     // Messages of the killed process are redelivered after their ack timeout.
-    await eventually("the reports", async () => (await reports()).length === 3, { withinSeconds: 60 });
+    await eventually("the reports", async () => (await reports()).length === 3, { timeoutSeconds: 60 });
     await waitUntilOutboxEmpty();
     const before = await reports();
     await stream.delete();

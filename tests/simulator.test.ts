@@ -59,7 +59,7 @@ function createSimulationContext(
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
     locationId: testLocation.locationId,
-    rate: 100,
+    maxCallsPerSecond: 100,
     ...overrides,
     ...control,
   };

@@ -91,7 +91,7 @@ export async function prepareProductProcess(
           if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${lines.join("")}`);
           return (await fetch(`${opsUrl}/ready`)).ok;
         },
-        { withinSeconds: 90 },
+        { timeoutSeconds: 90 },
       );
     },
     async kill() {

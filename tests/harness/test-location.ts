@@ -129,7 +129,7 @@ export async function createTestLocation(
         "a final response to the push",
         () => finalResponseOf(testLocation.request("POST", "/v2/tills/", { body: till })),
         {
-          withinSeconds: 60,
+          timeoutSeconds: 60,
         },
       ),
     waitForReports: (count) =>

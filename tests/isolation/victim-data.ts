@@ -111,6 +111,6 @@ export async function waitUntilUnchanged<Read>(read: () => Promise<Read>): Promi
       await new Promise((resolve) => setTimeout(resolve, 700));
       return false;
     },
-    { withinSeconds: 60 },
+    { timeoutSeconds: 60 },
   ).then(({ current }) => current);
 }

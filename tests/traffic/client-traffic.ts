@@ -136,7 +136,7 @@ export async function startClientTraffic(
       const listDeliveredOrderIds = () =>
         endpoint.receivedWebhooks.map(({ body }) => JSON.parse(body).data.id as string);
       await eventually("a webhook for every paid order", () => new Set(listDeliveredOrderIds()).size >= paid.length, {
-        withinSeconds: 90,
+        timeoutSeconds: 90,
       });
       expect(listDeliveredOrderIds().filter((id) => !paid.includes(id))).toEqual([]);
       expect(paid.filter((id) => !listDeliveredOrderIds().includes(id))).toEqual([]);
