@@ -123,6 +123,10 @@ export function isAmountInRange(calculated: number): boolean {
 export const amountField = (description: string) =>
   amountSchema.meta({ description: `${description}, in minor units (1400 means 14.00)` });
 
+/** An amount that the API computes, in minor currency units: a sum may exceed the limit of a single amount in a request. */
+export const computedAmountField = (description: string) =>
+  z.int().meta({ description: `${description}, in minor units (1400 means 14.00)` });
+
 export const optionalAmountField = (description: string) =>
   nullWhenAbsent(amountSchema).meta({ description: `${description}, in minor units (1400 means 14.00)` });
 

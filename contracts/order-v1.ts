@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { orderServiceTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
-import { amountField, countField, nullableTextField, vatBasisPointsField } from "./fields.ts";
+import { computedAmountField, countField, nullableTextField, vatBasisPointsField } from "./fields.ts";
 
 const orderItemV1 = z
   .object({
@@ -10,8 +10,8 @@ const orderItemV1 = z
     category: nullableTextField("Name of the category"),
     subCategory: nullableTextField("Name of the subcategory"),
     quantity: z.int().meta({ description: "Number of units; negative for a refund" }),
-    total: amountField("Total including VAT"),
-    unitPrice: amountField("Price of one unit"),
+    total: computedAmountField("Total including VAT"),
+    unitPrice: computedAmountField("Price of one unit"),
     weight: z
       .number()
       .min(0)
@@ -27,7 +27,7 @@ const orderItemV1 = z
       .array(
         z.object({
           discountName: nullableTextField("Name of the discount"),
-          discountValue: amountField("Amount of the discount"),
+          discountValue: computedAmountField("Amount of the discount"),
           discountCatalogId: nullableTextField("Catalog ID of the discount"),
         }),
       )
@@ -42,8 +42,8 @@ const orderItemV1 = z
     tax: z.object({
       taxName: nullableTextField("Name of the tax"),
       taxRate: vatBasisPointsField(),
-      taxAmount: amountField("VAT"),
-      taxableAmount: amountField("Total excluding VAT"),
+      taxAmount: computedAmountField("VAT"),
+      taxableAmount: computedAmountField("Total excluding VAT"),
       taxCatalogId: nullableTextField("Catalog ID of the tax"),
     }),
     itemCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
@@ -76,14 +76,14 @@ export const OrderV1 = z
     orderNumber: nullableTextField("Name of the table"),
     operatorId: nullableTextField("ID of the clerk"),
     operatorName: nullableTextField("Name of the clerk"),
-    total: amountField("Total including VAT"),
-    totalTax: amountField("VAT included in the total"),
-    totalDiscount: amountField("Sum of discounts"),
+    total: computedAmountField("Total including VAT"),
+    totalTax: computedAmountField("VAT included in the total"),
+    totalDiscount: computedAmountField("Sum of discounts"),
     items: z.array(orderItemV1).meta({ description: "Products outside menus" }),
     menus: z.array(
       z.object({
         name: nullableTextField("Name of the menu"),
-        amount: amountField("Total of the menu including VAT"),
+        amount: computedAmountField("Total of the menu including VAT"),
         items: z.array(orderItemV1),
       }),
     ),
@@ -91,7 +91,7 @@ export const OrderV1 = z
       .array(
         z.object({
           paymentName: nullableTextField("Name of the payment method"),
-          paymentAmount: amountField("Amount paid, net of change and excluding the tip"),
+          paymentAmount: computedAmountField("Amount paid, net of change and excluding the tip"),
           paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
@@ -100,7 +100,7 @@ export const OrderV1 = z
       .array(
         z.object({
           tipName: nullableTextField("Name of the payment method"),
-          tipAmount: amountField("Tip"),
+          tipAmount: computedAmountField("Tip"),
           tipCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )

@@ -4,7 +4,7 @@ import { diningRoomTypes, financialMovementTypes, paymentModes, paymentTypes } f
 import { reportV2Example } from "./examples/report-v2.ts";
 import {
   aggregateQuantityField,
-  amountField,
+  computedAmountField,
   countField,
   nullableTextField,
   requiredTextField,
@@ -14,9 +14,9 @@ import { Locale } from "./locale.ts";
 
 const recordedPayment = z.object({
   quantity: aggregateQuantityField("Number of payments"),
-  totalAmount: amountField("Amount paid, net of change and excluding tips"),
-  changeAmount: amountField("Change given"),
-  tipsAmount: amountField("Tips in addition to the amount"),
+  totalAmount: computedAmountField("Amount paid, net of change and excluding tips"),
+  changeAmount: computedAmountField("Change given"),
+  tipsAmount: computedAmountField("Tips in addition to the amount"),
   name: nullableTextField("Name of the payment method"),
   paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
   paymentType: z.enum(paymentTypes).meta({ description: "Type of the payment rows, such as payment, change or tip" }),
@@ -24,7 +24,7 @@ const recordedPayment = z.object({
 
 const cancellation = z.object({
   quantity: aggregateQuantityField("Number of canceled products"),
-  amount: amountField("Price of the canceled products"),
+  amount: computedAmountField("Price of the canceled products"),
   afterFinalization: z
     .boolean()
     .meta({ description: "Whether the products were canceled after the bill was first printed" }),
@@ -32,7 +32,7 @@ const cancellation = z.object({
 });
 
 const transfer = z.object({
-  amount: amountField("Price of the transferred products"),
+  amount: computedAmountField("Price of the transferred products"),
   quantity: aggregateQuantityField("Number of transferred products"),
   name: requiredTextField("Destination of the transfer"),
 });
@@ -40,13 +40,13 @@ const transfer = z.object({
 const modifier = z.object({
   quantity: aggregateQuantityField("Number of products sold with the modifier"),
   groupName: nullableTextField("Name of the modifier group"),
-  amount: amountField("Amount that the modifier added to sales"),
+  amount: computedAmountField("Amount that the modifier added to sales"),
   name: nullableTextField("Name of the modifier option"),
 });
 
 const cashMovement = z.object({
   entryCatalogId: nullableTextField("ID of the movement"),
-  entryAmount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
+  entryAmount: computedAmountField("Amount of the movement (negative if cash was removed from the drawer)"),
   deviceIdentifier: nullableTextField("ID of the device"),
   recordedAt: UtcDateTime.nullable().meta({ description: "When the movement was recorded" }),
   entryName: nullableTextField("Reason for the movement"),
@@ -64,18 +64,18 @@ const cashMovement = z.object({
 
 const discount = z.object({
   discountName: nullableTextField("Name of the discount"),
-  discountValue: amountField("Amount deducted from sales, including VAT"),
+  discountValue: computedAmountField("Amount deducted from sales, including VAT"),
   discountCatalogId: nullableTextField("Catalog ID of the discount"),
   quantity: aggregateQuantityField("Number of uses of the discount. A discount on several products counts once."),
-  vatAmount: amountField("VAT included in the discount"),
+  vatAmount: computedAmountField("VAT included in the discount"),
   gifted: z.boolean().meta({ description: "Whether the discount made the product free" }),
   taxRepartition: z
     .array(
       z.object({
         quantity: aggregateQuantityField("Number of products with the discount"),
-        discountValue: amountField("Amount of the discount including VAT"),
-        taxableAmount: amountField("Amount of the discount excluding VAT"),
-        taxAmount: amountField("VAT included in the discount"),
+        discountValue: computedAmountField("Amount of the discount including VAT"),
+        taxableAmount: computedAmountField("Amount of the discount excluding VAT"),
+        taxAmount: computedAmountField("VAT included in the discount"),
         taxName: nullableTextField("Name of the tax"),
         taxRate: vatBasisPointsField(),
       }),
@@ -86,8 +86,8 @@ const discount = z.object({
 const product = z.object({
   productCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
   productQuantity: aggregateQuantityField("Number of units sold"),
-  productSales: amountField("Sales including VAT"),
-  excludingTax: amountField("Sales excluding VAT"),
+  productSales: computedAmountField("Sales including VAT"),
+  excludingTax: computedAmountField("Sales excluding VAT"),
   inMenu: z.boolean().meta({ description: "Whether the product was sold as part of a menu" }),
   subCategory: nullableTextField("Name of the subcategory"),
   productName: nullableTextField("Name of the product"),
@@ -101,17 +101,17 @@ const clerkShift = z.object({
   name: nullableTextField("Name of the clerk"),
   orderCount: countField("Number of orders in the shift"),
   guestCount: countField("Number of guests of those orders"),
-  totalDiscount: amountField("Discounts on those orders"),
+  totalDiscount: computedAmountField("Discounts on those orders"),
   quantityDiscounted: countField("Number of discounted products in those orders. A product counts once per discount."),
-  cancellations: amountField("Amount canceled in the shift's orders"),
-  paymentsOwner: amountField("Payments for the shift's orders, recorded by any clerk"),
-  paymentsOperator: amountField("Payments recorded in the shift, for any clerk's orders"),
-  losses: amountField("Amount lost in the shift's orders"),
+  cancellations: computedAmountField("Amount canceled in the shift's orders"),
+  paymentsOwner: computedAmountField("Payments for the shift's orders, recorded by any clerk"),
+  paymentsOperator: computedAmountField("Payments recorded in the shift, for any clerk's orders"),
+  losses: computedAmountField("Amount lost in the shift's orders"),
 });
 
 const payment = z.object({
   paymentName: nullableTextField("Name of the payment method"),
-  paymentAmount: amountField("Amount that the point of sale declared for the payment method"),
+  paymentAmount: computedAmountField("Amount that the point of sale declared for the payment method"),
   paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
   paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
 });
@@ -119,9 +119,9 @@ const payment = z.object({
 const room = z.object({
   orderCount: countField("Number of orders"),
   guestCount: countField("Number of guests"),
-  totalExcludingTax: amountField("Sales excluding VAT"),
-  totalWithGuest: amountField("Sales of orders with at least one guest, including VAT"),
-  total: amountField("Sales including VAT"),
+  totalExcludingTax: computedAmountField("Sales excluding VAT"),
+  totalWithGuest: computedAmountField("Sales of orders with at least one guest, including VAT"),
+  total: computedAmountField("Sales including VAT"),
   type: z.enum(diningRoomTypes).nullable().meta({ description: "Type of room" }),
   name: nullableTextField("Name of the room"),
 });
@@ -138,16 +138,16 @@ const menu = z.object({
   name: nullableTextField("Name of the menu"),
   coursesDescription: requiredTextField("Names of the menu steps"),
   quantity: aggregateQuantityField("Number of units sold"),
-  totalExcludingTax: amountField("Sales excluding VAT"),
-  totalSales: amountField("Sales including VAT"),
+  totalExcludingTax: computedAmountField("Sales excluding VAT"),
+  totalSales: computedAmountField("Sales including VAT"),
   steps: z.array(menuStep).meta({ description: "Products chosen in each step" }),
 });
 
 const tax = z.object({
   taxName: nullableTextField("Name of the tax"),
   taxRate: vatBasisPointsField(),
-  taxAmount: amountField("VAT"),
-  taxableAmount: amountField("Sales excluding VAT"),
+  taxAmount: computedAmountField("VAT"),
+  taxableAmount: computedAmountField("Sales excluding VAT"),
   taxCatalogId: nullableTextField("Catalog ID of the tax"),
 });
 
@@ -158,7 +158,7 @@ const orderSummary = z.object({
   closedAt: UtcDateTime.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
   tableName: nullableTextField("Name of the table"),
   operatorName: nullableTextField("Name of the clerk"),
-  total: amountField("Total including VAT"),
+  total: computedAmountField("Total including VAT"),
 });
 
 /** The leading fields of a report in both formats. */
@@ -169,11 +169,11 @@ export const reportHeaderShape = {
   deviceIdentifier: requiredTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   guestsNumber: countField("Number of guests of the orders that count"),
-  totalSales: amountField("Sales including VAT"),
+  totalSales: computedAmountField("Sales including VAT"),
   clerkName: requiredTextField("Name of the clerk who closed the till"),
   clerkId: requiredTextField("ID of the clerk who closed the till"),
-  initialCashBalance: amountField("Cash in the drawer at the start of the shift"),
-  finalCashBalance: amountField("Cash in the drawer at the end of the shift"),
+  initialCashBalance: computedAmountField("Cash in the drawer at the start of the shift"),
+  finalCashBalance: computedAmountField("Cash in the drawer at the end of the shift"),
 };
 
 /** The end-of-day report of a till. All fields are always present; a header text is empty if the till has none. */
