@@ -4,12 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import {
-  ConfigError,
-  type EnvironmentVariables,
-  readConfig,
-  runtimeConfig,
-} from "@pragma/runtime/config/runtime-config";
+import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import { ConfigError, readConfig, runtimeConfig } from "@pragma/runtime/config/runtime-config";
 import { serverTlsConfig } from "@pragma/runtime/config/server-tls";
 import { prepareDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";

@@ -5,7 +5,8 @@ import {
   serviceNames,
 } from "@pragma/contracts/service-names";
 import { z } from "zod";
-import { ConfigError, type EnvironmentVariables, readConfig, secretKeysFromEnv } from "./runtime-config.ts";
+import type { EnvironmentVariables } from "./renamed-variables.ts";
+import { ConfigError, readConfig, secretKeysFromEnv } from "./runtime-config.ts";
 
 /** A secret that one caller and one service share, and no other process has. */
 export interface InternalKey {

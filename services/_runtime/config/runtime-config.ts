@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { applyRenamedVariables, type EnvironmentVariables } from "./renamed-variables.ts";
 import { serverTlsConfig } from "./server-tls.ts";
 
 /** Thrown for invalid configuration: its message lists every issue for the operator who starts the process. */
@@ -9,15 +10,15 @@ export class ConfigError extends Error {
   }
 }
 
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
 /** Returns the configuration that a schema describes. @throws `ConfigError` that names every issue, never a value. */
 export function readConfig<Schema extends z.ZodType>(
   schema: Schema,
   environment: EnvironmentVariables,
 ): z.output<Schema> {
   // An empty variable counts as not set, because compose files and shells produce empty ones.
-  const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const nonEmpty = Object.fromEntries(
+    Object.entries(applyRenamedVariables(environment)).filter(([, value]) => value !== ""),
+  );
   const result = schema.safeParse(nonEmpty);
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type EnvironmentVariables, readConfig } from "../config/runtime-config.ts";
+import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import { readConfig } from "../config/runtime-config.ts";
 import { setTracer } from "./tracing.ts";
 
 const tracingConfig = z.object({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
-import { ConfigError, type EnvironmentVariables, numberFromEnv, readConfig } from "../config/runtime-config.ts";
+import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import { ConfigError, numberFromEnv, readConfig } from "../config/runtime-config.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createLogger, type Logger } from "../observability/logger.ts";
 import { createMetrics, type Metrics, registerProcessMetrics } from "../observability/metrics.ts";

@@ -6,7 +6,7 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { allowedCallersOf, type InternalCallerName } from "@pragma/contracts/service-names";
 import { LRUCache } from "lru-cache";
 import { type InternalKey, readInternalKeys } from "../config/internal-keys.ts";
-import type { EnvironmentVariables } from "../config/runtime-config.ts";
+import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { createInternalPrincipal, type RequestIdentity } from "../http/request-identity.ts";
 
 /** The headers that identify the principal and the caller to a service in another process. */

@@ -4,7 +4,8 @@ import type { InternalCallerName } from "@pragma/contracts/service-names";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
-import { type EnvironmentVariables, readConfig } from "../config/runtime-config.ts";
+import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import { readConfig } from "../config/runtime-config.ts";
 import { createInternalPrincipal, type ServiceFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
