@@ -68,7 +68,7 @@ export async function createFastifyApp(): Promise<FastifyInstance> {
     );
   });
   app.setNotFoundHandler(() => {
-    throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
+    throw new ApiError("route_not_found", { detail: "No route matches this path." });
   });
   app.setErrorHandler((error: FastifyError | ApiError, request, reply) => {
     const apiError = toApiError(error);
@@ -101,8 +101,8 @@ function createPrincipalLookup(): (hash: string) => Promise<Principal> {
 }
 
 const errorDetails: Partial<Record<ErrorCode, string>> = {
-  key_missing: "Send an API key in the authorization header: authorization: Bearer <key>.",
-  key_invalid: "There is no such API key. Check that it was copied whole.",
+  key_missing: "Send an API key in the Authorization header: Authorization: Bearer <key>.",
+  key_invalid: "This API key does not exist. Check that you copied the whole key.",
 };
 
 function createUnauthorizedError(code: ErrorCode): ApiError {

@@ -26,9 +26,9 @@ interface SampleOperation {
 /** The functions of the site that generate samples. */
 interface SampleGenerator {
   composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
-  replyKindOf(operation: SampleOperation): unknown;
-  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responses: unknown }): string }[];
-  replyFile: string;
+  responseKindOf(operation: SampleOperation): unknown;
+  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responseKind: unknown }): string }[];
+  responseFile: string;
 }
 
 const sampleGenerator: SampleGenerator = Object.assign(
@@ -84,7 +84,7 @@ export function createRunnableSample(
   if (!operation || !program)
     throw new Error(`The operation ${operationId} or a command for ${language.label} is missing.`);
   const request = sampleGenerator.composeRequest(operation, inputs);
-  const text = language.write({ request, responses: sampleGenerator.replyKindOf(operation) });
+  const text = language.write({ request, responseKind: sampleGenerator.responseKindOf(operation) });
 
   async function runProgram(
     isComplete: (output: string) => boolean,
@@ -112,8 +112,8 @@ export function createRunnableSample(
       const [code] = await once(child, "close");
       clearTimeout(deadline);
       if (code !== 0 && !isComplete(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${errorOutput}`);
-      const response = join(folder, sampleGenerator.replyFile);
-      return { output, saved: existsSync(response) ? readFileSync(response) : undefined };
+      const downloadPath = join(folder, sampleGenerator.responseFile);
+      return { output, saved: existsSync(downloadPath) ? readFileSync(downloadPath) : undefined };
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
