@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Principal } from "@pragma/contracts/principal";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { findFreePort } from "../deploy/local/free-port.js";
-import { launchServer } from "../deploy/local/run-server.js";
+import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { BenchEnvironment } from "./bench-environment.ts";
 import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
 import type { ProductUnderLoad } from "./product-under-load.ts";
-import { reportError } from "./report-error.ts";
+import { printServerError } from "./report-error.ts";
 import { getCompiledModulePath } from "./run-measured-program.ts";
 
 /** The smallest server that does what a benchmark measures, in its own process. */
@@ -132,11 +132,11 @@ async function startBaselineProgram(
 ): Promise<BaselineServer> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const { pid, stop } = await launchServer({
+  const { pid, stop } = await launchLocalServer({
     name: `The ${program}`,
     logFile: join(folder, "server.log"),
     port,
-    log: reportError,
+    log: printServerError,
     command: process.execPath,
     args: [getCompiledModulePath(`measured/${program}`)],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },

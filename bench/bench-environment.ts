@@ -2,9 +2,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   createTemporaryDataFolder,
+  type LocalServerUrls,
   removeDataFolder,
-  type ServerUrls,
-  type StartedServer,
+  type StartedLocalServer,
   startNats,
   startPostgres,
   startRedis,
@@ -12,21 +12,21 @@ import {
 import { type BenchLocation, createBenchLocation } from "./bench-location.ts";
 import { type LoadGenerator, startLoadGenerator } from "./load/load-generator.ts";
 import {
-  allInOneRoles,
+  allInOneBenchRoles,
   type BenchProductRole,
   type ProductUnderLoad,
-  splitRoles,
+  splitProcessRoles,
   startProductUnderLoad,
 } from "./product-under-load.ts";
-import { reportError } from "./report-error.ts";
+import { printServerError } from "./report-error.ts";
 
 /** What every benchmark needs: its own servers, the product on them, and a load generator. */
 export interface BenchEnvironment {
   isQuick: boolean;
   /** Folder of temporary data. */
   folder: string;
-  urls: ServerUrls;
-  postgres: StartedServer;
+  urls: LocalServerUrls;
+  postgres: StartedLocalServer;
   loadGenerator: LoadGenerator;
   /** A product with a location, which benchmarks share. It starts with the first call. */
   sharedProduct(shape: "split" | "all in one"): Promise<{ product: ProductUnderLoad; benchLocation: BenchLocation }>;
@@ -35,7 +35,7 @@ export interface BenchEnvironment {
   close(): Promise<void>;
 }
 
-const rolesByShape = { split: splitRoles, "all in one": allInOneRoles };
+const rolesByShape = { split: splitProcessRoles, "all in one": allInOneBenchRoles };
 
 export async function createBenchEnvironment({
   isQuick,
@@ -47,9 +47,9 @@ export async function createBenchEnvironment({
   if (profiles) await rm(profiles, { recursive: true, force: true });
   const folder = createTemporaryDataFolder("bench");
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: join(folder, "postgres"), durable: true, log: reportError }),
-    startNats({ dataFolder: join(folder, "nats"), log: reportError }),
-    startRedis({ dataFolder: join(folder, "redis"), log: reportError }),
+    startPostgres({ dataFolder: join(folder, "postgres"), durable: true, log: printServerError }),
+    startNats({ dataFolder: join(folder, "nats"), log: printServerError }),
+    startRedis({ dataFolder: join(folder, "redis"), log: printServerError }),
   ]);
   const urls = { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url };
   const loadGenerator = startLoadGenerator();

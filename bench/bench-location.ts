@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 
 /** A location of a product, with an API key that has the scopes of the benchmarks. */
@@ -10,7 +10,7 @@ export interface BenchLocation {
   headers: Record<string, string>;
 }
 
-const benchScopes: Scope[] = [
+const benchScopes: ApiScope[] = [
   "reports:read",
   "orders:read",
   "orders:write",

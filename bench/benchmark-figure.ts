@@ -4,7 +4,7 @@ import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-
 export type RatioGoal = { max: number; target?: number } | { min: number };
 
 /** One line of the results table: the product, the baseline and their ratio. */
-export interface BenchmarkFigure {
+export interface BenchmarkComparison {
   label: string;
   /** The unit of both sides, such as "ms" or "requests/s". */
   unit: string;
@@ -16,22 +16,22 @@ export interface BenchmarkFigure {
 }
 
 /** Returns whether a figure meets its goal; undefined when it has none. */
-export function isRatioGoalMet({ goal, ratio }: BenchmarkFigure): boolean | undefined {
+export function isRatioGoalMet({ goal, ratio }: BenchmarkComparison): boolean | undefined {
   if (!goal) return undefined;
   return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
 
 /** A measurement of both sides, one right after the other, so that the machine is in the same state for both. */
-export interface MeasurementPair {
+export interface BenchmarkMeasurementPair {
   ours: number;
   baseline: number;
 }
 
 /** Returns the figure of pairs of measurements. */
 export function summarizeMeasurements(
-  pairs: MeasurementPair[],
+  pairs: BenchmarkMeasurementPair[],
   { label, unit, goal }: { label: string; unit: string; goal?: RatioGoal },
-): BenchmarkFigure {
+): BenchmarkComparison {
   return {
     label,
     unit,

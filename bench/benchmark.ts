@@ -1,5 +1,5 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
-import type { BenchmarkFigure } from "./benchmark-figure.ts";
+import type { BenchmarkComparison } from "./benchmark-figure.ts";
 
 /** One comparison of the product with a baseline. */
 export interface Benchmark {
@@ -13,7 +13,7 @@ export interface Benchmark {
 }
 
 export interface BenchmarkOutcome {
-  figures: BenchmarkFigure[];
+  figures: BenchmarkComparison[];
   /** Lines below the table. */
   notes: string[];
 }

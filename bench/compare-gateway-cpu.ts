@@ -1,6 +1,6 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
 import type { BenchmarkOutcome } from "./benchmark.ts";
-import { type MeasurementPair, type RatioGoal, summarizeMeasurements } from "./benchmark-figure.ts";
+import { type BenchmarkMeasurementPair, type RatioGoal, summarizeMeasurements } from "./benchmark-figure.ts";
 import { computeMeasurementSpread } from "./measurement-spread.ts";
 import { readPreciseTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
@@ -59,7 +59,7 @@ export async function compareGatewayCpu(
 
   const outcome: BenchmarkOutcome = { figures: [], notes: [] };
   for (const perSecond of lowRequestRates) {
-    const pairs = others.map((): MeasurementPair[] => []);
+    const pairs = others.map((): BenchmarkMeasurementPair[] => []);
     const shares: number[] = [];
     let dropped = 0;
     while (shares.length < repetitions && dropped <= repetitions * 2) {

@@ -1,7 +1,7 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
 import {
-  type BenchmarkFigure,
-  type MeasurementPair,
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
   type RatioGoal,
   summarizeMeasurements,
 } from "./benchmark-figure.ts";
@@ -28,7 +28,7 @@ interface ThroughputComparison {
 export async function compareThroughput(
   environment: BenchEnvironment,
   comparison: ThroughputComparison,
-): Promise<BenchmarkFigure[]> {
+): Promise<BenchmarkComparison[]> {
   const { label, path, goal, ours, comparedServer, plainQuery, reportProgress } = comparison;
   const seconds = environment.isQuick ? 1 : 3;
   const repetitions = environment.isQuick ? 3 : 7;
@@ -48,9 +48,9 @@ export async function compareThroughput(
     for (const side of [ours, comparedServer]) await measure(side);
     if (plainQuery) await measure(plainQuery);
   }
-  const rates: MeasurementPair[] = [];
-  const costs: MeasurementPair[] = [];
-  const plainQueryRates: MeasurementPair[] = [];
+  const rates: BenchmarkMeasurementPair[] = [];
+  const costs: BenchmarkMeasurementPair[] = [];
+  const plainQueryRates: BenchmarkMeasurementPair[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition += 1) {
     reportProgress(`${label}, ${repetition} of ${repetitions}`);
     const ourResult = await measure(ours);

@@ -26,7 +26,7 @@ const startupMicroseconds = 6_000_000;
 /**
  * Returns a text of the functions with the most self time in each profiled process. Worker threads are listed apart.
  */
-export function formatHottestFunctions(folder: string): string {
+export function formatCpuProfileSummary(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".cpuprofile"))
     .sort()

@@ -6,23 +6,23 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { findInstalledBinaries } from "../deploy/local/find-servers.js";
-import { cleanUpAndWait } from "../deploy/local/process-cleanup.mjs";
+import { findInstalledServerBinaries } from "../deploy/local/find-servers.js";
+import { cleanUpResourcesAndWait } from "../deploy/local/process-cleanup.mjs";
 import { describeError, printLine, withProgress } from "../deploy/local/terminal.mjs";
 import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
 import { readBenchOptions } from "./bench-options.ts";
 import { type Benchmark, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
-import { deliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
-import { deliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
+import { webhookDeliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
+import { webhookDeliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
 import { gatewaySpeedBenchmark } from "./benchmarks/gateway-speed.ts";
 import { listDepthBenchmark } from "./benchmarks/list-depth.ts";
 import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
 import { memoryBenchmark } from "./benchmarks/memory.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
-import { slowEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
+import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
-import { formatHottestFunctions } from "./cpu-profile.ts";
+import { formatCpuProfileSummary } from "./cpu-profile.ts";
 import { silenceErrorReporting } from "./report-error.ts";
 import { formatResultsTable } from "./results-table.ts";
 
@@ -33,9 +33,9 @@ const benchmarks: Benchmark[] = [
   tillCostBenchmark,
   reportDelayBenchmark,
   liveOrdersBenchmark,
-  deliveryCostBenchmark,
-  deliveryDelayBenchmark,
-  slowEndpointsBenchmark,
+  webhookDeliveryCostBenchmark,
+  webhookDeliveryDelayBenchmark,
+  slowWebhookEndpointsBenchmark,
   memoryBenchmark,
   listDepthBenchmark,
 ];
@@ -47,7 +47,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, async () => {
     isInterrupted = true;
     silenceErrorReporting();
-    await cleanUpAndWait();
+    await cleanUpResourcesAndWait();
     process.exit(130);
   });
 
@@ -58,7 +58,7 @@ try {
   printLine(describeError(error));
   process.exitCode = 1;
 }
-await cleanUpAndWait();
+await cleanUpResourcesAndWait();
 
 async function main(): Promise<void> {
   const { only, quick, profile } = readBenchOptions(
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
   }
 
   printLine(`\n${writeResults(machine, outcomes)}`);
-  if (profiles) printLine(formatHottestFunctions(profiles));
+  if (profiles) printLine(formatCpuProfileSummary(profiles));
 }
 
 /** Writes the results so far, which keeps those of an interrupted run. @returns the table. */
@@ -119,7 +119,7 @@ async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment)
 function describeMachine(): string[] {
   const [cpu] = cpus();
   const versionOf = (kind: "postgres" | "nats" | "redis") =>
-    findInstalledBinaries(kind)[0]?.version ?? "in a container";
+    findInstalledServerBinaries(kind)[0]?.version ?? "in a container";
   return [
     `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
     `Node.js ${process.versions.node}, PostgreSQL ${versionOf("postgres")}, NATS ${versionOf("nats")}, Redis ${versionOf("redis")}`,

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canInstallDebianPackages, installDebianPackages } from "../deploy/local/debian-packages.js";
 import { findFreePort } from "../deploy/local/free-port.js";
-import { launchServer } from "../deploy/local/run-server.js";
+import { launchLocalServer } from "../deploy/local/run-server.js";
 import { BenchmarkSkippedError } from "./benchmark.ts";
-import { reportError } from "./report-error.ts";
+import { printServerError } from "./report-error.ts";
 
 /** A private nginx with one worker. */
 export interface NginxProxy {
@@ -32,11 +32,11 @@ export async function startNginx({ folder, upstream }: NginxOptions): Promise<Ng
   const port = await findFreePort();
   const file = join(folder, "nginx.conf");
   writeFileSync(file, nginxConfiguration({ folder, port, upstream: new URL(upstream).host }));
-  const { pid, stop } = await launchServer({
+  const { pid, stop } = await launchLocalServer({
     name: "nginx",
     logFile: join(folder, "server.log"),
     port,
-    log: reportError,
+    log: printServerError,
     command,
     args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")],
     isReady: async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { adjustDayCounts } from "@pragma/reporting/queries/day-counts";
+import { adjustReportingDayCounts } from "@pragma/reporting/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -114,8 +114,13 @@ async function writeHistoryTill(
     ) as generated
     returning day::text as day`;
   await database.transaction(async (tx) => {
-    await adjustDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
-    await adjustDayCounts(tx, { locationId, kind: "report", before: [], after: reports.map(({ day }) => day) });
+    await adjustReportingDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
+    await adjustReportingDayCounts(tx, {
+      locationId,
+      kind: "report",
+      before: [],
+      after: reports.map(({ day }) => day),
+    });
   });
 }
 
@@ -125,6 +130,6 @@ export async function vacuumOrderHistory({ sql }: OrderHistoryDatabase): Promise
 }
 
 /** Returns the date of a day of the history, counted back from the last one. */
-export function getHistoryDate(daysAgo: number): string {
+export function getOrderHistoryDate(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

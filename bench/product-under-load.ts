@@ -5,10 +5,10 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { internalKeysVariableNames } from "@pragma/runtime/config/internal-keys";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { findFreePort } from "../deploy/local/free-port.js";
-import { launchServer } from "../deploy/local/run-server.js";
-import type { ServerUrls } from "../deploy/local/servers.js";
+import { launchLocalServer } from "../deploy/local/run-server.js";
+import type { LocalServerUrls } from "../deploy/local/servers.js";
 import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
-import { reportError } from "./report-error.ts";
+import { printServerError } from "./report-error.ts";
 
 /** The part of the product that a process runs: one service, the gateway, or all of them. */
 export type BenchProductRole = ServiceName | "gateway" | "all";
@@ -41,7 +41,7 @@ export interface BenchProductProcess {
 export interface ProductUnderLoadOptions {
   /** Folder of its objects and logs. */
   folder: string;
-  servers: ServerUrls;
+  servers: LocalServerUrls;
   /** Separates it from other products on the same servers. */
   namespace: string;
   roles: BenchProductRole[];
@@ -49,8 +49,8 @@ export interface ProductUnderLoadOptions {
   profiles: string | undefined;
 }
 
-export const allInOneRoles: BenchProductRole[] = ["all"];
-export const splitRoles: BenchProductRole[] = [...serviceNames, "gateway"];
+export const allInOneBenchRoles: BenchProductRole[] = ["all"];
+export const splitProcessRoles: BenchProductRole[] = [...serviceNames, "gateway"];
 
 const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
 /** Far above the load of the benchmarks: limits are checked, but never reached. */
@@ -95,11 +95,11 @@ export async function startProductUnderLoad({
       ...(role !== "all" && { SERVICE: role }),
     };
     const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
-    const { pid, stop } = await launchServer({
+    const { pid, stop } = await launchLocalServer({
       name: `The product's ${role}`,
       logFile: join(folder, role, "server.log"),
       port: opsPort,
-      log: reportError,
+      log: printServerError,
       stopTimeoutMs: 35_000,
       command: process.execPath,
       args: [...flags, mainProgram],

@@ -3,7 +3,7 @@ import { printLine } from "../deploy/local/terminal.mjs";
 let isErrorReportingSilenced = false;
 
 /** Prints an error of a server process, such as an unexpected exit. */
-export function reportError(line: string): void {
+export function printServerError(line: string): void {
   if (!isErrorReportingSilenced) printLine(line);
 }
 

@@ -1,5 +1,5 @@
 import type { BenchmarkResult } from "./benchmark.ts";
-import { type BenchmarkFigure, isRatioGoalMet, type RatioGoal } from "./benchmark-figure.ts";
+import { type BenchmarkComparison, isRatioGoalMet, type RatioGoal } from "./benchmark-figure.ts";
 import type { MeasurementSpread } from "./measurement-spread.ts";
 
 const tableHeaders = ["", "figure", "product", "baseline", "ratio", "min to max", "goal", ""] as const;
@@ -20,7 +20,7 @@ export function formatResultsTable(results: BenchmarkResult[]): string {
   return [row(tableHeaders), rule, ...lines.map(row), "", ...results.flatMap(formatResultNotes)].join("\n");
 }
 
-function formatFigureRow(id: string, figure: BenchmarkFigure): string[] {
+function formatFigureRow(id: string, figure: BenchmarkComparison): string[] {
   const { label, unit, ours, baseline, ratio, goal } = figure;
   const goalStatus = { true: "met", false: "not met", undefined: "" }[String(isRatioGoalMet(figure))] ?? "";
   const measured = ({ median }: MeasurementSpread) => `${formatThreeDigits(median)} ${unit}`;

@@ -13,7 +13,7 @@ export interface RequestSigningOptions {
 }
 
 /** Returns the options of requests to reporting, signed as by the gateway for an API key of this location. */
-export function createSigningOptions(
+export function createRequestSigningOptions(
   { internalKeys }: Pick<ProductUnderLoad, "internalKeys">,
   locationId: string,
 ): RequestSigningOptions {

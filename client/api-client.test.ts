@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAdminApiClient, createApiClient } from "./api-client.ts";
-import { ApiProblem, NoResponse, nullOnProblem, UnexpectedResponse } from "./api-problem.ts";
+import { ApiProblem, NoResponse, nullOnProblem, UnexpectedResponseError } from "./api-problem.ts";
 
 /** Returns clients whose requests are recorded and get the responses of `respond`. */
 function createFakeClient(respond: (request: Request) => Response) {
@@ -54,10 +54,10 @@ describe("a call", () => {
     );
   });
 
-  it("throws UnexpectedResponse when the response is not from the API", async () => {
+  it("throws UnexpectedResponseError when the response is not from the API", async () => {
     const { client } = createFakeClient(() => new Response("<h1>Not here</h1>", { status: 404 }));
     const error = await client.GET("/health").catch((thrown) => thrown);
-    expect(error).toBeInstanceOf(UnexpectedResponse);
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error.message).toContain("GET /health responded 404");
   });
 

@@ -4,7 +4,7 @@ import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "ope
 import { createErrorFromResponse, NoResponse } from "./api-problem.ts";
 import type { components, paths as FullPaths } from "./generated/full-api.ts";
 import type { paths as PublicPaths } from "./generated/public-api.ts";
-import { abortableDelay, createRetryingFetch, type SendRequest } from "./retrying-fetch.ts";
+import { abortableDelay, createRetryingFetch, type FetchFunction } from "./retrying-fetch.ts";
 
 /** The result of a successful call. Failed calls throw, so `data` is always present. */
 interface ApiCallResult<Data> {
@@ -20,15 +20,15 @@ export type ResponseDataOf<Operation, Init> =
     : never;
 
 /** The last argument of a call: optional when the operation has no required input. */
-export type RequestInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
+export type ApiCallInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
 
 /** A function for the calls of one HTTP method: takes a path of the OpenAPI document, its parameters and its body. */
-export type ApiCall<Paths extends object, Method extends HttpMethod> = <
+export type ApiCallFunction<Paths extends object, Method extends HttpMethod> = <
   Path extends PathsWithMethod<Paths, Method>,
   Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
 >(
   path: Path,
-  ...init: RequestInitArgument<Init>
+  ...init: ApiCallInitArgument<Init>
 ) => Promise<ApiCallResult<ResponseDataOf<Paths[Path][Method & keyof Paths[Path]], Init>>>;
 
 /** The parts of a page that iteration needs. */
@@ -57,12 +57,12 @@ export interface ListIterators<Paths extends object> {
   /** Iterates over the pages of a list and requests each when it is needed. Default size: 100 items. */
   pages<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
-    ...init: RequestInitArgument<Init>
+    ...init: ApiCallInitArgument<Init>
   ): AsyncGenerator<PageAtPath<Paths, Path>, void>;
   /** Iterates over the items of a list, through all pages. */
   items<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
-    ...init: RequestInitArgument<Init>
+    ...init: ApiCallInitArgument<Init>
   ): AsyncGenerator<PageAtPath<Paths, Path>["data"][number], void>;
 }
 
@@ -72,7 +72,7 @@ type UntypedGet = (path: unknown, init: UntypedInit) => Promise<{ data: UntypedP
 /**
  * Iterates over lists by page tokens. New items in the list do not shift the pages, so no item is repeated or skipped.
  */
-function createListIterators<Paths extends object>(get: ApiCall<Paths, "get">): ListIterators<Paths> {
+function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "get">): ListIterators<Paths> {
   const getAny = get as unknown as UntypedGet;
 
   async function* pages(path: unknown, init: UntypedInit = {}) {
@@ -100,7 +100,7 @@ export interface ApiClientOptions {
   baseUrl: string;
   apiKey: string;
   /** Sends a request. Default: the built-in `fetch`. */
-  fetch?: SendRequest;
+  fetch?: FetchFunction;
   /** Maximum number of retries, over about 15 seconds or as long as the API requests. Default 5; 0 disables retries. */
   retries?: number;
   /** Waits between two attempts. Tests replace it to avoid the delay. */
@@ -109,15 +109,15 @@ export interface ApiClientOptions {
 
 /**
  * A client of the API with one API key. A call throws `ApiProblem` when the API responds with an error,
- * `UnexpectedResponse` when the response is not from the API, `NoResponse` when there is none, `NotModified` when its
+ * `UnexpectedResponseError` when the response is not from the API, `NoResponse` when there is none, `NotModifiedError` when its
  * `If-None-Match` matches, and the reason of its `signal` when that is aborted.
  */
 export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
-  GET: ApiCall<Paths, "get">;
-  POST: ApiCall<Paths, "post">;
-  PUT: ApiCall<Paths, "put">;
-  PATCH: ApiCall<Paths, "patch">;
-  DELETE: ApiCall<Paths, "delete">;
+  GET: ApiCallFunction<Paths, "get">;
+  POST: ApiCallFunction<Paths, "post">;
+  PUT: ApiCallFunction<Paths, "put">;
+  PATCH: ApiCallFunction<Paths, "patch">;
+  DELETE: ApiCallFunction<Paths, "delete">;
 }
 
 /** A client of the operations for partners and POS apps. */

@@ -40,10 +40,10 @@ export class ApiProblem extends Error {
 
 /** Returns the error for an unsuccessful response. Reads its body. */
 export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
-  if (response.status === 304) return new NotModified(call);
+  if (response.status === 304) return new NotModifiedError(call);
   const text = await response.text();
   const problem = parseJson(text);
-  return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedResponse(call, response.status, text);
+  return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedResponseError(call, response.status, text);
 }
 
 /** Returns the result of a call, or null when it fails with one of these codes. Throws all other errors. */
@@ -71,8 +71,8 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /** An unsuccessful response that is not from the API: a proxy responded, or the base URL is wrong. */
-export class UnexpectedResponse extends Error {
-  override name = "UnexpectedResponse";
+export class UnexpectedResponseError extends Error {
+  override name = "UnexpectedResponseError";
   readonly status: number;
 
   /** `call` is the method, path and query. */
@@ -83,8 +83,8 @@ export class UnexpectedResponse extends Error {
 }
 
 /** The ETag in the `If-None-Match` of the call is still current, so the response has no body. */
-export class NotModified extends Error {
-  override name = "NotModified";
+export class NotModifiedError extends Error {
+  override name = "NotModifiedError";
 
   /** `call` is the method, path and query. */
   constructor(call: string) {

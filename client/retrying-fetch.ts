@@ -1,5 +1,5 @@
 /** Sends one request: the built-in `fetch` or a compatible function. */
-export type SendRequest = (request: Request) => Promise<Response>;
+export type FetchFunction = (request: Request) => Promise<Response>;
 
 export interface RetryOptions {
   /** The maximum number of attempts after the first. */
@@ -12,7 +12,7 @@ export interface RetryOptions {
  * Returns a function that retries requests after network errors and transient error responses, with the same bytes and
  * headers. It returns the last response, whatever its status, and throws when the last attempt got no response.
  */
-export function createRetryingFetch(send: SendRequest, { retries, wait }: RetryOptions): SendRequest {
+export function createRetryingFetch(send: FetchFunction, { retries, wait }: RetryOptions): FetchFunction {
   return async (request) => {
     for (let retry = 0; ; retry++) {
       const isLast = retry === retries;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { isWebhookMessageOf, verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";
+import { isWebhookMessageOfEvent, verifyWebhook, WebhookVerificationError } from "./verify-webhook.ts";
 
 const secret = randomBytes(32).toString("hex");
 const id = "9b0d7a53-5f0e-4f44-9d2e-6a1b8f0c7d94";
@@ -21,8 +21,8 @@ function headersOf(signedBy: string, { at = now, text = body } = {}) {
 describe("a message that is signed with the secret", () => {
   it("is parsed", async () => {
     const verified = await verifyWebhook({ headers: headersOf(secret), body }, { secret, now });
-    expect(isWebhookMessageOf(verified, "order.paid")).toBe(false);
-    expect(isWebhookMessageOf(verified, "test") && verified.data.message).toBe("Ça marche.");
+    expect(isWebhookMessageOfEvent(verified, "order.paid")).toBe(false);
+    expect(isWebhookMessageOfEvent(verified, "test") && verified.data.message).toBe("Ça marche.");
   });
 
   it("is accepted as bytes, with Headers, and with the secret in base64", async () => {

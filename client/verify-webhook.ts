@@ -18,7 +18,7 @@ export interface WebhookMessageByEvent {
 export type WebhookMessage = WebhookMessageByEvent[keyof WebhookMessageByEvent];
 
 /** Whether a message is of this event; narrows its type. */
-export function isWebhookMessageOf<Event extends keyof WebhookMessageByEvent>(
+export function isWebhookMessageOfEvent<Event extends keyof WebhookMessageByEvent>(
   message: WebhookMessage,
   event: Event,
 ): message is WebhookMessageByEvent[Event] {

@@ -154,7 +154,7 @@ const accountingConfigInputShape = {
 };
 
 /** The new content of a config. Omitted fields default to the French chart of accounts. */
-export const ReplaceAccountingConfig = rejectUnstorableText(z.object(accountingConfigInputShape)).meta({
+export const ReplaceAccountingConfigRequest = rejectUnstorableText(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description: "The new content of an accounting config. Omitted fields default to the French chart of accounts.",
   example: {
@@ -166,10 +166,10 @@ export const ReplaceAccountingConfig = rejectUnstorableText(z.object(accountingC
 });
 
 /** The rules that convert reports to journal entries. */
-export type AccountingRules = z.infer<typeof ReplaceAccountingConfig>;
+export type AccountingRules = z.infer<typeof ReplaceAccountingConfigRequest>;
 
 /** An accounting config to create. */
-export const CreateAccountingConfig = rejectUnstorableText(
+export const CreateAccountingConfigRequest = rejectUnstorableText(
   z.object({
     locationId: z
       .guid()

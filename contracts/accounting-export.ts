@@ -32,13 +32,13 @@ const AccountingExportItem = z
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
 /** The tills of a new export. */
-export const CreateAccountingExport = boundedArray(AccountingExportItem, maxTillsPerExport, { min: 1 }).meta({
+export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, maxTillsPerExport, { min: 1 }).meta({
   id: "CreateAccountingExport",
   description: `The tills to export, from 1 to ${maxTillsPerExport}`,
   example: accountingExportItemsExample,
 });
 
-export type CreateAccountingExport = z.infer<typeof CreateAccountingExport>;
+export type CreateAccountingExportRequest = z.infer<typeof CreateAccountingExportRequest>;
 
 const exportId = z.guid().meta({ description: "ID of the accounting export" });
 const tillsIds = z.array(z.guid()).meta({ description: "IDs of the exported tills, in the order of the request" });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
-import { defaultConsumerScopes, scopeNames } from "./scopes.ts";
+import { apiScopeNames, defaultConsumerScopes } from "./scopes.ts";
 
 /** The name of a consumer, unique among the consumers of its location or among those of the operators. */
 const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
@@ -9,7 +9,7 @@ const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
   example: "Acme",
 });
 
-const ScopesSchema = boundedArray(z.enum(scopeNames, { error: `Must be one of: ${scopeNames.join(", ")}` }), 100)
+const ScopesSchema = boundedArray(z.enum(apiScopeNames, { error: `Must be one of: ${apiScopeNames.join(", ")}` }), 100)
   .overwrite((granted) => [...new Set(granted)])
   .meta({ description: "Permissions of the consumer's API keys", example: [...defaultConsumerScopes] });
 
@@ -56,7 +56,7 @@ export const ApiConsumer = z
 
 export type ApiConsumer = z.infer<typeof ApiConsumer>;
 
-export const CreateApiConsumer = rejectUnstorableText(z.object({ name: ConsumerNameSchema })).meta({
+export const CreateApiConsumerRequest = rejectUnstorableText(z.object({ name: ConsumerNameSchema })).meta({
   id: "CreateConsumer",
   description:
     "A consumer to create. Its name must be unique among the consumers of the location, or among those of the operators.",
@@ -64,7 +64,7 @@ export const CreateApiConsumer = rejectUnstorableText(z.object({ name: ConsumerN
 });
 
 /** The changes to a consumer. Omitted fields keep their value. */
-export const ChangeApiConsumer = z
+export const ChangeApiConsumerRequest = z
   .object({ scopes: ScopesSchema, rateLimit: rateLimitOrDefault })
   .partial()
   .meta({
@@ -73,10 +73,10 @@ export const ChangeApiConsumer = z
     example: { scopes: [...defaultConsumerScopes, "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
   });
 
-export type ChangeApiConsumer = z.infer<typeof ChangeApiConsumer>;
+export type ChangeApiConsumerRequest = z.infer<typeof ChangeApiConsumerRequest>;
 
 /** The consumer and the location of a new API key. */
-export const CreateApiKey = rejectUnstorableText(
+export const CreateApiKeyRequest = rejectUnstorableText(
   z.object({
     locationId: z.guid().meta({ description: "ID of the key's location" }),
     consumerName: ConsumerNameSchema,

@@ -14,8 +14,8 @@ import {
   boundedArray,
   boundedString,
   countField,
+  createUniqueItemsCheck,
   nullWhenAbsent,
-  uniqueItemsCheck,
   withoutFieldDefaults,
 } from "./fields.ts";
 
@@ -39,7 +39,7 @@ const productShape = {
   category: nameField("Name of the category"),
   categoryId: catalogIdField("ID of the category, which must be in the catalog"),
   subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("ID of the subcategory") }), 100)
-    .check(uniqueItemsCheck("subcategory", "id"))
+    .check(createUniqueItemsCheck("subcategory", "id"))
     .meta({
       description:
         "Subcategories that show the product at the point of sale; empty for an archived product, which is no longer sold",
@@ -53,7 +53,7 @@ const productShape = {
     }),
     100,
   )
-    .check(uniqueItemsCheck("price list", "priceTypeId"))
+    .check(createUniqueItemsCheck("price list", "priceTypeId"))
     .meta({ description: "Prices of the product, one per price list" }),
   sku: nullWhenAbsent(boundedString(255)).meta({ description: "Stock keeping unit" }),
 };
@@ -95,7 +95,7 @@ export const CatalogModifier = z
       }),
       500,
     )
-      .check(uniqueItemsCheck("option", "id"))
+      .check(createUniqueItemsCheck("option", "id"))
       .meta({ description: "Options of the modifier" }),
   })
   .meta({
@@ -135,7 +135,7 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
   max: number;
 }) =>
   boundedArray(itemSchema, max)
-    .check(uniqueItemsCheck(itemName, "id"))
+    .check(createUniqueItemsCheck(itemName, "id"))
     .meta({ description: `At most ${max.toLocaleString("en")} items with unique IDs` });
 
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */

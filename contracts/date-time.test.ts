@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { DateTime, DateTimeV1, isUtcBefore } from "./date-time.ts";
+import { DateTimeV1, isUtcBefore, RequestDateTime } from "./date-time.ts";
 
-describe("DateTime", () => {
+describe("RequestDateTime", () => {
   test.each([
     ["2026-05-29T10:17:19.000Z", "2026-05-29T10:17:19.000Z"],
     ["2026-05-29T10:17:19Z", "2026-05-29T10:17:19.000Z"],
@@ -13,7 +13,7 @@ describe("DateTime", () => {
     ["2024-02-29T23:59:59.999+00:00", "2024-02-29T23:59:59.999Z"],
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
   ])("converts %s to %s", (written, utc) => {
-    expect(DateTime.parse(written)).toBe(utc);
+    expect(RequestDateTime.parse(written)).toBe(utc);
   });
 
   test.each([
@@ -35,7 +35,7 @@ describe("DateTime", () => {
     1780049839000,
     null,
   ])("rejects %s", (written) => {
-    expect(DateTime.safeParse(written).success).toBe(false);
+    expect(RequestDateTime.safeParse(written).success).toBe(false);
   });
 });
 

@@ -27,7 +27,7 @@ const minTimeMs = Date.parse("0001-01-01T00:00:00.000Z");
  * A date-time in a request: an existing day in the years 1 to 9999, with seconds and an offset or `Z`. Parsing converts
  * it to UTC.
  */
-export const DateTime = z.iso
+export const RequestDateTime = z.iso
   .datetime({
     offset: true,
     error: "Must be a valid date-time with seconds and an offset or Z, such as 2026-05-29T10:17:19.000Z",
@@ -37,7 +37,7 @@ export const DateTime = z.iso
   .overwrite(dateTimeToUtc);
 
 /**
- * A date-time in a V1 body: like `DateTime`, or without an offset, which means the location's time zone. Only a
+ * A date-time in a V1 body: like `RequestDateTime`, or without an offset, which means the location's time zone. Only a
  * date-time with an offset is converted to UTC here.
  */
 export const DateTimeV1 = z.iso

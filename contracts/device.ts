@@ -18,7 +18,7 @@ export type SeenDevice = z.infer<typeof SeenDevice>;
  * Returns the device that an order or a till names, or undefined if it names none or its id is too long. Long names are
  * truncated, and characters that cannot be stored are removed.
  */
-export function parseSeenDevice(id: string | null, name: string | null): SeenDevice | undefined {
+export function parsePosDevice(id: string | null, name: string | null): SeenDevice | undefined {
   const deviceId = stripUnstorableCharacters(id ?? "").trim();
   if (deviceId === "" || deviceId.length > maxDeviceTextLength) return undefined;
   const storableName = stripUnstorableCharacters(

@@ -1,16 +1,20 @@
 import { z } from "zod";
 import { CatalogCounts } from "./catalog.ts";
 import { SeenDevice } from "./device.ts";
-import { EventOrder } from "./order-live.ts";
+import { OrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
-import { EndpointDisabledEventData, EndpointFailingEventData, ReportFinalizedEventData } from "./webhook-message.ts";
+import {
+  ReportFinalizedEventData,
+  WebhookEndpointDisabledEventData,
+  WebhookEndpointFailingEventData,
+} from "./webhook-message.ts";
 
 /** The current state of an order, and the sequence number of the event. */
 const orderEventData = z.object({
   locationId: z.guid(),
   /** 1 for the first event of the order, incremented with each event. Events can arrive out of order. */
   sequence: z.int().min(1),
-  order: EventOrder,
+  order: OrderInEvent,
 });
 
 /**
@@ -67,9 +71,9 @@ export const eventDataSchemas = {
     counts: CatalogCounts,
   }),
   /** From webhooks: all deliveries to an endpoint have failed for days. */
-  "endpoint.failing": EndpointFailingEventData,
+  "endpoint.failing": WebhookEndpointFailingEventData,
   /** From webhooks: an endpoint was disabled because it is gone or failed for too long. */
-  "endpoint.disabled": EndpointDisabledEventData,
+  "endpoint.disabled": WebhookEndpointDisabledEventData,
   /** From accounts: an API key was created or revoked. Caches must drop it. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),

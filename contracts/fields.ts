@@ -38,7 +38,7 @@ function lengthChecks(minimum: number, maximum: number) {
  * Returns a check that reports each array item whose id equals that of an earlier item. It also runs when items have
  * other issues, so that one response reports all of them.
  */
-export function uniqueItemsCheck<Field extends string>(itemName: string, idField: Field) {
+export function createUniqueItemsCheck<Field extends string>(itemName: string, idField: Field) {
   const check = z.superRefine<{ [field in Field]?: unknown }[]>((items, context) => {
     const firstIndexById = new Map<string, number>();
     for (const [index, item] of items.entries()) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, TimeZone, UtcDateTime } from "./date-time.ts";
+import { RequestDateTime, TimeZone, UtcDateTime } from "./date-time.ts";
 import { boundedString, rejectUnstorableText } from "./fields.ts";
 
 const millisecondsField = (description: string) =>
@@ -28,7 +28,7 @@ const JobBackoff = z.union([
   }),
 ]);
 
-const instantSchema = z.union([DateTime, z.int().min(0)], {
+const instantSchema = z.union([RequestDateTime, z.int().min(0)], {
   error: "Must be a date-time with an offset or Z, or milliseconds since 1970",
 });
 
@@ -134,7 +134,7 @@ export const JobOptions = z
 export type JobOptions = z.infer<typeof JobOptions>;
 
 /** A job to create. */
-export const NewJob = rejectUnstorableText(
+export const CreateJobRequest = rejectUnstorableText(
   z.object({
     message: boundedString(100_000).meta({ description: "Message of the job, which its result contains" }),
     duration: millisecondsField("Duration of the job").default(0),
@@ -146,7 +146,7 @@ export const NewJob = rejectUnstorableText(
   example: { message: "Close the day", duration: 5_000, jobOptions: { attempts: 3, delay: 1_000 } },
 });
 
-export type NewJob = z.infer<typeof NewJob>;
+export type CreateJobRequest = z.infer<typeof CreateJobRequest>;
 
 /** The payload of a job in its queue. */
 export const JobPayload = z

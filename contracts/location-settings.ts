@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, defaultTimeZone, TimeZone } from "./date-time.ts";
+import { defaultTimeZone, RequestDateTime, TimeZone } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
 import { Locale } from "./locale.ts";
@@ -37,8 +37,8 @@ const TipsConfig = z
 
 /** The options of a location that are not part of its settings, with their defaults. */
 export const locationOptionsShape = {
-  nextClosingStartsAt: nullWhenAbsent(DateTime).meta({ description: "Start of the next closing period" }),
-  nextClosingEndsAt: nullWhenAbsent(DateTime).meta({ description: "End of the next closing period" }),
+  nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({ description: "Start of the next closing period" }),
+  nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({ description: "End of the next closing period" }),
   groupItemsOnPreparation: applicationDefaultOption("Whether to group identical items on preparation tickets"),
   currencyCode: Currency.default("EUR"),
   exerciseMonth: nullWhenAbsent(z.int().min(1).max(12)).meta({
@@ -103,7 +103,7 @@ const locationSettingsShape = {
     false,
   ),
   menuButtonsCount: z.int().min(4).max(16).default(8).meta({ description: "Number of menu buttons per page" }),
-  closeFiscalYearDate: nullWhenAbsent(DateTime).meta({ description: "Closing date of the fiscal year" }),
+  closeFiscalYearDate: nullWhenAbsent(RequestDateTime).meta({ description: "Closing date of the fiscal year" }),
   logoUrl: optionalTextField("URL of the logo"),
 };
 

@@ -67,7 +67,7 @@ export const LocationDetails = z
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
 /** A location to create. */
-export const CreateLocation = rejectUnstorableText(
+export const CreateLocationRequest = rejectUnstorableText(
   z.object({
     application: posApplicationInputSchema,
     organizationId,
@@ -77,17 +77,17 @@ export const CreateLocation = rejectUnstorableText(
   }),
 ).meta({ id: "CreateLocation", description: "A location to create. Omitted options and settings have their default." });
 
-export type CreateLocation = z.infer<typeof CreateLocation>;
+export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
 /** A location to import from a legacy backoffice. */
-export const ImportLocation = rejectUnstorableText(
+export const ImportLocationRequest = rejectUnstorableText(
   z.object({ organizationId, agencyId, legacyId, application: posApplicationInputSchema }),
 ).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
-export type ImportLocation = z.infer<typeof ImportLocation>;
+export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
 
 /** The changes to a location. Omitted fields keep their value. */
-export const ChangeLocation = rejectUnstorableText(
+export const ChangeLocationRequest = rejectUnstorableText(
   z
     .object({
       organizationId,
@@ -98,7 +98,7 @@ export const ChangeLocation = rejectUnstorableText(
     .partial(),
 ).meta({ id: "ChangeLocation", description: "Changes to a location. Omitted fields keep their value." });
 
-export type ChangeLocation = z.infer<typeof ChangeLocation>;
+export type ChangeLocationRequest = z.infer<typeof ChangeLocationRequest>;
 
 export const CreatedLocation = z
   .object({ id: locationId })

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, UtcDateTime } from "./date-time.ts";
+import { RequestDateTime, UtcDateTime } from "./date-time.ts";
 import { diningRoomTypes, orderServiceTypes, priceListTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
 import {
@@ -76,14 +76,16 @@ export const OrderData = z
     revisionHash: optionalTextField("Hash that changes with each revision of the order"),
     deviceIdentifier: optionalTextField("ID of the device"),
     deviceName: optionalTextField("Name of the device"),
-    openedAt: DateTime.meta({ description: "When the order was opened" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the order was last changed" }),
-    closedAt: nullWhenAbsent(DateTime).meta({ description: "When the order was closed" }),
-    paidAt: nullWhenAbsent(DateTime).meta({ description: "When the order was paid" }),
-    canceledAt: nullWhenAbsent(DateTime).meta({ description: "When the order was canceled" }),
-    transferredAt: nullWhenAbsent(DateTime).meta({ description: "When the order was transferred" }),
-    firstBillPrintDate: nullWhenAbsent(DateTime).meta({ description: "When the bill was first printed" }),
-    postPaymentPrintDate: nullWhenAbsent(DateTime).meta({ description: "When the bill was printed after payment" }),
+    openedAt: RequestDateTime.meta({ description: "When the order was opened" }),
+    modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was last changed" }),
+    closedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was closed" }),
+    paidAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was paid" }),
+    canceledAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was canceled" }),
+    transferredAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was transferred" }),
+    firstBillPrintDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the bill was first printed" }),
+    postPaymentPrintDate: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the bill was printed after payment",
+    }),
     total: amountField("Total including VAT"),
     totalTax: amountField("VAT included in the total"),
     totalDiscount: amountField("Sum of discounts"),

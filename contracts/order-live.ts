@@ -137,7 +137,7 @@ export const OrderLeftEvent = z.object({
 export type OrderLeftEvent = z.infer<typeof OrderLeftEvent>;
 
 /** An order in events: the data from the point of sale, its location and till, and the establishment fields. */
-export const EventOrder = z.object({
+export const OrderInEvent = z.object({
   ...orderDataResponse.shape,
   tillId: OrderLive.shape.tillId,
   revisionHash: OrderLive.shape.revisionHash,
@@ -145,4 +145,4 @@ export const EventOrder = z.object({
   ...withoutFieldDefaults(establishmentShape),
 });
 
-export type EventOrder = z.infer<typeof EventOrder>;
+export type OrderInEvent = z.infer<typeof OrderInEvent>;

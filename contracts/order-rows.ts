@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime } from "./date-time.ts";
+import { RequestDateTime } from "./date-time.ts";
 import {
   orderRowStatuses,
   paymentModes,
@@ -38,8 +38,8 @@ import { addAmounts, amountWithoutTax, multiplyAmount, priceByWeight } from "./m
 export const ModifierRow = z
   .object({
     id: rowIdField("ID of the row"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the option was selected" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the option was selected" }),
+    modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Price of the option for one unit of the product"),
     name: optionalTextField("Name of the modifier option"),
     modifierIndex: optionalIntegerField("Position of the option in its group"),
@@ -60,8 +60,8 @@ export type ModifierRow = z.infer<typeof ModifierRow>;
 export const DiscountRow = z
   .object({
     id: rowIdField("ID of the row"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the discount was applied" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the discount was applied" }),
+    modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount deducted from this product"),
     status: z.enum(orderRowStatuses).meta({ description: "Status of the discount. Only validated discounts count." }),
     splitAllowed: booleanField("Whether the discount can be split across several bills"),
@@ -92,13 +92,13 @@ export const ProductRow = z
     pricingId: optionalTextField("ID of the price list"),
     operatorId: optionalTextField("ID of the clerk who recorded the row"),
     deviceIdentifier: optionalTextField("ID of the device on which the row was recorded"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the row was recorded" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({
+    recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the row was recorded" }),
+    modifiedAt: nullWhenAbsent(RequestDateTime).meta({
       description: "Time of the last change to the row; for a canceled row, the time of the cancellation",
     }),
-    reclaimedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was requested again" }),
-    transmittedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was sent to the kitchen" }),
-    orderedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was ordered" }),
+    reclaimedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the product was requested again" }),
+    transmittedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the product was sent to the kitchen" }),
+    orderedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the product was ordered" }),
     taxName: optionalTextField("Name of the tax"),
     taxRate: vatPercentField(),
     taxAmount: amountField("VAT included in the row's total"),
@@ -157,8 +157,8 @@ export type ProductRow = z.infer<typeof ProductRow>;
 export const MenuRow = z
   .object({
     id: rowIdField("ID of the row"),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the row was recorded" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the row was recorded" }),
+    modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     unitPriceRow: optionalAmountField("Price of the menu"),
     currencyCode: optionalCurrencyField(),
     amountToAdd: optionalAmountField("Amount that the menu adds to the sum of its products' prices"),
@@ -185,8 +185,8 @@ export type MenuRow = z.infer<typeof MenuRow>;
 export const PaymentRow = z
   .object({
     id: rowIdField("ID of the row"),
-    recordedAt: DateTime.meta({ description: "When the row was recorded" }),
-    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "Time of the last change to the row" }),
+    recordedAt: RequestDateTime.meta({ description: "When the row was recorded" }),
+    modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount paid, net of change and excluding the tip"),
     changeAmount: amountField("Change given"),
     changePaymentName: optionalTextField("Name of the payment method in which change was given"),
@@ -228,7 +228,7 @@ type Computed =
   | "taxAmount";
 
 /** Returns the row with all amounts that follow from unit price, quantity, weight, modifiers, discounts and tax rate. */
-export function computeRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
+export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
   const { unitPriceRow, quantity, weight, taxRate } = row;
   const unitPriceRowWithModifier = row.modifierRowList.reduce(
     (sum, { amount }) => addAmounts(sum, amount),
@@ -254,7 +254,7 @@ export function computeRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
 }
 
 /** Whether a row counts as a sale if its order counts. */
-export function isSoldRow(row: ProductRow): boolean {
+export function isSoldProductRow(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 
@@ -264,6 +264,6 @@ interface OrderRows {
 }
 
 /** Returns all product rows of an order, including canceled ones, in till order: those outside menus first. */
-export function allProductRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
+export function listOrderProductRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
   return [...productRowList, ...menuRowList.flatMap((menuRow) => menuRow.productRowList)];
 }

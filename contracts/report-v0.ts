@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
 import { requiredTextField } from "./fields.ts";
-import { ReportV2, reportHeaderShape } from "./report-v2.ts";
+import { commonReportFieldsShape, ReportV2 } from "./report-v2.ts";
 
 const reportV2Fields = ReportV2.shape;
 const product = reportV2Fields.reportProducts.element.pick({
@@ -39,7 +39,7 @@ export const ReportV0 = z
     createdAt: UtcDateTime.meta({ description: "When the report was first computed" }),
     updatedAt: UtcDateTime.meta({ description: "When the report was last computed" }),
     locationId: reportV2Fields.locationId,
-    ...reportHeaderShape,
+    ...commonReportFieldsShape,
     reportHeaderInfo: z
       .object({
         headerAddress: requiredTextField("First line of the address"),

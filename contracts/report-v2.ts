@@ -162,7 +162,7 @@ const orderSummary = z.object({
 });
 
 /** The leading fields of a report in both formats. */
-export const reportHeaderShape = {
+export const commonReportFieldsShape = {
   startedAt: UtcDateTime.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
   deviceName: requiredTextField("Name of the device that closed the till"),
@@ -182,7 +182,7 @@ export const ReportV2 = z
     id: z.guid().meta({ description: "ID of the report. It stays the same when the till is replaced or reprocessed." }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
-    ...reportHeaderShape,
+    ...commonReportFieldsShape,
     orderCount: countField("Number of orders that count: neither canceled nor transferred"),
     establishmentName: requiredTextField("Name of the establishment"),
     siretCode: requiredTextField("French business registration number (SIRET)"),

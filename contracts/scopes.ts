@@ -18,12 +18,12 @@ export const scopeDescriptions = {
   admin: "Full access",
 } as const satisfies Record<string, string>;
 
-export type Scope = keyof typeof scopeDescriptions;
+export type ApiScope = keyof typeof scopeDescriptions;
 
-export const scopeNames = Object.keys(scopeDescriptions) as [Scope, ...Scope[]];
+export const apiScopeNames = Object.keys(scopeDescriptions) as [ApiScope, ...ApiScope[]];
 
 /** The initial scopes of a new consumer. */
-export const defaultConsumerScopes: readonly Scope[] = [
+export const defaultConsumerScopes: readonly ApiScope[] = [
   "reports:read",
   "orders:read",
   "catalog:read",
@@ -31,6 +31,6 @@ export const defaultConsumerScopes: readonly Scope[] = [
 ];
 
 /** Whether the granted scopes include `scope`. `admin` implies every scope. */
-export function hasScope(granted: readonly string[], scope: Scope): boolean {
+export function hasScope(granted: readonly string[], scope: ApiScope): boolean {
   return granted.includes(scope) || granted.includes("admin");
 }

@@ -26,7 +26,7 @@ export function allowedCallersOf(service: ServiceName): InternalCallerName[] {
 }
 
 /** Returns the scopes of requests that a caller sends on its own behalf to a service; empty if it sends none. */
-export function internalScopesOf(caller: InternalCallerName, service: ServiceName): InternalScope[] {
+export function getInternalScopes(caller: InternalCallerName, service: ServiceName): InternalScope[] {
   if (service !== "accounts") return [];
   return [caller === "gateway" ? "internal:keys" : "internal:locations"];
 }

@@ -6,12 +6,12 @@ import {
   boundedArray,
   boundedString,
   ClientGeneratedId,
+  createUniqueItemsCheck,
   nullWhenAbsent,
   optionalCountField,
   optionalLongTextField,
   optionalTextField,
   rowIdField,
-  uniqueItemsCheck,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
 import { posApplicationInputSchema } from "./pos-application.ts";
@@ -107,7 +107,7 @@ const tillJsonV1 = z
       description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
     }),
     tickets: boundedArray(TicketV1, 10_000)
-      .check(uniqueItemsCheck("order", "order_id"))
+      .check(createUniqueItemsCheck("order", "order_id"))
       .meta({ description: "All orders of the shift, without duplicates" }),
     cash_movements: boundedArray(cashMovementV1, 10_000).meta({ description: "Cash movements other than sales" }),
     total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Declared payments by payment mode" }),

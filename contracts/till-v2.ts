@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime } from "./date-time.ts";
+import { RequestDateTime } from "./date-time.ts";
 import { financialMovementTypes, paymentModes } from "./enumerations.ts";
 import { establishmentShape } from "./establishment.ts";
 import {
@@ -12,13 +12,13 @@ import {
   amountField,
   boundedArray,
   ClientGeneratedId,
+  createUniqueItemsCheck,
   nullWhenAbsent,
   optionalCountField,
   optionalCurrencyField,
   optionalLongTextField,
   optionalTextField,
   rowIdField,
-  uniqueItemsCheck,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
@@ -30,7 +30,7 @@ const FinancialMovement = z
     amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
     name: optionalTextField("Reason for the movement"),
     type: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
-    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the movement was recorded" }),
+    recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the movement was recorded" }),
     deviceIdentifier: optionalTextField("ID of the device"),
     deviceName: optionalTextField("Name of the device"),
     operatorId: optionalTextField("ID of the clerk who recorded the movement"),
@@ -68,8 +68,10 @@ export const ClerkShift = z
   .object({
     id: rowIdField("ID of the clerk; the same for each of their shifts"),
     name: optionalTextField("Name of the clerk"),
-    clockInDate: nullWhenAbsent(DateTime).meta({ description: "When the shift began; null if unknown" }),
-    clockOutDate: nullWhenAbsent(DateTime).meta({ description: "When the shift ended; null if it had not ended" }),
+    clockInDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the shift began; null if unknown" }),
+    clockOutDate: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the shift ended; null if it had not ended",
+    }),
   })
   .meta({ id: "ClerkShift", description: "A shift of a clerk", example: clerkShiftExample });
 
@@ -95,8 +97,8 @@ export const TillV2 = z
     isTraining: z.boolean().default(false).meta({
       description: "Whether the till was recorded in training mode. A training till is stored, but has no report.",
     }),
-    startedAt: DateTime.meta({ description: "When the shift began" }),
-    finalizedAt: DateTime.meta({ description: "When the till was closed" }),
+    startedAt: RequestDateTime.meta({ description: "When the shift began" }),
+    finalizedAt: RequestDateTime.meta({ description: "When the till was closed" }),
     reportNumber: z
       .int()
       .min(1)
@@ -116,7 +118,7 @@ export const TillV2 = z
     declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Declared payments by method" }),
     clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "Shifts of the clerks" }),
     orderList: boundedArray(OrderData, maxOrdersPerTill)
-      .check(uniqueItemsCheck("order", "id"))
+      .check(createUniqueItemsCheck("order", "id"))
       .meta({ description: "All orders of the shift, without duplicates" }),
   })
   .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, UtcDateTime } from "./date-time.ts";
+import { RequestDateTime, UtcDateTime } from "./date-time.ts";
 import { webhookDeliveryExample, webhookDeliveryRecoveryExample } from "./examples/webhook.ts";
 import { webhookEventNames } from "./webhook.ts";
 
@@ -100,9 +100,9 @@ export const WebhookDeliveryDetails = WebhookDelivery.extend({
 
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 
-export const RecoverWebhookDeliveries = z
+export const RecoverWebhookDeliveriesRequest = z
   .object({
-    since: DateTime.meta({
+    since: RequestDateTime.meta({
       description: "Time from which failed deliveries are recovered",
       example: "2026-05-28T00:00:00.000Z",
     }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
-import { EventOrder, OrderLiveInput } from "./order-live.ts";
+import { OrderInEvent, OrderLiveInput } from "./order-live.ts";
 import type { ProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
@@ -45,16 +45,16 @@ const stockFields = {
   }),
 };
 
-const webhookProductRow = EventOrder.shape.productRowList.element
+const webhookProductRow = OrderInEvent.shape.productRowList.element
   .extend(stockFields)
   .meta({ id: "WebhookProductRow", description: "A product in an order, with fields for counting stock" });
 
-const webhookMenuRow = EventOrder.shape.menuRowList.element
+const webhookMenuRow = OrderInEvent.shape.menuRowList.element
   .extend({ productRowList: z.array(webhookProductRow).meta({ description: "Products in the menu" }) })
   .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
 /** An order in webhook messages. */
-const WebhookOrder = EventOrder.extend({
+const WebhookOrder = OrderInEvent.extend({
   productRowList: z.array(webhookProductRow).meta({ description: "Products of the order outside menus" }),
   menuRowList: z.array(webhookMenuRow).meta({ description: "Set menus of the order" }),
 }).meta({ id: "WebhookOrder", description: "An order, with fields for counting stock" });
@@ -62,7 +62,7 @@ const WebhookOrder = EventOrder.extend({
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
 
 /** Returns the order of an event for webhook messages, with the stock fields of each product row. */
-export function toWebhookOrder(order: EventOrder): WebhookOrder {
+export function toWebhookOrder(order: OrderInEvent): WebhookOrder {
   return {
     ...order,
     productRowList: order.productRowList.map(withStockFields),
@@ -94,7 +94,7 @@ export const ReportFinalizedEventData = z.object({
 });
 
 /** The data of `endpoint.failing`. */
-export const EndpointFailingEventData = z.object({
+export const WebhookEndpointFailingEventData = z.object({
   locationId: z.guid(),
   webhookId: z.guid().meta({ description: "ID of the webhook that the endpoint belongs to" }),
   endpointUrl: z.string().meta({ description: "URL of the endpoint" }),
@@ -102,7 +102,7 @@ export const EndpointFailingEventData = z.object({
   lastError: z.string().meta({ description: "Error of the most recent failed attempt" }),
 });
 
-export const EndpointDisabledEventData = EndpointFailingEventData.extend({
+export const WebhookEndpointDisabledEventData = WebhookEndpointFailingEventData.extend({
   reason: webhookDisabledReasonSchema.meta({
     description:
       "Reason for disabling the webhook. gone: the endpoint responded with status 410. failing: all attempts failed for five days.",
@@ -192,14 +192,19 @@ export const webhookBodySchemas = {
       orderIds: [head.id],
     },
   }),
-  "endpoint.failing": webhookBodySchema("endpoint.failing", "EndpointFailingWebhook", EndpointFailingEventData, {
+  "endpoint.failing": webhookBodySchema("endpoint.failing", "EndpointFailingWebhook", WebhookEndpointFailingEventData, {
     sequence: null,
     data: endpointExample,
   }),
-  "endpoint.disabled": webhookBodySchema("endpoint.disabled", "EndpointDisabledWebhook", EndpointDisabledEventData, {
-    sequence: null,
-    data: { ...endpointExample, reason: "failing" },
-  }),
+  "endpoint.disabled": webhookBodySchema(
+    "endpoint.disabled",
+    "EndpointDisabledWebhook",
+    WebhookEndpointDisabledEventData,
+    {
+      sequence: null,
+      data: { ...endpointExample, reason: "failing" },
+    },
+  ),
   test: webhookBodySchema("test", "TestWebhook", testMessageData, {
     sequence: null,
     data: {
@@ -211,9 +216,9 @@ export const webhookBodySchemas = {
 } as const;
 
 /** The body of a webhook message: metadata and data. */
-export type WebhookBody = {
+export type WebhookMessageBody = {
   [Event in WebhookEventName]: z.infer<(typeof webhookBodySchemas)[Event]>;
 }[WebhookEventName];
 
 /** The data of a webhook message for an event. */
-export type WebhookData<Event extends WebhookEventName> = z.infer<(typeof webhookBodySchemas)[Event]>["data"];
+export type WebhookMessageData<Event extends WebhookEventName> = z.infer<(typeof webhookBodySchemas)[Event]>["data"];

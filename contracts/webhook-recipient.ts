@@ -24,7 +24,7 @@ const apiKey = boundedString(1_024)
   });
 
 /** A recipient to create, or to update if one with this id exists. Omitted fields keep their value. */
-export const UpsertWebhookRecipient = rejectUnstorableText(
+export const UpsertWebhookRecipientRequest = rejectUnstorableText(
   z.object({
     id: z.guid().optional().meta({
       description: "ID of the recipient. Generated if omitted.",
@@ -46,9 +46,9 @@ export const UpsertWebhookRecipient = rejectUnstorableText(
   example: { name: webhookRecipientExample.name, apiKey: "Bearer 0c6f2f1e" },
 });
 
-export type UpsertWebhookRecipient = z.infer<typeof UpsertWebhookRecipient>;
+export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipientRequest>;
 
-export const RotateRecipientSecret = rejectUnstorableText(
+export const RotateRecipientSecretRequest = rejectUnstorableText(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
       description: "New secret, at least 64 characters. If omitted, a secret is generated and returned once.",
@@ -60,7 +60,7 @@ export const RotateRecipientSecret = rejectUnstorableText(
   }),
 ).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
 
-export type RotateRecipientSecret = z.infer<typeof RotateRecipientSecret>;
+export type RotateRecipientSecretRequest = z.infer<typeof RotateRecipientSecretRequest>;
 
 /** A receiver of webhook messages. Responses never contain its secrets and its API key. */
 export const WebhookRecipient = z

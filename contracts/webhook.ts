@@ -44,7 +44,7 @@ const endpointUrl = boundedString(2_048, { min: 1 }).meta({
 });
 
 /** A webhook to create, or to update if one with this id exists. */
-export const UpsertWebhook = rejectUnstorableText(
+export const UpsertWebhookRequest = rejectUnstorableText(
   z.object({
     id: z
       .guid()
@@ -70,7 +70,7 @@ export const UpsertWebhook = rejectUnstorableText(
   },
 });
 
-export type UpsertWebhook = z.infer<typeof UpsertWebhook>;
+export type UpsertWebhookRequest = z.infer<typeof UpsertWebhookRequest>;
 
 const webhookStates = ["active", "paused", "disabled"] as const;
 

@@ -9,8 +9,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
-import { computeHomePageDay, homePageDaySources } from "./home-page-day.mjs";
-import { createReferenceDocument } from "./reference-document.mjs";
+import { computeHomePageDay, homePageDaySourcePaths } from "./home-page-day.mjs";
+import { createReferenceOpenApiDocument } from "./reference-document.mjs";
 import { computeSourceFingerprint } from "./source-fingerprint.mjs";
 
 const portalFolder = dirname(fileURLToPath(import.meta.url));
@@ -20,7 +20,7 @@ const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/co
 const fingerprintFile = join(portalFolder, "build", ".built-from");
 
 const packages = ["package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
-const fingerprint = computeSourceFingerprint(portalFolder, [...homePageDaySources, openapi, ...packages]);
+const fingerprint = computeSourceFingerprint(portalFolder, [...homePageDaySourcePaths, openapi, ...packages]);
 const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
@@ -30,7 +30,7 @@ for (const folder of ["build", "api", ".generated"])
 for (const folder of ["api", ".generated/static"]) mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageDay()));
-writeFileSync(join(portalFolder, "api", "openapi.json"), createReferenceDocument(readFileSync(openapi, "utf8")));
+writeFileSync(join(portalFolder, "api", "openapi.json"), createReferenceOpenApiDocument(readFileSync(openapi, "utf8")));
 await runDocusaurus("gen-api-docs", "all");
 await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const checkout = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** The files and folders from which the data of the home page is computed. */
-export const homePageDaySources = [
+export const homePageDaySourcePaths = [
   "contracts",
   "simulator/src",
   "services/reporting/calculation",

@@ -7,7 +7,7 @@ const maxListedEnumValues = 60;
  * @param {string} text
  * @returns {string}
  */
-export function createReferenceDocument(text) {
+export function createReferenceOpenApiDocument(text) {
   const document = JSON.parse(text);
   const { schemas } = document.components;
   visitObjects(document, (part) => {

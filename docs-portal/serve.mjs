@@ -1,9 +1,9 @@
 /** Serves the built site: `node serve.mjs [port]`. The default port is 3000; 0 means any free port. */
 import { serve } from "@hono/node-server";
-import { createSiteApp } from "./site-app.mjs";
+import { createDocumentationSiteApp } from "./site-app.mjs";
 
 const port = Number(process.argv[2] ?? 3000);
-const server = serve({ fetch: createSiteApp().fetch, port }, (address) => {
+const server = serve({ fetch: createDocumentationSiteApp().fetch, port }, (address) => {
   process.stdout.write(`The documentation is at http://localhost:${address.port}\n`);
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])

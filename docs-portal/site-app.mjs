@@ -16,7 +16,7 @@ const cacheControl = (/** @type {string} */ path) =>
  * Returns an app that serves the built site like a host of static files.
  * @param {string} [folder]
  */
-export function createSiteApp(folder = buildFolder) {
+export function createDocumentationSiteApp(folder = buildFolder) {
   const app = new Hono();
   app.use(compress());
   app.use(etag());

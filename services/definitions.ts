@@ -9,7 +9,7 @@ interface ServiceEntry {
 }
 
 /** All services by name. */
-export const serviceEntries: Record<ServiceName, ServiceEntry> = {
+export const serviceModules: Record<ServiceName, ServiceEntry> = {
   "till-ingest": { load: () => import("@pragma/till-ingest/service"), defaultPort: 4001 },
   "order-live": { load: () => import("@pragma/order-live/service"), defaultPort: 4002 },
   reporting: { load: () => import("@pragma/reporting/service"), defaultPort: 4003 },
@@ -20,7 +20,7 @@ export const serviceEntries: Record<ServiceName, ServiceEntry> = {
 };
 
 export async function loadServiceDefinition(name: ServiceName): Promise<AnyServiceDefinition> {
-  return (await serviceEntries[name].load()).default;
+  return (await serviceModules[name].load()).default;
 }
 
 export function loadServiceDefinitions(): Promise<AnyServiceDefinition[]> {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { numberFromEnv, readConfig } from "@pragma/runtime/config/runtime-config";
+import { integerEnvSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createErrorResponse } from "@pragma/runtime/http/error-response";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { toFetchResponse } from "@pragma/runtime/http/route-response";
@@ -9,7 +9,7 @@ import { startService } from "@pragma/runtime/service/start-service";
 import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { z } from "zod";
-import { loadServiceDefinition, serviceEntries } from "./definitions.ts";
+import { loadServiceDefinition, serviceModules } from "./definitions.ts";
 
 // V8 counts request bodies as heap growth although they lie outside the heap. By default it collects a heap of stable
 // size after 10 % of growth: after every third large till, which took a third of till-ingest's CPU (bench, row d).
@@ -20,10 +20,10 @@ const processRoles = [...serviceNames, "gateway"] as const;
 const processRoleConfig = z.object({
   /** The service that this process runs, or the gateway. Default: everything in one process. */
   SERVICE: z.enum(processRoles).optional(),
-  PORT: numberFromEnv(0, 65_535).optional(),
+  PORT: integerEnvSchema(0, 65_535).optional(),
 });
 
-const { SERVICE: role, PORT: port } = readConfig(processRoleConfig, process.env);
+const { SERVICE: role, PORT: port } = readConfigFromEnvironment(processRoleConfig, process.env);
 
 await runProcess(role ?? "pragma", async (base, onStarted) => {
   const registry = createServiceRegistry(base.environment);
@@ -56,7 +56,7 @@ async function startStandaloneService(name: ServiceName, base: ProcessDependenci
         return toFetchResponse(createErrorResponse(error, { requestId, log }), request.method);
       }
     },
-    { port: port ?? serviceEntries[name].defaultPort },
+    { port: port ?? serviceModules[name].defaultPort },
   );
   log.info({ port: server.port }, "listening");
   return {

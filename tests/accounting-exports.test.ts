@@ -7,7 +7,7 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FecLine, readFec } from "./accounting/read-fec.ts";
+import { type FecLine, parseFecFile } from "./accounting/read-fec.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -57,7 +57,7 @@ async function readExportedLines(id: string): Promise<FecLine[]> {
   const [file] = files;
   expect(file).toMatchObject({ tills: days, name: expect.stringMatching(/^(\d{9})?FEC20260512\.txt$/) });
   const response = await testLocation.request("GET", new URL(file?.fileUrl ?? "").pathname);
-  return readFec(new Uint8Array(await response.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
+  return parseFecFile(new Uint8Array(await response.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
 }
 
 /** Blocks all running exports until `work` is done. `work` receives a function that counts the running exports. */

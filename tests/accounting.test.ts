@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
 import { type AccountingProvider, accountingProviders } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
@@ -9,9 +9,9 @@ import { computeTillAccountingData, type TillAccountingData } from "@pragma/repo
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
 import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { Random } from "@pragma/simulator/random";
+import { SeededRandom } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type FecLine, readFec } from "./accounting/read-fec.ts";
+import { type FecLine, parseFecFile } from "./accounting/read-fec.ts";
 
 /** The number of generated tills, each of another restaurant; ACCOUNTING_SEED is the seed of the first. */
 const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 200);
@@ -23,8 +23,8 @@ interface AccountingCase {
   accountingData: TillAccountingData;
 }
 
-const netConfig = ReplaceAccountingConfig.parse({});
-const grossConfig = ReplaceAccountingConfig.parse({ discountBooking: "gross" });
+const netConfig = ReplaceAccountingConfigRequest.parse({});
+const grossConfig = ReplaceAccountingConfigRequest.parse({ discountBooking: "gross" });
 const fecFormats = {
   INEXWEB: { separator: "\t", charset: "iso-8859-15" },
   FULLL: { separator: "\t", charset: "iso-8859-15" },
@@ -33,7 +33,7 @@ const fecFormats = {
 
 /** Generates a till, some with many special cases, and some with counted cash that differs from the expected cash. */
 function createAccountingCase(seed: number): AccountingCase {
-  const random = new Random(`accounting ${seed}`);
+  const random = new SeededRandom(`accounting ${seed}`);
   const mix = {
     refundOrder: 0.06,
     giftedOrder: 0.04,
@@ -80,7 +80,7 @@ function writeAccountingFile(
 /** Returns the lines of one till's file, as a strict reader parses them. */
 function exportLines(accountingCase: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
   const { lines } = writeAccountingFile(accountingCase, { provider, config });
-  return readFec(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), fecFormats[provider]);
+  return parseFecFile(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), fecFormats[provider]);
 }
 
 const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
@@ -227,7 +227,7 @@ describe(`${caseCount} generated tills`, () => {
         pieces.push(lines);
         entriesBefore += entries;
       }
-      const lines = readFec(Buffer.concat(pieces), fecFormats[provider]);
+      const lines = parseFecFile(Buffer.concat(pieces), fecFormats[provider]);
       expect(lines.at(-1)?.entry).toBe(entriesBefore);
     }
   });

@@ -1,22 +1,22 @@
 import type { ErrorCode } from "@pragma/contracts/errors";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import { createApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ApiOperation, apiOperations, type OperationOutcome } from "./contract/api-operations.ts";
-import { type ContractFixture, createContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
+import { type ApiOperation, type ApiOperationOutcome, apiOperations } from "./contract/api-operations.ts";
+import { type ApiContractFixture, createApiContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
 import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
-import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
-import type { ProductAddress } from "./harness/product-under-test.ts";
-import { getSharedProduct } from "./harness/shared-product.ts";
+import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
+import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
+import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 
-let product: ProductAddress;
-let fixture: ContractFixture;
+let product: ProductUnderTestAccess;
+let fixture: ApiContractFixture;
 let revokedKey: string;
 /** API keys of the location with all scopes but one, by the missing scope. */
-const keysWithoutScope = new Map<Scope, string>();
+const keysWithoutScope = new Map<ApiScope, string>();
 
 const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
   scope ? [{ ...operation, scope }] : [],
@@ -24,8 +24,8 @@ const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
 const publicOperations = apiOperations.filter(({ scope }) => scope === undefined);
 
 beforeAll(async () => {
-  product = await getSharedProduct();
-  fixture = await createContractFixture(product);
+  product = await getSharedProductUnderTest();
+  fixture = await createApiContractFixture(product);
   for (const scope of new Set(protectedOperations.map((operation) => operation.scope))) {
     keysWithoutScope.set(
       scope,
@@ -47,7 +47,7 @@ async function createRevokedKey(): Promise<string> {
 }
 
 /** Sends an operation's success request with another API key. */
-async function requestWithKey(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
+async function requestWithKey(operation: ApiOperation, key: string | null): Promise<ReceivedOperationResponse> {
   const successRequest = await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
@@ -56,7 +56,10 @@ async function requestWithKey(operation: ApiOperation, key: string | null): Prom
 const unusedRequests = new Map<string, OperationRequest>();
 
 /** Sends an operation's success request with an API key that is rejected. */
-async function requestExpectingRefusal(operation: ApiOperation, key: string | null): Promise<OperationResponse> {
+async function requestExpectingRefusal(
+  operation: ApiOperation,
+  key: string | null,
+): Promise<ReceivedOperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??
     (await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture));
@@ -65,11 +68,11 @@ async function requestExpectingRefusal(operation: ApiOperation, key: string | nu
 }
 
 /** Expects the response to be documented. Returns its status. */
-function expectDocumentedStatus(operation: ApiOperation, response: OperationResponse): number {
+function expectDocumentedStatus(operation: ApiOperation, response: ReceivedOperationResponse): number {
   const isError = response.status >= 400;
-  const outcome: OperationOutcome = isError
+  const outcome: ApiOperationOutcome = isError
     ? (JSON.parse(response.text).code as ErrorCode)
-    : (`${response.status}` as OperationOutcome);
+    : (`${response.status}` as ApiOperationOutcome);
   expectDocumentedResponse(operation, response, outcome);
   return response.status;
 }

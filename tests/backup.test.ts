@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
-import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { respondWithStatus, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { createWebhookStatusHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
@@ -29,7 +29,7 @@ let environment: TestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
-  servers = [await startDedicatedServers(), await startDedicatedServers()];
+  servers = [await startDedicatedTestServers(), await startDedicatedTestServers()];
   environment = await createTestEnvironment();
 }, 120_000);
 afterAll(async () => {
@@ -84,7 +84,7 @@ function copyOfTestLocation(product: ProductUnderTest, testLocation: TestLocatio
 describe("a backup", () => {
   it("restores all data when PostgreSQL, the objects, NATS and Redis are lost", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(respondWithStatus(503));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(503));
     const before = await startProductUnderTest(variablesFor(0));
     const testLocation = await createTestLocation(before, {
       scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "webhooks:write"],
@@ -109,7 +109,7 @@ describe("a backup", () => {
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);
     await rm(join(folder, "installation-0"), { recursive: true });
 
-    endpoint.setHandler(respondWithStatus(204));
+    endpoint.setHandler(createWebhookStatusHandler(204));
     const restoring = performance.now();
     await runBackupCommand("restore", 1);
     const after = await startProductUnderTest(variablesFor(1), { adminKey: before.adminKey });

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { createAdminApiClient, createApiClient } from "@pragma/client/api-client";
-import { ApiProblem, NotModified, nullOnProblem } from "@pragma/client/api-problem";
+import { ApiProblem, NotModifiedError, nullOnProblem } from "@pragma/client/api-problem";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ProductAddress } from "./harness/product-under-test.ts";
-import { getSharedProduct } from "./harness/shared-product.ts";
+import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
+import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let product: ProductAddress;
+let product: ProductUnderTestAccess;
 let testLocation: TestLocation;
 
 const tills = Array.from({ length: 5 }, (_, index) =>
@@ -16,7 +16,7 @@ const tills = Array.from({ length: 5 }, (_, index) =>
 );
 
 beforeAll(async () => {
-  product = await getSharedProduct();
+  product = await getSharedProductUnderTest();
   testLocation = await createTestLocation(product);
   for (const till of tills) await testLocation.api.POST("/v2/tills", { body: till });
   await testLocation.waitForReports(tills.length);
@@ -63,7 +63,7 @@ describe("the client", () => {
   it("throws NotModified for a current ETag", async () => {
     const { response } = await testLocation.api.GET("/v1/catalog");
     const headers = { "if-none-match": response.headers.get("etag") };
-    await expect(testLocation.api.GET("/v1/catalog", { headers })).rejects.toBeInstanceOf(NotModified);
+    await expect(testLocation.api.GET("/v1/catalog", { headers })).rejects.toBeInstanceOf(NotModifiedError);
   });
 
   it("creates a resource once although the first response was lost", async () => {

@@ -4,20 +4,20 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiOperation, apiOperations, type OperationOutcome } from "./contract/api-operations.ts";
+import { type ApiOperation, type ApiOperationOutcome, apiOperations } from "./contract/api-operations.ts";
 import {
   errorRequestBuilders,
-  expectedIssueLocations,
-  withHeaders,
+  listExpectedRequestIssueLocations,
   withIdempotencyKey,
-  withQuery,
+  withRequestHeaders,
+  withRequestQuery,
 } from "./contract/common-error-requests.ts";
-import { type ContractFixture, createContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
+import { type ApiContractFixture, createApiContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
 import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
 import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
-import { type OperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
+import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { jobLimitVariables } from "./contract/tags/jobs.ts";
 import {
   type FakeLegacyBackoffice,
@@ -29,7 +29,7 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 let environment: TestEnvironment;
 let product: ProductUnderTest;
 let backoffice: FakeLegacyBackoffice;
-let fixture: ContractFixture;
+let fixture: ApiContractFixture;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
     ...legacyBackofficeVariables(backoffice),
   });
   product = await startProductUnderTest(environment.variables, { split: true });
-  fixture = await createContractFixture(product);
+  fixture = await createApiContractFixture(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -54,9 +54,9 @@ afterAll(async () => {
 });
 
 /** Errors of every operation, which the authorization tests cover. */
-const keyErrorOutcomes: OperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
+const keyErrorOutcomes: ApiOperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
 /** Outcomes that have their own tests below, for every operation that documents them. */
-const outcomesWithOwnTest: OperationOutcome[] = [
+const outcomesWithOwnTest: ApiOperationOutcome[] = [
   "304",
   "idempotency_key_reused",
   "idempotency_key_in_use",
@@ -68,32 +68,34 @@ const outcomesWithOwnTest: OperationOutcome[] = [
   "request_timeout",
 ];
 
-const hasOwnRequest = ({ id }: ApiOperation, outcome: OperationOutcome) =>
+const hasOwnRequest = ({ id }: ApiOperation, outcome: ApiOperationOutcome) =>
   operationContracts[id]?.requestsByOutcome[outcome] !== undefined;
-const operationsDocumenting = (outcome: OperationOutcome) =>
+const operationsDocumenting = (outcome: ApiOperationOutcome) =>
   apiOperations.filter(
     (each) => each.outcomes.has(outcome) && !operationContracts[each.id]?.untestableOutcomes?.[outcome],
   );
 
 /** Returns the request for an outcome of an operation, or else its success request, with the location's API key. */
-async function buildRequestFor(operation: ApiOperation, outcome?: OperationOutcome): Promise<OperationRequest> {
+async function buildRequestFor(operation: ApiOperation, outcome?: ApiOperationOutcome): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
   return { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
 }
-const sendContractRequest = (operation: ApiOperation, operationRequest: OperationRequest): Promise<OperationResponse> =>
-  sendOperationRequest(product.url, operation, operationRequest);
+const sendContractRequest = (
+  operation: ApiOperation,
+  operationRequest: OperationRequest,
+): Promise<ReceivedOperationResponse> => sendOperationRequest(product.url, operation, operationRequest);
 
 describe("the operation contracts", () => {
   it.each(apiOperations)("cover every documented outcome of $id", ({ id, outcomes }) => {
     const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
-    const named = [...Object.keys(requestsByOutcome), ...Object.keys(untestableOutcomes)] as OperationOutcome[];
-    const covered = new Set<OperationOutcome>([
+    const named = [...Object.keys(requestsByOutcome), ...Object.keys(untestableOutcomes)] as ApiOperationOutcome[];
+    const covered = new Set<ApiOperationOutcome>([
       ...named,
       ...keyErrorOutcomes,
       ...outcomesWithOwnTest,
-      ...(Object.keys(errorRequestBuilders) as OperationOutcome[]),
+      ...(Object.keys(errorRequestBuilders) as ApiOperationOutcome[]),
     ]);
     expect([...outcomes.keys()].filter((outcome) => !covered.has(outcome))).toEqual([]);
     expect(named.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
@@ -137,7 +139,7 @@ describe.each(apiOperations)("$id", (operation) => {
     if (outcome !== "invalid_request") return;
     const { errors } = JSON.parse(response.text) as { errors: { in: string; path: string }[] };
     const locations = new Set(errors.map((issue) => (issue.in === "body" ? "body" : `${issue.in} ${issue.path}`)));
-    expect([...locations].sort()).toEqual(expectedIssueLocations(operation).sort());
+    expect([...locations].sort()).toEqual(listExpectedRequestIssueLocations(operation).sort());
   });
 });
 
@@ -147,7 +149,7 @@ describe("a request with a current ETag", () => {
     const etag = (await sendContractRequest(operation, successRequest)).headers.get("etag") ?? "";
     expectDocumentedResponse(
       operation,
-      await sendContractRequest(operation, withHeaders(successRequest, { "if-none-match": etag })),
+      await sendContractRequest(operation, withRequestHeaders(successRequest, { "if-none-match": etag })),
       "304",
     );
   });
@@ -161,7 +163,7 @@ describe("an Idempotency-Key", () => {
       expect((await sendContractRequest(operation, first)).status).toBeLessThan(300);
       expectDocumentedResponse(
         operation,
-        await sendContractRequest(operation, withQuery(first, { another: "request" })),
+        await sendContractRequest(operation, withRequestQuery(first, { another: "request" })),
         "idempotency_key_reused",
       );
     },
@@ -213,7 +215,7 @@ describe("an API key at its rate limit", () => {
 
 /** Sends a request to each operation that documents the outcome, after `change`, and expects the outcome. */
 async function expectOutcomeOfAll(
-  outcome: OperationOutcome,
+  outcome: ApiOperationOutcome,
   change: () => Promise<void>,
   url = product.url,
 ): Promise<void> {

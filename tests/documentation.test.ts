@@ -5,14 +5,14 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDocumentationFixture, type DocumentationFixture } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
-import { recordLiveOrder } from "./documentation/record-live-order.ts";
+import { recordLiveOrderExchanges } from "./documentation/record-live-order.ts";
 import {
-  recordEdgeCases,
-  recordErrorResponses,
-  recordReads,
-  recordRepeatedRequests,
+  recordEdgeCaseExamples,
+  recordErrorResponseExamples,
+  recordReadExchanges,
+  recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
-import { recordWebhooks } from "./documentation/record-webhooks.ts";
+import { recordWebhookExamples } from "./documentation/record-webhooks.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 
 /*
@@ -39,12 +39,12 @@ afterAll(async () => {
 describe("the examples of the documentation", () => {
   // No retry: the data of the first run would change the responses of the next.
   it("are the responses of the product", { timeout: 90_000, retry: 0 }, async () => {
-    await recordReads(documentationFixture);
-    await recordErrorResponses(documentationFixture);
-    await recordEdgeCases(documentationFixture);
-    await recordRepeatedRequests(documentationFixture);
-    await recordLiveOrder(documentationFixture, product.url);
-    await recordWebhooks(documentationFixture);
+    await recordReadExchanges(documentationFixture);
+    await recordErrorResponseExamples(documentationFixture);
+    await recordEdgeCaseExamples(documentationFixture);
+    await recordRepeatedRequestExamples(documentationFixture);
+    await recordLiveOrderExchanges(documentationFixture, product.url);
+    await recordWebhookExamples(documentationFixture);
     for (const [name, example] of documentationFixture.recorder.recordedExamples)
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
   });

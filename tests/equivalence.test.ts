@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { defineDocumentedOutcomeTests } from "./equivalence/documented-outcomes.ts";
-import { startEquivalenceFixture, stopEquivalenceFixture } from "./equivalence/equivalence-fixture.ts";
-import { defineInvalidRequestTests } from "./equivalence/invalid-requests.ts";
-import { defineReadTests } from "./equivalence/reads.ts";
+import { defineOutcomeEquivalenceTests } from "./equivalence/documented-outcomes.ts";
+import { startEquivalenceFixture, stopDeploymentEquivalenceFixture } from "./equivalence/equivalence-fixture.ts";
+import { defineInvalidRequestEquivalenceTests } from "./equivalence/invalid-requests.ts";
+import { defineReadEquivalenceTests } from "./equivalence/reads.ts";
 import { defineUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
-import { defineWriteTests } from "./equivalence/writes.ts";
+import { defineWriteEquivalenceTests } from "./equivalence/writes.ts";
 
 /** One installation in one process and in separate processes: clients see no difference. */
 beforeAll(startEquivalenceFixture, 120_000);
-afterAll(stopEquivalenceFixture);
+afterAll(stopDeploymentEquivalenceFixture);
 
-describe("outcomes", defineDocumentedOutcomeTests);
-describe("reads", defineReadTests);
-describe("invalid requests", defineInvalidRequestTests);
+describe("outcomes", defineOutcomeEquivalenceTests);
+describe("reads", defineReadEquivalenceTests);
+describe("invalid requests", defineInvalidRequestEquivalenceTests);
 describe("undocumented requests", defineUndocumentedRequestTests);
-describe("writes", defineWriteTests);
+describe("writes", defineWriteEquivalenceTests);

@@ -7,7 +7,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductRole } from "./harness/product-process.ts";
+import type { ProductProcessRole } from "./harness/product-process.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -72,7 +72,7 @@ function jsonObjectWithMembers(size: number): string {
 
 /** Runs `work`, and checks the memory of a process meanwhile. Returns the slowest push of another location, too. */
 async function measureWhile<T>(
-  role: ProductRole,
+  role: ProductProcessRole,
   work: () => Promise<T>,
 ): Promise<{ result: T; slowestPushMs: number }> {
   const pid = product.process(role).pid ?? 0;
@@ -107,7 +107,7 @@ async function measureWhile<T>(
 
 describe("a small gzip body with millions of keys", () => {
   const tillId = randomUUID();
-  it.each<[string, string, ProductRole, number, (members: string) => string]>([
+  it.each<[string, string, ProductProcessRole, number, (members: string) => string]>([
     ["POST", "/v2/tills/", "till-ingest", 49, (keys) => `{${keys}}`],
     ["POST", "/v1/tills/", "till-ingest", 49, (keys) => `{"tillJson":{${keys}}}`],
     ["PUT", `/v1/tills/${tillId}`, "till-ingest", 49, (keys) => `{"orderList":[{${keys}}]}`],

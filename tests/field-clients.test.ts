@@ -4,11 +4,11 @@ import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sumTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
-import type { FieldClientApi } from "./field-clients/field-client-api.ts";
+import type { OlderClientApiAccess } from "./field-clients/field-client-api.ts";
 import { fetchOrderList, fetchOrdersOfReports } from "./field-clients/order-client.ts";
-import { countSoldProducts } from "./field-clients/stock-client.ts";
-import type { ProductAddress } from "./harness/product-under-test.ts";
-import { getSharedProduct } from "./harness/shared-product.ts";
+import { sumSoldQuantitiesBySku } from "./field-clients/stock-client.ts";
+import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
+import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
@@ -23,12 +23,12 @@ const tills = Array.from({ length: 106 }, (_, index) => {
   return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
 });
 
-let product: ProductAddress;
+let product: ProductUnderTestAccess;
 let testLocation: TestLocation;
-let api: FieldClientApi;
+let api: OlderClientApiAccess;
 
 beforeAll(async () => {
-  product = await getSharedProduct();
+  product = await getSharedProductUnderTest();
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
   testLocation = await createTestLocation(product, { scopes: [...scopes] });
   const { locationId, key } = testLocation;
@@ -65,7 +65,7 @@ describe("a client that books takings", () => {
 
 describe("a client that keeps stock", () => {
   it("finds every sold product in the array of the catalog", async () => {
-    const { sold, unknown, archived } = await countSoldProducts(api);
+    const { sold, unknown, archived } = await sumSoldQuantitiesBySku(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
     const quantityOf = (id: string) =>

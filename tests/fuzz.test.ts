@@ -8,7 +8,7 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
 import { createMutatedTill, type MutatedTill } from "./harness/mutated-till.ts";
-import type { ProductRole } from "./harness/product-process.ts";
+import type { ProductProcessRole } from "./harness/product-process.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -21,7 +21,7 @@ const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 const requestTimeoutMs = 15_000;
 /** Allowed memory growth of each warm process, in megabytes: less than 100 kB for each of 2,000 tills. */
 const maxMemoryGrowthMegabytes = 128;
-const roles: ProductRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
+const roles: ProductProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
 
 const ordersPage = paginatedSchema(OrderV1);
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { apiOperations } from "./contract/api-operations.ts";
-import { type ContractFixture, createContractFixture } from "./contract/contract-fixture.ts";
+import { type ApiContractFixture, createApiContractFixture } from "./contract/contract-fixture.ts";
 import type { OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
@@ -17,10 +17,15 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import {
   buildCrossLocationRequest,
   crossLocationRequestArbitrary,
-  type KnownRequests,
+  type KnownRequestsByOperationId,
 } from "./isolation/cross-location-request.ts";
 import { snapshotLocationData } from "./isolation/location-snapshot.ts";
-import { collectVictimData, type VictimData, victimReadPaths, waitUntilUnchanged } from "./isolation/victim-data.ts";
+import {
+  collectVictimData,
+  listVictimReadPaths,
+  type VictimData,
+  waitUntilUnchanged,
+} from "./isolation/victim-data.ts";
 
 /** The number of sequences of up to 40 requests. */
 const runs = Number(process.env.ISOLATION_RUNS ?? 15);
@@ -33,10 +38,10 @@ let environment: TestEnvironment;
 let product: ProductUnderTest;
 let backoffice: FakeLegacyBackoffice;
 let sql: postgres.Sql;
-let victimFixture: ContractFixture;
-let otherFixture: ContractFixture;
+let victimFixture: ApiContractFixture;
+let otherFixture: ApiContractFixture;
 let victimData: VictimData;
-let knownRequests: KnownRequests;
+let knownRequests: KnownRequestsByOperationId;
 /** Ids that only the victim's location has. */
 let victimSecrets: Set<string>;
 
@@ -50,8 +55,8 @@ beforeAll(async () => {
   product = await startProductUnderTest(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   [victimFixture, otherFixture] = await Promise.all([
-    createContractFixture(product, { mark: nameSuffix }),
-    createContractFixture(product),
+    createApiContractFixture(product, { mark: nameSuffix }),
+    createApiContractFixture(product),
   ]);
   victimData = await collectVictimData(victimFixture);
   await collectVictimData(otherFixture);
@@ -66,8 +71,8 @@ afterAll(async () => {
 });
 
 /** Returns every request of the operation contracts, built for each of the two locations. */
-async function collectKnownRequests(): Promise<KnownRequests> {
-  const known: KnownRequests = new Map();
+async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
+  const known: KnownRequestsByOperationId = new Map();
   for (const { id } of apiOperations) {
     const operationRequests: OperationRequest[] = [];
     for (const buildRequest of Object.values(operationContracts[id]?.requestsByOutcome ?? {})) {
@@ -81,8 +86,8 @@ async function collectKnownRequests(): Promise<KnownRequests> {
 }
 
 /** Returns every id that a location reads, without those that both read, such as of products from the same seed. */
-async function collectIds(fixture: ContractFixture): Promise<Set<string>> {
-  const readIds = async ({ testLocation }: ContractFixture, paths: string[]) => {
+async function collectIds(fixture: ApiContractFixture): Promise<Set<string>> {
+  const readIds = async ({ testLocation }: ApiContractFixture, paths: string[]) => {
     const ids = new Set<string>();
     for (const path of paths) {
       const text = await (await testLocation.request("GET", `${path}size=100`)).text();
@@ -90,8 +95,8 @@ async function collectIds(fixture: ContractFixture): Promise<Set<string>> {
     }
     return ids;
   };
-  const shared = await readIds(otherFixture, victimReadPaths(otherFixture));
-  return new Set([...(await readIds(fixture, victimReadPaths(fixture)))].filter((id) => !shared.has(id)));
+  const shared = await readIds(otherFixture, listVictimReadPaths(otherFixture));
+  return new Set([...(await readIds(fixture, listVictimReadPaths(fixture)))].filter((id) => !shared.has(id)));
 }
 
 const findUuids = (thing: unknown) => [...JSON.stringify(thing).matchAll(uuidPattern)].map(([id]) => id.toLowerCase());

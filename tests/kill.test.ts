@@ -2,13 +2,13 @@ import { randomInt, randomUUID } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { serviceNames } from "@pragma/contracts/service-names";
-import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { type FaultInjectionRun, runWithFaults } from "./fault-injection/run-with-faults.ts";
+import { type FaultInjectionRun, runFaultInjectionRound } from "./fault-injection/run-with-faults.ts";
 import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
@@ -31,7 +31,7 @@ let environment: TestEnvironment;
 let product: ProductUnderTest;
 
 beforeAll(async () => {
-  servers = await startDedicatedServers();
+  servers = await startDedicatedTestServers();
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
@@ -56,7 +56,7 @@ describe("while processes are killed and servers go away", () => {
       };
       const testLocation = await createTestLocation(product);
       try {
-        await runWithFaults(
+        await runFaultInjectionRound(
           { product, servers, environment, testLocation },
           { ...faultInjectionRun, seed: String(seed), log },
         );

@@ -5,8 +5,8 @@ import {
   buildKustomization,
   type KubernetesManifest,
   kustomizeCommand,
-  readManifestFiles,
-  validateManifest,
+  readKubernetesManifests,
+  validateKubernetesManifest,
 } from "./kubernetes/manifests.ts";
 
 const expectedRoles = [...serviceNames, "gateway"] as const;
@@ -31,26 +31,26 @@ interface Container {
 }
 
 it.each(folders)("the manifests of %s match the Kubernetes schemas", async (folder) => {
-  const manifests = await readManifestFiles(folder);
+  const manifests = await readKubernetesManifests(folder);
   expect(manifests.length).toBeGreaterThan(0);
-  for (const manifest of manifests) validateManifest(manifest);
+  for (const manifest of manifests) validateKubernetesManifest(manifest);
 });
 
 it("an invalid manifest is rejected", async () => {
-  const [deployment] = (await readManifestFiles("base")).filter(({ kind }) => kind === "Deployment");
+  const [deployment] = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "Deployment");
   const wrong = { ...deployment, spec: { ...deployment?.spec, replicas: "two" } } as KubernetesManifest;
-  expect(() => validateManifest(wrong)).toThrow(/replicas/);
+  expect(() => validateKubernetesManifest(wrong)).toThrow(/replicas/);
 });
 
 it("the manifests contain no secrets, and refer to them by name", async () => {
-  const all = (await Promise.all(folders.map(readManifestFiles))).flat();
+  const all = (await Promise.all(folders.map(readKubernetesManifests))).flat();
   expect(all.filter(({ kind }) => kind === "Secret")).toEqual([]);
   const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
   expect([...new Set(plain.map(({ name }) => name))]).toEqual(["SERVICE"]);
 });
 
 it("the gateway and each service have a deployment, a service, a disruption budget and a network policy", async () => {
-  const base = await readManifestFiles("base");
+  const base = await readKubernetesManifests("base");
   const namesOfKind = (kind: string) => base.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
   for (const kind of ["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"])
     expect(namesOfKind(kind)).toEqual(expect.arrayContaining([...expectedRoles]));
@@ -60,7 +60,7 @@ it("the gateway and each service have a deployment, a service, a disruption budg
 });
 
 it("the network policies allow NATS for each of its users", async () => {
-  const policies = (await readManifestFiles("base")).filter(({ kind }) => kind === "NetworkPolicy");
+  const policies = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "NetworkPolicy");
   for (const { name } of await listNatsUsers("pragma")) {
     const policy = policies.find(({ metadata }) => metadata.name === name);
     expect(JSON.stringify(policy?.spec?.egress), name).toContain('"nats"');
@@ -70,7 +70,7 @@ it("the network policies allow NATS for each of its users", async () => {
 // Only kustomize applies patches: without it, the patched manifests are not tested.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
-    for (const manifest of buildKustomization(kustomization)) validateManifest(manifest);
+    for (const manifest of buildKustomization(kustomization)) validateKubernetesManifest(manifest);
   });
 
   it("runs all containers without privileges and with limits", () => {

@@ -11,13 +11,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ProductPart } from "./harness/product-process.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { type RestrictedServers, startRestrictedServers } from "./privileges/restricted-servers.ts";
+import { type RestrictedServers, startLeastPrivilegeServers } from "./privileges/restricted-servers.ts";
 
 let servers: RestrictedServers;
 let product: ProductUnderTest;
 
 beforeAll(async () => {
-  servers = await startRestrictedServers();
+  servers = await startLeastPrivilegeServers();
   await servers.migrate();
   product = await startProductUnderTest(servers.variables, { split: true, variablesOf: servers.variablesOf });
 }, 120_000);

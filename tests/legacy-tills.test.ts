@@ -5,8 +5,8 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTillV1Input } from "./contract/order-and-till-inputs.ts";
 import {
+  type FakeBackofficeFault,
   type FakeLegacyBackoffice,
-  type LegacyBackofficeFault,
   legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
@@ -37,14 +37,14 @@ beforeEach(async () => {
 let lastServerId = 0;
 
 /** Adds a till of a location to the backoffice. Returns its server id. */
-function addLegacyTill(location: { application: string; legacyId: number }, fault?: LegacyBackofficeFault): number {
+function addLegacyTill(location: { application: string; legacyId: number }, fault?: FakeBackofficeFault): number {
   lastServerId += 1;
   const till = createTillV1Input(location);
   backoffice.tills.set(lastServerId, { ...till, tillJson: { ...till.tillJson, server_id: lastServerId } });
   if (fault) backoffice.faults.set(lastServerId, fault);
   return lastServerId;
 }
-const addLegacyTills = (count: number, fault?: LegacyBackofficeFault) =>
+const addLegacyTills = (count: number, fault?: FakeBackofficeFault) =>
   Array.from({ length: count }, () => addLegacyTill(testLocation, fault));
 
 const tillsToFetch = (serverIds: number[]) =>

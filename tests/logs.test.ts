@@ -3,7 +3,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { respondWithStatus, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { createWebhookStatusHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { startProductInProcess } from "./harness/product-in-process.ts";
@@ -53,7 +53,7 @@ const writtenLogLines = () => logLines.map((line) => JSON.parse(line) as LogLine
 describe("the log", () => {
   it("has lines for requests, events, jobs and attempts, and contains no secrets and no personal data", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: personalDataMark }));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: personalDataMark }));
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", {
       body: { name: "Logged", apiKey: `Bearer ${personalDataMark}`, hmacSecret: personalDataMark.repeat(6) },
     });

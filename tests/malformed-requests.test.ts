@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type ApiOperation, apiOperations } from "./contract/api-operations.ts";
-import { type ContractFixture, createContractFixture } from "./contract/contract-fixture.ts";
+import { type ApiContractFixture, createApiContractFixture } from "./contract/contract-fixture.ts";
 import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
 import { operationContracts } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import { edgeCaseNumbers, edgeCaseStrings, invalidObjects } from "./harness/invalid-values.ts";
-import type { ProductAddress } from "./harness/product-under-test.ts";
-import { getSharedProduct } from "./harness/shared-product.ts";
+import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
+import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { generateInvalidBodies } from "./malformed-requests/invalid-bodies.ts";
 
 // No content of a request causes an internal error: the product rejects invalid requests with documented errors.
@@ -16,19 +16,19 @@ const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
 /** Errors that are returned before the rest of a request is validated: they would prove nothing. */
 const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
 
-let product: ProductAddress;
+let product: ProductUnderTestAccess;
 
 beforeAll(async () => {
-  product = await getSharedProduct();
+  product = await getSharedProductUnderTest();
 }, 120_000);
 
 /** The fixture of all operations that cannot change it. */
-let sharedFixture: Promise<ContractFixture> | undefined;
+let sharedFixture: Promise<ApiContractFixture> | undefined;
 
 /** Returns the operation's success request, with its own fixture unless it is a read. */
 async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRequest> {
-  if (operation.method === "GET") sharedFixture ??= createContractFixture(product);
-  const fixture = await ((operation.method === "GET" && sharedFixture) || createContractFixture(product));
+  if (operation.method === "GET") sharedFixture ??= createApiContractFixture(product);
+  const fixture = await ((operation.method === "GET" && sharedFixture) || createApiContractFixture(product));
   // The first body without scopes would remove those of the location's own key.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
   return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 import {
-  type ExportedMetrics,
+  type LabelsByMetricName,
   listPromqlLabels,
   listPromqlMetrics,
   readPrometheusMetrics,
@@ -36,7 +36,7 @@ const expressions = [
 
 let environment: TestEnvironment;
 let product: ProductUnderTest;
-let exportedMetrics: ExportedMetrics;
+let exportedMetrics: LabelsByMetricName;
 
 /** Causes all measured events, and reads the product's metrics. */
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import {
   createLiveOrderInput,
   createTestProductRow,
 } from "@pragma/order-live/testing/order-fixtures";
-import { LiveOrderModel } from "@pragma/order-live/testing/order-model";
+import { LiveOrderReferenceModel } from "@pragma/order-live/testing/order-model";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
@@ -84,7 +84,7 @@ const readerCount = 20;
 /** The observations of a run. */
 interface ServiceRun {
   testLocation: TestLocation;
-  orderModel: LiveOrderModel;
+  orderModel: LiveOrderReferenceModel;
   readers: ReconnectingStreamClient[];
   /** The time of the response to each revision, in milliseconds of `performance.now()`. */
   respondedAt: Map<string, number>;
@@ -103,7 +103,7 @@ async function runOrderService(): Promise<ServiceRun> {
   const outcome: ServiceRun = {
     testLocation,
     readers,
-    orderModel: new LiveOrderModel(),
+    orderModel: new LiveOrderReferenceModel(),
     respondedAt: new Map(),
     outages: [],
     memory: { before: 0, after: 0 },

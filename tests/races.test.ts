@@ -6,10 +6,10 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { Random } from "@pragma/simulator/random";
+import { SeededRandom } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findInconsistentCounts } from "./fault-injection/expect-consistency.ts";
+import { findReportingInconsistencies } from "./fault-injection/expect-consistency.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -66,7 +66,7 @@ async function requestUntilSuccess(method: string, path: string, body?: unknown)
 
 /** Pushes, replaces and reprocesses two tills concurrently. Returns their ids. */
 async function pushConflictingTills(seed: number): Promise<string[]> {
-  const random = new Random(`race ${seed}`);
+  const random = new SeededRandom(`race ${seed}`);
   const tills = generateConflictingTills(random, { bodies: 4 });
   const requests = tills.flatMap(([pushed, ...replacements]) => {
     const tillPath = `/v1/tills/${pushed?.id}`;
@@ -137,7 +137,9 @@ it(
     expect(ids).toHaveLength(2 * runs);
     await waitUntilProcessed(ids);
     for (const id of ids) await expectLastRevision(id);
-    expect(await findInconsistentCounts(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual([]);
+    expect(await findReportingInconsistencies(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual(
+      [],
+    );
     for (const service of ["till-ingest", "reporting"]) {
       expect(await sql`select reason from ${tableOf(service, "parked_messages")}`).toEqual([]);
     }
@@ -149,7 +151,7 @@ it(
  * Returns the bodies of two tills, with orders from a common set, on different days, and some in training mode. The
  * first body of each is the one to push.
  */
-function generateConflictingTills(random: Random, { bodies }: { bodies: number }): Till[][] {
+function generateConflictingTills(random: SeededRandom, { bodies }: { bodies: number }): Till[][] {
   const orderIds = Array.from({ length: 5 }, () => random.uuid());
   return [random.uuid(), random.uuid()].map((tillId) =>
     Array.from({ length: bodies }, (_, index) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createEventStreamControl, type EventStreamControl } from "@pragma/runtime/testing/jetstream-control";
+import { createEventStreamControl, type TestJetStreamControl } from "@pragma/runtime/testing/jetstream-control";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -13,7 +13,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 let environment: TestEnvironment;
 let product: ProductUnderTest;
 let testLocation: TestLocation;
-let stream: EventStreamControl;
+let stream: TestJetStreamControl;
 let sql: postgres.Sql;
 
 beforeAll(async () => {

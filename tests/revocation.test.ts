@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const keyLifetimeSeconds = Number(process.env.KEY_LIFETIME ?? 2);
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
-let nats: DedicatedServer;
+let nats: DedicatedTestServer;
 let environment: TestEnvironment;
 let gateways: ProductUnderTest[];
 

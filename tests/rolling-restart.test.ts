@@ -4,7 +4,7 @@ import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.
 import { productParts } from "./harness/product-process.ts";
 import { type ReplicatedProduct, startReplicatedProduct } from "./harness/replicated-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { clientTrafficScopes, startClientTraffic } from "./traffic/client-traffic.ts";
+import { startClientTraffic, testClientTrafficScopes } from "./traffic/client-traffic.ts";
 
 let environment: TestEnvironment;
 let replicatedProduct: ReplicatedProduct;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     WEBHOOK_HOST_BURST: "10000",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables);
-  testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficScopes });
+  testLocation = await createTestLocation(replicatedProduct, { scopes: testClientTrafficScopes });
 }, 180_000);
 afterAll(async () => {
   await replicatedProduct?.stop();

@@ -2,17 +2,17 @@ import { readFile } from "node:fs/promises";
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ProductAddress } from "./harness/product-under-test.ts";
-import { getSharedProduct } from "./harness/shared-product.ts";
+import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
+import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const samples = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples`;
 const readSample = async (name: string) => JSON.parse(await readFile(`${samples}/${name}.json`, "utf8"));
 
-let product: ProductAddress;
+let product: ProductUnderTestAccess;
 
 beforeAll(async () => {
-  product = await getSharedProduct();
+  product = await getSharedProductUnderTest();
 });
 
 /** Returns the differences as `path: expected, actual`. The actual value may have additional fields. */

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { readConfig, runtimeConfig } from "@pragma/runtime/config/runtime-config";
+import { commonServiceConfig, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createRedisClient, redisConfig } from "@pragma/runtime/database/redis";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
@@ -20,7 +20,7 @@ import { findFreePort } from "../deploy/local/free-port.js";
 import {
   createTemporaryDataFolder,
   removeDataFolder,
-  type StartedServer,
+  type StartedLocalServer,
   startNats,
   startPostgres,
   startRedis,
@@ -31,7 +31,7 @@ import { createTestLocation } from "./harness/test-location.ts";
 
 const folder = createTemporaryDataFolder("tls");
 let certificateAuthority: TestCertificateAuthority;
-let servers: { postgres: StartedServer; nats: StartedServer; redis: StartedServer };
+let servers: { postgres: StartedLocalServer; nats: StartedLocalServer; redis: StartedLocalServer };
 let variables: Record<string, string>;
 
 beforeAll(async () => {
@@ -98,7 +98,10 @@ it("processes a till with TLS to PostgreSQL, NATS and Redis", { timeout: 120_000
 it("rejects servers with an untrusted certificate", async () => {
   const other = join(folder, "other.crt");
   await writeFile(other, (await createTestCertificateAuthority()).ca);
-  const config = readConfig(runtimeConfig.extend(redisConfig.shape), { ...variables, TLS_CA_FILE: other });
+  const config = readConfigFromEnvironment(commonServiceConfig.extend(redisConfig.shape), {
+    ...variables,
+    TLS_CA_FILE: other,
+  });
   const log = createLogger({ name: "test", level: "silent" });
 
   const database = createDatabasePool(config, { schema: "any", log });
@@ -120,7 +123,7 @@ it("names the certificate file that it cannot read", () => {
     TLS_CA_FILE: join(folder, "absent.crt"),
     TLS_KEY_FILE: fileURLToPath(import.meta.url),
   };
-  expect(() => readConfig(runtimeConfig, invalidVariables)).toThrow(
+  expect(() => readConfigFromEnvironment(commonServiceConfig, invalidVariables)).toThrow(
     /TLS_CA_FILE: is no file that can be read[\s\S]*TLS_KEY_FILE: is no PEM file/,
   );
 });

@@ -9,7 +9,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { generateOrderRevisions } from "@pragma/simulator/order-revisions";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { formatErrorWithCauses } from "@pragma/simulator/run-until-stopped";
-import { type SimulatedDay, type SimulationContext, sumSales } from "@pragma/simulator/simulate-day";
+import { type SimulatedDay, type SimulationContext, sumOrderSales } from "@pragma/simulator/simulate-day";
 import {
   type LocationSimulationOptions,
   simulateLocation,
@@ -163,7 +163,7 @@ describe("the till of a generated day in the V1 format", () => {
     const { data: report } = await testLocation.api.GET("/v2/reports/{id}", {
       params: { path: { id: listed?.id ?? "" } },
     });
-    const sales = sumSales(revisions.filter(({ data }) => data.closedAt !== null));
+    const sales = sumOrderSales(revisions.filter(({ data }) => data.closedAt !== null));
     const countedOrders = till.orderList.filter(
       (order) => !order.isTraining && !order.isCanceled && !order.isTransferred,
     );

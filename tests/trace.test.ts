@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { type RecordedSpans, recordSpans } from "@pragma/runtime/testing/record-spans";
+import { recordSpans, type SpanRecorder } from "@pragma/runtime/testing/record-spans";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
@@ -10,7 +10,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 
 let environment: TestEnvironment;
 let product: Awaited<ReturnType<typeof startProductInProcess>>;
-let recordedTraces: RecordedSpans;
+let recordedTraces: SpanRecorder;
 let testLocation: TestLocation;
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
@@ -9,8 +9,8 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { createTestLocation } from "./harness/test-location.ts";
 import { sendPaidOrders } from "./webhooks/send-paid-orders.ts";
 import {
-  type EndpointBehavior,
   startWebhookSubscribers,
+  type WebhookEndpointBehavior,
   type WebhookSubscriber,
 } from "./webhooks/webhook-subscribers.ts";
 
@@ -20,7 +20,7 @@ const isLong = longRunCount > 0;
 const runSize = isLong
   ? { orders: 2_000, perSecond: 100, slowResponseMs: 3_000, flapIntervalMs: 4_000, outageMs: 3_000, timeout: "5" }
   : { orders: 240, perSecond: 40, slowResponseMs: 1_000, flapIntervalMs: 1_200, outageMs: 800, timeout: "2" };
-const subscriberCounts: Record<EndpointBehavior, number> = {
+const subscriberCounts: Record<WebhookEndpointBehavior, number> = {
   healthy: 14,
   slow: 2,
   flapping: 2,
@@ -35,7 +35,7 @@ let product: ProductUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  servers = await startDedicatedServers();
+  servers = await startDedicatedTestServers();
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
@@ -90,7 +90,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
           sendPaidOrders(testLocation, { ...runSize, batchSize: 10 }),
           restartDependencies(),
         ]);
-        const subscribersOfKind = (...kinds: EndpointBehavior[]) =>
+        const subscribersOfKind = (...kinds: WebhookEndpointBehavior[]) =>
           subscribers.filter(({ kind }) => kinds.includes(kind));
 
         await eventually(

@@ -5,7 +5,7 @@ import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-serv
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { computeMeasurementSpread } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
@@ -36,7 +36,7 @@ const deliveryScenarios: DeliveryScenario[] = [
   { label: "orders as they arrive, to one endpoint", endpoints: 1, ordersPerSecond: 200, isBacklog: false },
 ];
 
-export const deliveryCostBenchmark: Benchmark = {
+export const webhookDeliveryCostBenchmark: Benchmark = {
   id: "h",
   title: "Deliveries per CPU second of the webhooks process, from the event to the stored outcome",
   baseline: "undici in a loop that signs and posts the same body to the same receiver",
@@ -119,7 +119,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
   await deliver();
   const file = join(environment.folder, "message.json");
   writeFileSync(file, await (await fetch(`${receiver.url}/body`)).text());
-  const pairs: MeasurementPair[] = [];
+  const pairs: BenchmarkMeasurementPair[] = [];
   const postgres: number[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition += 1) {
     reportProgress(`${repetition} of ${repetitions}`);

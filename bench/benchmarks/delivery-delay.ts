@@ -2,7 +2,7 @@ import { type BaselineServer, startBenchWebhookReceiver, startWebhookBaseline } 
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import {
@@ -15,7 +15,7 @@ import {
 
 const ordersPerSecond = 200;
 
-export const deliveryDelayBenchmark: Benchmark = {
+export const webhookDeliveryDelayBenchmark: Benchmark = {
   id: "i",
   title: `From the response to a paid order to the request at its webhook receiver, at ${ordersPerSecond} orders a second`,
   baseline: "plain node:http that stores the order as one durable row and posts it with undici",
@@ -24,7 +24,7 @@ export const deliveryDelayBenchmark: Benchmark = {
     const endpoint = `${receiver.url}/healthy`;
     const baselineServer = await startWebhookBaseline(environment, endpoint);
     try {
-      const figures: BenchmarkFigure[] = [];
+      const figures: BenchmarkComparison[] = [];
       for (const shape of ["split", "all in one"] as const) {
         const { product } = await environment.sharedProduct(shape);
         const benchLocation = await createBenchLocation(product);
@@ -64,7 +64,7 @@ interface DeliveryDelayComparison {
 async function compareDeliveryDelay(
   environment: BenchEnvironment,
   { label, product, benchLocation, baselineServer, receiver, reportProgress }: DeliveryDelayComparison,
-): Promise<BenchmarkFigure[]> {
+): Promise<BenchmarkComparison[]> {
   const seconds = environment.isQuick ? 3 : 10;
   const repetitions = environment.isQuick ? 2 : 5;
   const measure = async (origin: string, path: string) => {
@@ -94,7 +94,7 @@ async function compareDeliveryDelay(
     runs.push({ ours: await ours(), baseline: await baseline() });
   }
   const createFigure = (name: string, of: "p50" | "p99" | "responseP99") => {
-    const pairs: MeasurementPair[] = runs.map((run) => ({ ours: run.ours[of], baseline: run.baseline[of] }));
+    const pairs: BenchmarkMeasurementPair[] = runs.map((run) => ({ ours: run.ours[of], baseline: run.baseline[of] }));
     return summarizeMeasurements(pairs, { label: `${label}: ${name}`, unit: "ms" });
   };
   return [

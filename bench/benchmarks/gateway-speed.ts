@@ -10,7 +10,7 @@ import {
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import { type Benchmark, type BenchmarkOutcome, BenchmarkSkippedError } from "../benchmark.ts";
-import type { BenchmarkFigure } from "../benchmark-figure.ts";
+import type { BenchmarkComparison } from "../benchmark-figure.ts";
 import { compareGatewayCpu } from "../compare-gateway-cpu.ts";
 import { compareThroughput } from "../compare-throughput.ts";
 import { startNginx } from "../nginx.ts";
@@ -125,7 +125,7 @@ async function measureSplit(
     );
     if (nginx) running.push(nginx);
 
-    const figures: BenchmarkFigure[] = [];
+    const figures: BenchmarkComparison[] = [];
     const notes: string[] = [
       nginx ? "The ratio to nginx has no goal: it is for orientation." : "nginx is not installed on this machine.",
     ];

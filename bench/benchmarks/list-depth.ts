@@ -1,9 +1,14 @@
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { getHistoryDate, openOrderHistoryDatabase, vacuumOrderHistory, writeOrderHistory } from "../order-history.ts";
+import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  getOrderHistoryDate,
+  openOrderHistoryDatabase,
+  vacuumOrderHistory,
+  writeOrderHistory,
+} from "../order-history.ts";
 import type { BenchProductProcess } from "../product-under-load.ts";
-import { createGetRequestSigner, createSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
+import { createGetRequestSigner, createRequestSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
 
 const namespace = "bench_history";
 const pageSizes = [10, 100];
@@ -34,7 +39,7 @@ export const listDepthBenchmark: Benchmark = {
       const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        signingOptions: createSigningOptions(
+        signingOptions: createRequestSigningOptions(
           product,
           await writeOrderHistory(historyDatabase, location, (detail) => reportProgress(`writing ${name}: ${detail}`)),
         ),
@@ -53,12 +58,12 @@ export const listDepthBenchmark: Benchmark = {
       const half = {
         ...long,
         name: `${days / 2} of these days`,
-        filters: `since=${getHistoryDate(days * 0.75)}&until=${getHistoryDate(days * 0.25 + 1)}`,
+        filters: `since=${getOrderHistoryDate(days * 0.75)}&until=${getOrderHistoryDate(days * 0.25 + 1)}`,
         total: (days / 2) * perDay,
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };
       const pageComparer = createPageComparer(environment, product.process("reporting"));
-      const figures: BenchmarkFigure[] = [];
+      const figures: BenchmarkComparison[] = [];
       for (const list of [long, half, busy, reports]) {
         for (const size of list === reports ? [10] : pageSizes) {
           reportProgress(`${list.name}, ${size} a page`);
@@ -78,8 +83,8 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
   const rounds = environment.isQuick ? 10 : 30;
   const repetitions = environment.isQuick ? 2 : 5;
 
-  async function compare(label: string, ours: MeasuredPage, baseline: MeasuredPage): Promise<BenchmarkFigure> {
-    const pairs: MeasurementPair[] = [];
+  async function compare(label: string, ours: MeasuredPage, baseline: MeasuredPage): Promise<BenchmarkComparison> {
+    const pairs: BenchmarkMeasurementPair[] = [];
     // The first repetition is a warm-up.
     for (let repetition = 0; repetition <= repetitions; repetition += 1) {
       const [mine, theirs] = await environment.loadGenerator

@@ -3,7 +3,7 @@ import { type BaselineServer, startLiveOrderBaseline } from "../baseline-server.
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import type { LiveOrderLoadResult } from "../load/load-jobs.ts";
 import type { BenchProductRole, ProductUnderLoad } from "../product-under-load.ts";
 
@@ -41,7 +41,7 @@ export const liveOrdersBenchmark: Benchmark = {
   title: `Live orders: ${upsertsPerSecond} upserts a second over ${orderCount} orders, with ${readerCount} stream readers`,
   baseline: "plain node:http that stores each body as one durable row and writes it to every reader",
   async run(environment, reportProgress) {
-    const figures: BenchmarkFigure[] = [];
+    const figures: BenchmarkComparison[] = [];
     const notes: string[] = [];
     const baselineServer = await startLiveOrderBaseline(environment);
     try {
@@ -84,7 +84,7 @@ interface LiveOrderComparison {
 async function compareLiveOrders(
   environment: BenchEnvironment,
   { label, product, benchLocation, baselineServer, reportProgress, onRepetition }: LiveOrderComparison,
-): Promise<BenchmarkFigure[]> {
+): Promise<BenchmarkComparison[]> {
   const repetitions = environment.isQuick ? 2 : 5;
   const ours: LiveOrderServer = {
     origin: product.url,
@@ -111,7 +111,7 @@ async function compareLiveOrders(
     onRepetition();
   }
   const createFigure = (name: string, unit: string, of: (measured: LiveOrderMeasurement) => number) => {
-    const pairs: MeasurementPair[] = runs.map((run) => ({ ours: of(run.ours), baseline: of(run.baseline) }));
+    const pairs: BenchmarkMeasurementPair[] = runs.map((run) => ({ ours: of(run.ours), baseline: of(run.baseline) }));
     return summarizeMeasurements(pairs, { label: `${label}: ${name}`, unit });
   };
   return [

@@ -3,8 +3,13 @@ import { startOrderPageBaseline } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
-import { allInOneRoles, type BenchProductRole, type ProductUnderLoad, splitRoles } from "../product-under-load.ts";
+import { type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  allInOneBenchRoles,
+  type BenchProductRole,
+  type ProductUnderLoad,
+  splitProcessRoles,
+} from "../product-under-load.ts";
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
 import { busyShiftTillJson } from "../sample-tills.ts";
 
@@ -16,7 +21,7 @@ export const memoryBenchmark: Benchmark = {
   title: "Resident memory of each process: idle after its start, and the peak under load",
   baseline: "plain node:http with postgres.js, idle and under the same load of pages",
   async run(environment, reportProgress) {
-    const pairs = new Map<string, MeasurementPair[]>();
+    const pairs = new Map<string, BenchmarkMeasurementPair[]>();
     const repetitions = environment.isQuick ? 1 : 3;
     for (let repetition = 1; repetition <= repetitions; repetition += 1) {
       for (const shape of deploymentShapes) {
@@ -40,8 +45,8 @@ export const memoryBenchmark: Benchmark = {
 };
 
 const deploymentShapes: { name: string; roles: BenchProductRole[] }[] = [
-  { name: "all in one", roles: allInOneRoles },
-  { name: "split", roles: splitRoles },
+  { name: "all in one", roles: allInOneBenchRoles },
+  { name: "split", roles: splitProcessRoles },
 ];
 
 interface MemoryLoadSize {
@@ -60,7 +65,7 @@ async function measureMemory(
   environment: BenchEnvironment,
   product: ProductUnderLoad,
   { name, reportProgress }: { name: string; reportProgress(detail: string): void },
-): Promise<(MeasurementPair & { label: string })[]> {
+): Promise<(BenchmarkMeasurementPair & { label: string })[]> {
   reportProgress("idle");
   await sleep(startupIdleMs);
   const idleMemory = product.processes.map(({ memoryMegabytes }) => memoryMegabytes().now);

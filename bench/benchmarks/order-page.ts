@@ -1,9 +1,9 @@
 import { startOrderPageBaseline } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
-import { createGetRequestSigner, createSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
+import { createGetRequestSigner, createRequestSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
 
 const orderPagePath = "/v1/orders/?size=100";
 const connectionCount = 8;
@@ -21,7 +21,7 @@ export const orderPageBenchmark: Benchmark = {
   baseline:
     "plain node:http with postgres.js that runs the plain query (select v1 ... order by ... limit 100) and sends the rows joined",
   async run(environment, reportProgress) {
-    const figures: BenchmarkFigure[] = [];
+    const figures: BenchmarkComparison[] = [];
     let bytes = 0;
     for (const shape of ["split", "all in one"] as const) {
       const { product, benchLocation } = await environment.sharedProduct(shape);
@@ -30,7 +30,7 @@ export const orderPageBenchmark: Benchmark = {
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
-        const signingOptions = createSigningOptions(product, benchLocation.locationId);
+        const signingOptions = createRequestSigningOptions(product, benchLocation.locationId);
         const ours = {
           ...{ origin: process.url, cpuSeconds: process.cpuSeconds },
           ...(shape === "split" ? { headers: {}, signingOptions } : { headers: benchLocation.headers }),
@@ -61,7 +61,7 @@ interface OrderPageComparison {
 async function compareOrderPage(
   environment: BenchEnvironment,
   { ours, baseline, label, reportProgress }: OrderPageComparison,
-): Promise<BenchmarkFigure> {
+): Promise<BenchmarkComparison> {
   const seconds = environment.isQuick ? 1 : 4;
   const repetitions = environment.isQuick ? 2 : 5;
   const perCpuSecond = async ({ origin, headers, signingOptions, cpuSeconds }: OrderPageServer) => {
@@ -78,7 +78,7 @@ async function compareOrderPage(
   };
   reportProgress(`${label}: warming up`);
   for (const side of [ours, baseline, ours, baseline]) await perCpuSecond(side);
-  const pairs: MeasurementPair[] = [];
+  const pairs: BenchmarkMeasurementPair[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition += 1) {
     reportProgress(`${label}, ${repetition} of ${repetitions}`);
     pairs.push({ ours: await perCpuSecond(ours), baseline: await perCpuSecond(baseline) });

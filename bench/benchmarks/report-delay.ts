@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import { runMeasuredProgram } from "../run-measured-program.ts";
@@ -23,7 +23,7 @@ export const reportDelayBenchmark: Benchmark = {
   baseline: "the calculation and one durable insert of the same JSON as one row, in one process without other load",
   async run(environment, reportProgress) {
     const { product, benchLocation } = await environment.sharedProduct("split");
-    const figures: BenchmarkFigure[] = [];
+    const figures: BenchmarkComparison[] = [];
     for (const scenario of tillScenarios) {
       for (const pushers of [1, 4]) {
         const label = `${scenario.name}, ${pushers === 1 ? "one pusher" : `${pushers} pushers`}`;
@@ -77,8 +77,8 @@ async function compareReportDelay(
     });
   reportProgress("warming up");
   await pushTills(count);
-  const p50: MeasurementPair[] = [];
-  const p99: MeasurementPair[] = [];
+  const p50: BenchmarkMeasurementPair[] = [];
+  const p99: BenchmarkMeasurementPair[] = [];
   for (let repetition = 1; repetition <= repetitions; repetition += 1) {
     reportProgress(`${repetition} of ${repetitions}`);
     const { reportDelaysMs } = await pushTills(count);

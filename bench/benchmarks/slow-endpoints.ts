@@ -3,7 +3,7 @@ import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-serv
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
 import {
@@ -17,7 +17,7 @@ import {
 const ordersPerSecond = 20;
 const healthyEndpointCount = 5;
 
-export const slowEndpointsBenchmark: Benchmark = {
+export const slowWebhookEndpointsBenchmark: Benchmark = {
   id: "j",
   title: `From the response to a paid order to ${healthyEndpointCount} healthy endpoints of a location that also has 5 dead and 5 slow endpoints`,
   baseline: "the same healthy endpoints at a location without dead and slow endpoints",
@@ -120,7 +120,7 @@ async function compareSlowEndpoints(
   const withoutRuns = await repeat("without", healthyOnly);
   const withFailingRuns = await repeat("with", withFailing);
   const createFigure = (label: "p50" | "p99") => {
-    const pairs: MeasurementPair[] = withFailingRuns.map((run, index) => ({
+    const pairs: BenchmarkMeasurementPair[] = withFailingRuns.map((run, index) => ({
       ours: run[label],
       baseline: withoutRuns[index]?.[label] ?? run[label],
     }));

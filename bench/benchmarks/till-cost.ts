@@ -2,7 +2,7 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkFigure, type MeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import { computeMeasurementSpread, computePercentile } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import type { ProductUnderLoad } from "../product-under-load.ts";
@@ -22,7 +22,7 @@ export const tillCostBenchmark: Benchmark = {
   title: "Tills of 1.4 MB with 150 orders, from the request at the gateway to the stored report",
   baseline: "JSON.parse and SHA-256 of the same body, once each, in a loop",
   async run(environment, reportProgress) {
-    const figures: BenchmarkFigure[] = [];
+    const figures: BenchmarkComparison[] = [];
     const notes: string[] = [];
     let stages: Record<string, number> = {};
     let nodeMs = 0;
@@ -70,7 +70,7 @@ async function compareTillCost(
 ) {
   const tills = environment.isQuick ? 8 : 30;
   const repetitions = environment.isQuick ? 2 : 5;
-  const pairs: MeasurementPair[] = [];
+  const pairs: BenchmarkMeasurementPair[] = [];
   const costs: CpuMsPerTill[] = [];
 
   const pushTills = async (): Promise<CpuMsPerTill> => {

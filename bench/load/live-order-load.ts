@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import { computePercentile } from "../measurement-spread.ts";
 import type { LiveOrderLoad, LiveOrderLoadResult } from "./load-jobs.ts";
-import { createOrderCopier } from "./order-copier.ts";
-import { sendAtFixedRate } from "./send-at-fixed-rate.ts";
+import { createOrderBodyCopier } from "./order-copier.ts";
+import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
 import { sendLoadRequest } from "./send-load-request.ts";
 
 /** Longest wait for the arrival of the last change at all readers, in milliseconds. */
@@ -27,7 +27,7 @@ export async function runLiveOrderLoad(job: LiveOrderLoad): Promise<LiveOrderLoa
       ),
     );
 
-    const createCopy = createOrderCopier(job.template);
+    const createCopy = createOrderBodyCopier(job.template);
     const ids = Array.from({ length: job.orders }, () => randomUUID());
     const jsonHeaders = { ...headers, "content-type": "application/json" };
     let sentCount = 0;
@@ -46,7 +46,7 @@ export async function runLiveOrderLoad(job: LiveOrderLoad): Promise<LiveOrderLoa
       respondedAt.set(hash, performance.now());
       durationsMs.push(performance.now() - since);
     };
-    await sendAtFixedRate(upsertOrder, job);
+    await sendRequestsAtFixedRate(upsertOrder, job);
     await waitUntilReceived(arrivals, readers);
     const delays = [...arrivals].flatMap(([hash, times]) =>
       times.map((at) => Math.max(0, at - (respondedAt.get(hash) ?? at))),

@@ -2,13 +2,13 @@
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadJobName } from "./load-jobs.ts";
 import { runOrderPaymentLoad } from "./order-payment-load.ts";
-import { runAlternatingLoad, runFixedRateLoads, runSaturatingLoad } from "./request-load.ts";
+import { measureAlternatingLatencies, runFixedRateLoads, runSaturatingLoad } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
 
 const loadJobRunners: Record<LoadJobName, (job: never) => Promise<unknown>> = {
   steady: runFixedRateLoads,
   saturate: runSaturatingLoad,
-  alternate: runAlternatingLoad,
+  alternate: measureAlternatingLatencies,
   push: runTillPushLoad,
   follow: runLiveOrderLoad,
   pay: runOrderPaymentLoad,

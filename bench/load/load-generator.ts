@@ -1,13 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { getCompiledModulePath } from "../run-measured-program.ts";
-import type { LoadJobName, LoadJobs } from "./load-jobs.ts";
+import type { LoadGeneratorJobs, LoadJobName } from "./load-jobs.ts";
 
 /** The parent's interface of the load generator process. */
 export interface LoadGenerator {
   pid: number;
   /** Runs a job, one at a time. Rejects when a request failed. */
-  run<Name extends LoadJobName>(name: Name, job: LoadJobs[Name]["job"]): Promise<LoadJobs[Name]["result"]>;
+  run<Name extends LoadJobName>(
+    name: Name,
+    job: LoadGeneratorJobs[Name]["job"],
+  ): Promise<LoadGeneratorJobs[Name]["result"]>;
   stop(): Promise<void>;
 }
 
@@ -21,7 +24,7 @@ export function startLoadGenerator(): LoadGenerator {
       child.send({ name, job });
       const message = await nextMessage(child);
       if ("error" in message) throw new Error(`The load job failed: ${message.error}`);
-      return message.result as LoadJobs[typeof name]["result"];
+      return message.result as LoadGeneratorJobs[typeof name]["result"];
     },
     async stop() {
       if (child.exitCode !== null) return;

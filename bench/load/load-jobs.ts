@@ -1,16 +1,16 @@
 import type { RequestSigningOptions } from "../sign-requests.ts";
 
 /** The jobs of the load generator, which runs in its own process, with their results. */
-export interface LoadJobs {
+export interface LoadGeneratorJobs {
   steady: { job: FixedRateLoad[]; result: LoadResult[] };
   saturate: { job: SaturatingLoad; result: LoadResult };
-  alternate: { job: AlternatingLoad; result: AlternatingLoadResult };
+  alternate: { job: AlternatingPageLoad; result: AlternatingPageLoadResult };
   push: { job: TillPushLoad; result: TillPushLoadResult };
   follow: { job: LiveOrderLoad; result: LiveOrderLoadResult };
   pay: { job: OrderPaymentLoad; result: OrderPaymentLoadResult };
 }
 
-export type LoadJobName = keyof LoadJobs;
+export type LoadJobName = keyof LoadGeneratorJobs;
 
 interface LoadTarget {
   /** Scheme, host and port. */
@@ -44,7 +44,7 @@ export interface LoadResult {
 }
 
 /** Each page in turn, one request at a time. */
-export interface AlternatingLoad {
+export interface AlternatingPageLoad {
   origin: string;
   pages: { path: string; signingOptions: RequestSigningOptions }[];
   rounds: number;
@@ -52,7 +52,7 @@ export interface AlternatingLoad {
   seconds: number;
 }
 
-export interface AlternatingLoadResult {
+export interface AlternatingPageLoadResult {
   /** Milliseconds, one for each page. */
   medians: number[];
 }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { computePercentile } from "../measurement-spread.ts";
 import { getPreciseEpochMs } from "../webhook-arrival.ts";
 import type { OrderPaymentLoad, OrderPaymentLoadResult } from "./load-jobs.ts";
-import { createOrderCopier } from "./order-copier.ts";
-import { sendAtFixedRate } from "./send-at-fixed-rate.ts";
-import { getConnectionPool, sendLoadRequest } from "./send-load-request.ts";
+import { createOrderBodyCopier } from "./order-copier.ts";
+import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
+import { getHttpConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 
 const maxConcurrentPayments = 16;
 
@@ -17,8 +17,8 @@ export async function runOrderPaymentLoad({
   perSecond,
   seconds,
 }: OrderPaymentLoad): Promise<OrderPaymentLoadResult> {
-  const pool = getConnectionPool(origin, maxConcurrentPayments);
-  const createCopy = createOrderCopier(template);
+  const pool = getHttpConnectionPool(origin, maxConcurrentPayments);
+  const createCopy = createOrderBodyCopier(template);
   const jsonHeaders = { ...headers, "content-type": "application/json" };
   const responseTimesByOrderId: [string, number][] = [];
   const durationsMs: number[] = [];
@@ -33,7 +33,7 @@ export async function runOrderPaymentLoad({
     durationsMs.push(performance.now() - since);
   };
   const started = performance.now();
-  await sendAtFixedRate(payOrder, { perSecond, seconds });
+  await sendRequestsAtFixedRate(payOrder, { perSecond, seconds });
   return {
     responseTimesByOrderId,
     responseTimeMs: { p50: computePercentile(durationsMs, 0.5), p99: computePercentile(durationsMs, 0.99) },

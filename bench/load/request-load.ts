@@ -1,7 +1,13 @@
 import { computePercentile } from "../measurement-spread.ts";
 import { createGetRequestSigner } from "../sign-requests.ts";
-import type { AlternatingLoad, AlternatingLoadResult, FixedRateLoad, LoadResult, SaturatingLoad } from "./load-jobs.ts";
-import { getConnectionPool, type LoadRequest, sendSuccessfulLoadRequest } from "./send-load-request.ts";
+import type {
+  AlternatingPageLoad,
+  AlternatingPageLoadResult,
+  FixedRateLoad,
+  LoadResult,
+  SaturatingLoad,
+} from "./load-jobs.ts";
+import { getHttpConnectionPool, type LoadRequest, sendLoadRequestOrThrow } from "./send-load-request.ts";
 
 /** Milliseconds between two checks for requests that are due. */
 const sendIntervalMs = 1;
@@ -11,7 +17,7 @@ export function runFixedRateLoads(loads: FixedRateLoad[]): Promise<LoadResult[]>
 }
 
 async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
-  const pool = getConnectionPool(load.origin, load.connections);
+  const pool = getHttpConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
@@ -26,7 +32,7 @@ async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
 
     function send(): void {
       const since = performance.now();
-      sendSuccessfulLoadRequest(pool, createRequest()).then(
+      sendLoadRequestOrThrow(pool, createRequest()).then(
         () => {
           latencies.push(performance.now() - since);
           if (latencies.length === total) resolve();
@@ -42,7 +48,7 @@ async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
 }
 
 export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResult> {
-  const pool = getConnectionPool(load.origin, load.connections);
+  const pool = getHttpConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
@@ -50,7 +56,7 @@ export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResul
   const client = async () => {
     for (let since = started; since < end; ) {
       since = performance.now();
-      await sendSuccessfulLoadRequest(pool, createRequest());
+      await sendLoadRequestOrThrow(pool, createRequest());
       latencies.push(performance.now() - since);
     }
   };
@@ -73,13 +79,13 @@ function toLoadResult(latencies: number[], started: number): LoadResult {
   };
 }
 
-export async function runAlternatingLoad({
+export async function measureAlternatingLatencies({
   origin,
   pages,
   rounds,
   seconds,
-}: AlternatingLoad): Promise<AlternatingLoadResult> {
-  const pool = getConnectionPool(origin, 1);
+}: AlternatingPageLoad): Promise<AlternatingPageLoadResult> {
+  const pool = getHttpConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
   const signers = pages.map(({ signingOptions }) => createGetRequestSigner(signingOptions));
   const end = performance.now() + seconds * 1000;
@@ -87,7 +93,7 @@ export async function runAlternatingLoad({
     for (const [index, { path }] of pages.entries()) {
       const headers = signers[index]?.(path) ?? {};
       const since = performance.now();
-      await sendSuccessfulLoadRequest(pool, { path, headers });
+      await sendLoadRequestOrThrow(pool, { path, headers });
       latencies[index]?.push(performance.now() - since);
     }
   }

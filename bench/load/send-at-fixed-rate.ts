@@ -6,7 +6,10 @@ interface SendRate {
 }
 
 /** Calls `send` at a fixed rate without waiting for responses. Resolves when all calls have; rejects when one does. */
-export async function sendAtFixedRate(send: () => Promise<void>, { perSecond, seconds }: SendRate): Promise<void> {
+export async function sendRequestsAtFixedRate(
+  send: () => Promise<void>,
+  { perSecond, seconds }: SendRate,
+): Promise<void> {
   const started = performance.now();
   const sending: Promise<void>[] = [];
   for (let sent = 0; sent < perSecond * seconds; sent += 1) {

@@ -16,7 +16,7 @@ export interface LoadResponse {
 const poolsByOrigin = new Map<string, Pool>();
 
 /** Returns the connections to an origin, one request at a time on each. Jobs share them. */
-export function getConnectionPool(origin: string, connections: number): Pool {
+export function getHttpConnectionPool(origin: string, connections: number): Pool {
   const name = `${origin} ${connections}`;
   const existing = poolsByOrigin.get(name);
   if (existing) return existing;
@@ -47,7 +47,7 @@ export function sendLoadRequest(
 }
 
 /** Sends a request. Rejects when the response is not 200 with a body. */
-export async function sendSuccessfulLoadRequest(pool: Pool, request: LoadRequest): Promise<void> {
+export async function sendLoadRequestOrThrow(pool: Pool, request: LoadRequest): Promise<void> {
   const { status, bytes } = await sendLoadRequest(pool, request);
   if (status !== 200 || bytes === 0) throw new Error(`GET ${request.path} returned ${status} with ${bytes} bytes.`);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
 import type { TillPushLoad, TillPushLoadResult } from "./load-jobs.ts";
-import { getConnectionPool, sendLoadRequest } from "./send-load-request.ts";
+import { getHttpConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 import { createTillCopier, type TillCopy } from "./till-copier.ts";
 
 /** Longest wait for a report, in milliseconds. */
@@ -16,7 +16,7 @@ export async function runTillPushLoad({
   pushers,
   pollIntervalMs,
 }: TillPushLoad): Promise<TillPushLoadResult> {
-  const pool = getConnectionPool(origin, pushers);
+  const pool = getHttpConnectionPool(origin, pushers);
   const createCopy = createTillCopier(template);
   const waiting = Array.from({ length: tills }, createCopy);
   const responseTimesMs: number[] = [];

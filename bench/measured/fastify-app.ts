@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import rateLimit from "@fastify/rate-limit";
 import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { hasScope, type Scope } from "@pragma/contracts/scopes";
+import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
@@ -15,7 +15,7 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     /** The scope that the route requires. */
-    scope?: Scope;
+    scope?: ApiScope;
   }
 }
 

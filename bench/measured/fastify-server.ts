@@ -4,7 +4,7 @@
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
-import { buildPageFields } from "@pragma/runtime/http/page-links";
+import { buildPaginationFields } from "@pragma/runtime/http/page-links";
 import { encodePageToken } from "@pragma/runtime/http/page-token";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";
@@ -90,7 +90,7 @@ app.get<PageRoute>(
     const shown = rows.slice(0, size);
     const last = rows.length > size ? shown.at(-1) : undefined;
     const origin = `${request.protocol}://${request.host}`;
-    const fields = buildPageFields({
+    const fields = buildPaginationFields({
       ...{ total: counted.total, index, size, origin },
       url: new URL(request.url, origin),
       nextPageToken: last ? encodePageToken({ ...pageTokenFields(last), index: index + 1 }) : null,

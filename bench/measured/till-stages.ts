@@ -11,7 +11,7 @@ import calculateTill, { type SerializedReport } from "@pragma/reporting/calculat
 import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { advanceTillRevision } from "@pragma/reporting/queries/tills";
 import { storeReport } from "@pragma/reporting/store-report";
-import { createDatabasePool, lockUntilCommit } from "@pragma/runtime/database/postgres";
+import { acquireTransactionLock, createDatabasePool } from "@pragma/runtime/database/postgres";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -67,7 +67,7 @@ async function storeCalculatedReport({ id, report }: ReturnType<typeof calculate
     ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
   };
   await db.transaction(async (tx) => {
-    await lockUntilCommit(tx, db, `location ${locationId}`);
+    await acquireTransactionLock(tx, db, `location ${locationId}`);
     await advanceTillRevision(tx, pushed);
     await storeReport(tx, pushed, report);
   });

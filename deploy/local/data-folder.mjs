@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { registerForCleanup, signalProcess, terminateProcess, unregisterFromCleanup } from "./process-cleanup.mjs";
 
 /** The name of a file in a data folder; it contains the name of the Docker volume of that folder. */
-export const dockerVolumeFile = "docker-volume";
+export const dockerVolumeNameFile = "docker-volume";
 
 /** Returns the client of the local Docker engine. It is imported on demand, because that takes half a second. */
 export async function loadContainerRuntime() {
@@ -63,7 +63,7 @@ export function createTemporaryDataFolder(label) {
  * Returns the folder that is used instead of this one when the user who runs PostgreSQL cannot enter it.
  * @param {string} folder
  */
-export function fallbackDataFolder(folder) {
+export function getFallbackDataFolder(folder) {
   return `/var/tmp/pragma-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
 }
 
@@ -74,13 +74,13 @@ export function fallbackDataFolder(folder) {
 export async function removeDataFolder(folder) {
   const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
   const subfolders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
-  for (const file of [folder, ...subfolders].map((each) => join(each, dockerVolumeFile)).filter(existsSync)) {
+  for (const file of [folder, ...subfolders].map((each) => join(each, dockerVolumeNameFile)).filter(existsSync)) {
     const name = readFileSync(file, "utf8");
     await removeContainer(name);
     const { dockerode } = (await loadContainerRuntime()).container;
     await dockerode.getVolume(name).remove().catch(ignoreMissingContainer);
   }
-  for (const each of [folder, ...subfolders]) rmSync(fallbackDataFolder(each), { recursive: true, force: true });
+  for (const each of [folder, ...subfolders]) rmSync(getFallbackDataFolder(each), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   unregisterFromCleanup(folder);
 }

@@ -2,14 +2,14 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { serverSoftware } from "./find-servers.ts";
+import { serverProgramsByKind } from "./find-servers.ts";
 import { createTemporaryDataFolder, removeDataFolder, startNats, startPostgres, startRedis } from "./servers.ts";
-import { readFromPort } from "./testing/read-from-port.ts";
+import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
 const isDockerUsable =
   docker("info") &&
-  Object.values(serverSoftware).every(
+  Object.values(serverProgramsByKind).every(
     ({ image }) => docker("image", "inspect", image) || docker("pull", "--quiet", image),
   );
 
@@ -40,12 +40,13 @@ itWithDocker("the servers run in Docker when PRAGMA_SERVERS is docker", dockerTi
     },
   ).stdout;
   for (const name of ["postgres", "nats", "redis"]) expect(names).toContain(dataFolder(name));
-  expect(await readFromPort(nats.port, /\n/)).toMatch(/"jetstream":\s*true/);
-  const sendCommand = (port: number, command: string) => readFromPort(port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
+  expect(await readFromPortUntilMatch(nats.port, /\n/)).toMatch(/"jetstream":\s*true/);
+  const sendCommand = (port: number, command: string) =>
+    readFromPortUntilMatch(port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
   expect(await sendCommand(redis.port, "SET stored yes")).toBe("+OK\r\n");
 
   await redis.sendSignal("SIGSTOP");
-  expect(await readFromPort(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
+  expect(await readFromPortUntilMatch(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
   await redis.sendSignal("SIGCONT");
   expect(await sendCommand(redis.port, "GET stored")).toContain("yes");
 
@@ -102,12 +103,12 @@ itWithDocker("the servers enforce their configured users", dockerTimeout, async 
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const users = "user default off\nuser somebody on >secret ~* +@all\n";
   const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), config: users });
-  const sendCommand = (command: string) => readFromPort(redis.port, /\r\n/, `${command}\r\n`);
+  const sendCommand = (command: string) => readFromPortUntilMatch(redis.port, /\r\n/, `${command}\r\n`);
   expect(await sendCommand("PING")).toMatch(/^-NOAUTH/);
   expect(await sendCommand("AUTH somebody secret")).toMatch(/^\+OK/);
 
   const config = 'authorization { users: [{ user: "somebody", password: "secret" }] }\n';
   const nats = await startNats({ dataFolder: join(folder, "guarded-nats"), config });
-  expect(await readFromPort(nats.port, /\n/)).toMatch(/"auth_required":\s*true/);
+  expect(await readFromPortUntilMatch(nats.port, /\n/)).toMatch(/"auth_required":\s*true/);
   await Promise.all([redis.stop(), nats.stop()]);
 });

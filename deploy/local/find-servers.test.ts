@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { findInstalledBinaries } from "./find-servers.ts";
+import { findInstalledServerBinaries } from "./find-servers.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 let folder: string;
@@ -17,11 +17,12 @@ function writeFakeProgram(path: string, output: string) {
   writeFileSync(join(folder, path), `#!/bin/sh\necho '${output}'\n`);
   chmodSync(join(folder, path), 0o755);
 }
-const installedPaths = (kind: "postgres" | "nats" | "redis") => findInstalledBinaries(kind).map(({ path }) => path);
+const installedPaths = (kind: "postgres" | "nats" | "redis") =>
+  findInstalledServerBinaries(kind).map(({ path }) => path);
 
 it("sorts programs by version, the newest first", () => {
   writeFakeProgram("bin/nats-server", "nats-server: v99.1.0");
-  expect(findInstalledBinaries("nats")[0]).toEqual({ path: join(folder, "bin/nats-server"), version: "99.1.0" });
+  expect(findInstalledServerBinaries("nats")[0]).toEqual({ path: join(folder, "bin/nats-server"), version: "99.1.0" });
 });
 
 it("ignores programs that are too old or report no version", () => {

@@ -5,7 +5,7 @@ import { loadContainerRuntime } from "./data-folder.mjs";
 import { canInstallDebianPackages, installDebianPackages } from "./debian-packages.ts";
 import { UserFacingError } from "./terminal.mjs";
 
-export type ServerKind = keyof typeof serverSoftware;
+export type ServerKind = keyof typeof serverProgramsByKind;
 
 /** An installed server program. */
 export interface ServerBinary {
@@ -14,7 +14,7 @@ export interface ServerBinary {
   version: string;
 }
 
-export const serverSoftware = {
+export const serverProgramsByKind = {
   postgres: {
     name: "PostgreSQL",
     program: "postgres",
@@ -71,8 +71,8 @@ export function findServerBinaries<K extends ServerKind>(kinds: readonly K[]): P
 
 async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInstall: boolean) {
   const isInDocker = process.env.PRAGMA_SERVERS === "docker";
-  const binaries = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : findInstalledBinaries(kind)]));
-  const missing = kinds.filter((kind) => binaries[kind]?.length === 0).map((kind) => serverSoftware[kind]);
+  const binaries = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : findInstalledServerBinaries(kind)]));
+  const missing = kinds.filter((kind) => binaries[kind]?.length === 0).map((kind) => serverProgramsByKind[kind]);
   const canRunAll = missing.length === 0 || (await loadContainerRuntime().catch(() => undefined)) !== undefined;
   if (canRunAll) return binaries as Record<K, ServerBinary[]>;
   if (mayInstall) {
@@ -90,8 +90,8 @@ async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInsta
 }
 
 /** Returns the installed programs that can run a server of this kind, the newest version first. */
-export function findInstalledBinaries(kind: ServerKind): ServerBinary[] {
-  const { program, minVersion } = serverSoftware[kind];
+export function findInstalledServerBinaries(kind: ServerKind): ServerBinary[] {
+  const { program, minVersion } = serverProgramsByKind[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
   const folders = [
     ...pathFolders,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { requireFreePort } from "./free-port.ts";
 import { runCommandOrFail } from "./run-command.mjs";
-import { isUrlOk, launchServer } from "./run-server.ts";
+import { isUrlOk, launchLocalServer } from "./run-server.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder } from "./state-folder.ts";
 import { describeError, printLine, withProgress } from "./terminal.mjs";
@@ -13,7 +13,7 @@ const portalFolder = join(repositoryFolder, "docs-portal");
  *
  * @throws `UserFacingError` with the end of the build output.
  */
-export async function buildPortal(): Promise<void> {
+export async function buildDocsPortal(): Promise<void> {
   const args = [join(portalFolder, "build.mjs"), "--if-stale"];
   await withProgress("Building the documentation", () =>
     runCommandOrFail(process.execPath, args, {}, "The documentation cannot be built"),
@@ -24,11 +24,11 @@ export async function buildPortal(): Promise<void> {
  * Builds the documentation site if necessary and serves it. Returns a message for the user, which states the error if
  * there is one. It never throws, because the API works without the documentation.
  */
-export async function startPortal(port: number): Promise<string> {
+export async function startDocsPortal(port: number): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
-    await buildPortal();
-    await launchServer({
+    await buildDocsPortal();
+    await launchLocalServer({
       name: "The documentation",
       logFile: join(localStateFolder, "logs", "portal.log"),
       port,

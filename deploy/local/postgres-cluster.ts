@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { fallbackDataFolder } from "./data-folder.mjs";
+import { getFallbackDataFolder } from "./data-folder.mjs";
 import type { ServerBinary } from "./find-servers.ts";
 import { runCommandOrFail } from "./run-command.mjs";
-import type { ServerLaunch } from "./run-server.ts";
+import type { ServerLaunchSpec } from "./run-server.ts";
 import { printLine, UserFacingError } from "./terminal.mjs";
 
 interface NewClusterOptions {
@@ -40,7 +40,7 @@ export async function prepareLocalPostgres({
   binaries,
   password,
   durable,
-}: LocalClusterOptions): Promise<ServerLaunch> {
+}: LocalClusterOptions): Promise<ServerLaunchSpec> {
   const user = findUnprivilegedUser();
   const cluster = join(user === undefined ? folder : ensureEnterableFolder(user, folder), "cluster");
   const programs = findProgramsFolder(binaries, cluster);
@@ -166,7 +166,7 @@ function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): 
     chmodSync(each, 0o710);
   }
   if (canEnter(folder)) return folder;
-  const fallback = fallbackDataFolder(folder);
+  const fallback = getFallbackDataFolder(folder);
   mkdirSync(fallback, { recursive: true, mode: 0o700 });
   const { uid: owner } = lstatSync(fallback);
   if (owner !== 0) throw new UserFacingError(`${fallback} belongs to another user. Remove it and start again.`);

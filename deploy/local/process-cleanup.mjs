@@ -31,7 +31,7 @@ function processStartOf(pid) {
  * @param {number} pid of a running process
  * @returns {ProcessIdentity}
  */
-export function identifyProcess(pid) {
+export function readProcessIdentity(pid) {
   return { pid, startedAt: processStartOf(pid) ?? "ended" };
 }
 
@@ -117,7 +117,7 @@ export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", t
   const child = spawn(command, args, { ...options, detached: true });
   const { pid } = child;
   if (pid !== undefined) {
-    registerForCleanup({ kind: "process", id: pid, identity: identifyProcess(pid), signal, timeoutMs });
+    registerForCleanup({ kind: "process", id: pid, identity: readProcessIdentity(pid), signal, timeoutMs });
     child.once("exit", () => {
       signalProcess(-pid, "SIGKILL");
       unregisterFromCleanup(pid);
@@ -136,12 +136,12 @@ export function persistCleanupList(file) {
 }
 
 /** Whether the cleanup has begun, so that the end of a server is expected. */
-export function isCleaningUp() {
+export function hasProcessCleanupStarted() {
   return isCleanupStarted;
 }
 
 /** Cleans up all registered resources, the last one first. Nothing can be started afterwards. */
-export async function cleanUpAndWait() {
+export async function cleanUpResourcesAndWait() {
   isCleanupStarted = true;
   const running = cleanupProcess;
   if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
@@ -160,7 +160,7 @@ function sendResourceList() {
   if (isCleanupStarted) return;
   const resources = [...registeredResources.values()];
   cleanupProcess?.stdin?.write(`${JSON.stringify(resources)}\n`);
-  const record = { owner: identifyProcess(process.pid), resources };
+  const record = { owner: readProcessIdentity(process.pid), resources };
   if (resourceListFile === undefined) return;
   try {
     writeFileSync(`${resourceListFile}.unfinished`, JSON.stringify(record), { mode: 0o600 });

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { identifyProcess, isProcessRunning, terminateProcess } from "./process-cleanup.mjs";
+import { isProcessRunning, readProcessIdentity, terminateProcess } from "./process-cleanup.mjs";
 
 /** Starts a process that registers a sleeping process, a group of two and a temporary folder. Returns all of them. */
 async function startOwner(ending: string) {
@@ -23,7 +23,7 @@ async function startOwner(ending: string) {
   });
   const [line] = await once(createInterface({ input: owner.stdout }), "line");
   const { pids, folder } = JSON.parse(line) as { pids: number[]; folder: string };
-  return { owner, started: pids.map(identifyProcess), folder };
+  return { owner, started: pids.map(readProcessIdentity), folder };
 }
 
 it.each([
@@ -60,7 +60,7 @@ it("kills a process that ignores the signal", async () => {
     'process.on("SIGTERM", () => {}); console.log(); setInterval(() => {}, 1000)',
   ]);
   await once(stubborn.stdout, "data");
-  const identity = identifyProcess(stubborn.pid ?? 0);
+  const identity = readProcessIdentity(stubborn.pid ?? 0);
   await terminateProcess(identity, "SIGTERM", 200);
   expect(isProcessRunning(identity)).toBe(false);
 });

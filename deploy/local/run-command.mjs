@@ -40,7 +40,7 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
  */
 export async function runCommandOrFail(command, args, options, failureMessage) {
   const { code, output } = await runCommand(command, args, options);
-  if (code !== 0) throw new UserFacingError(`${failureMessage}:\n${lastLinesOf(output, 40)}`);
+  if (code !== 0) throw new UserFacingError(`${failureMessage}:\n${indentLastLines(output, 40)}`);
   return output;
 }
 
@@ -49,7 +49,7 @@ export async function runCommandOrFail(command, args, options, failureMessage) {
  * @param {number} [count]
  * @returns the last lines, indented for display
  */
-export function lastLinesOf(output, count = 15) {
+export function indentLastLines(output, count = 15) {
   const lines = output.trimEnd().split("\n").slice(-count);
   return lines.map((line) => `  ${line}`).join("\n");
 }

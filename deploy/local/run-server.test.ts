@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findFreePort, isPortFree } from "./free-port.ts";
-import { identifyProcess, isProcessRunning } from "./process-cleanup.mjs";
-import { describeLogEnd, launchServer, rotateLogFile } from "./run-server.ts";
-import { readFromPort } from "./testing/read-from-port.ts";
+import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
+import { describeLogEnd, launchLocalServer, rotateLogFile } from "./run-server.ts";
+import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 const greeterProgram = `
@@ -19,7 +19,7 @@ async function createGreeterOptions(
   changes: { program?: string; port?: number; log?: (message: string) => void } = {},
 ) {
   const { program = greeterProgram, port = await findFreePort(), log = () => {} } = changes;
-  const isReady = async () => (await readFromPort(port, /hello/)) !== undefined;
+  const isReady = async () => (await readFromPortUntilMatch(port, /hello/)) !== undefined;
   const args = ["-e", program, String(port)];
   return { name: "Greeter", logFile: join(folder, "server.log"), port, log, command: process.execPath, args, isReady };
 }
@@ -27,9 +27,9 @@ async function createGreeterOptions(
 it("resolves when the server is ready, and stop resolves when it has ended", async () => {
   const folder = createScratchFolder();
   const port = await findFreePort();
-  const server = await launchServer(await createGreeterOptions(folder, { port }));
-  const identity = identifyProcess(server.pid);
-  expect(await readFromPort(port, /hello/)).toBe("hello");
+  const server = await launchLocalServer(await createGreeterOptions(folder, { port }));
+  const identity = readProcessIdentity(server.pid);
+  expect(await readFromPortUntilMatch(port, /hello/)).toBe("hello");
   await server.stop();
   expect(isProcessRunning(identity)).toBe(false);
   expect(readFileSync(join(folder, "server.log"), "utf8")).toContain("good bye");
@@ -37,7 +37,7 @@ it("resolves when the server is ready, and stop resolves when it has ended", asy
 
 it("kills a server that does not stop in time", async () => {
   const program = `${greeterProgram} process.removeAllListeners("SIGTERM").on("SIGTERM", () => {});`;
-  const server = await launchServer({
+  const server = await launchLocalServer({
     ...(await createGreeterOptions(createScratchFolder(), { program })),
     stopTimeoutMs: 200,
   });
@@ -48,17 +48,17 @@ it("kills a server that does not stop in time", async () => {
 it("starts a server again on the same port after it was killed", async () => {
   const folder = createScratchFolder();
   const port = await findFreePort();
-  const first = await launchServer(await createGreeterOptions(folder, { port }));
+  const first = await launchLocalServer(await createGreeterOptions(folder, { port }));
   await first.kill();
   expect(await isPortFree(port)).toBe(true);
-  const second = await launchServer(await createGreeterOptions(folder, { port }));
+  const second = await launchLocalServer(await createGreeterOptions(folder, { port }));
   await second.stop();
   expect(readFileSync(join(folder, "server.log"), "utf8").match(/good bye/g)).toHaveLength(1);
 });
 
 it("throws with the end of the log when a server does not start", async () => {
   const program = 'console.error("no such thing as a\\nbroken configuration"); process.exit(3);';
-  await expect(launchServer(await createGreeterOptions(createScratchFolder(), { program }))).rejects.toThrow(
+  await expect(launchLocalServer(await createGreeterOptions(createScratchFolder(), { program }))).rejects.toThrow(
     /Greeter did not start: it exited \(exit code 3\)[\s\S]*broken configuration/,
   );
 });
@@ -66,7 +66,7 @@ it("throws with the end of the log when a server does not start", async () => {
 it("logs when a server exits unexpectedly", async () => {
   const program = `${greeterProgram} setTimeout(() => { console.error("worn out"); process.exit(4); }, 300);`;
   const message = await new Promise<string>(
-    (log) => void createGreeterOptions(createScratchFolder(), { program, log }).then(launchServer),
+    (log) => void createGreeterOptions(createScratchFolder(), { program, log }).then(launchLocalServer),
   );
   expect(message).toMatch(/Greeter exited unexpectedly \(exit code 4\)[\s\S]*worn out/);
 });
@@ -76,7 +76,7 @@ it("rejects a port that another program uses", async () => {
   const other = createServer().listen(port, "127.0.0.1");
   await once(other, "listening");
   onTestFinished(() => void other.close());
-  await expect(launchServer(await createGreeterOptions(createScratchFolder(), { port }))).rejects.toThrow(
+  await expect(launchLocalServer(await createGreeterOptions(createScratchFolder(), { port }))).rejects.toThrow(
     `cannot listen on port ${port}`,
   );
 });

@@ -14,15 +14,20 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dockerVolumeFile, ignoreMissingContainer, loadContainerRuntime, removeContainer } from "./data-folder.mjs";
+import { dockerVolumeNameFile, ignoreMissingContainer, loadContainerRuntime, removeContainer } from "./data-folder.mjs";
 import { isPortFree } from "./free-port.ts";
-import { isCleaningUp, registerForCleanup, spawnWithCleanup, unregisterFromCleanup } from "./process-cleanup.mjs";
-import { lastLinesOf } from "./run-command.mjs";
+import {
+  hasProcessCleanupStarted,
+  registerForCleanup,
+  spawnWithCleanup,
+  unregisterFromCleanup,
+} from "./process-cleanup.mjs";
+import { indentLastLines } from "./run-command.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
 import { UserFacingError } from "./terminal.mjs";
 
 /** How to start a server: as a program, or in a container. */
-export interface ServerLaunch {
+export interface ServerLaunchSpec {
   command: string;
   args: string[];
   /** Default: the environment of this process, with English messages. */
@@ -33,7 +38,7 @@ export interface ServerLaunch {
   container?: { image: string; dataPath: string; folder: string };
 }
 
-export interface ServerProcessOptions extends ServerLaunch {
+export interface ServerProcessOptions extends ServerLaunchSpec {
   /** The display name: "PostgreSQL". */
   name: string;
   /** Its folder is created if necessary. */
@@ -55,7 +60,7 @@ const stopDefaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 2
 export type ResolvedServerProcessOptions = ServerProcessOptions & typeof stopDefaults;
 
 /** A started server, whether a process or a container. */
-export interface ServerInstance {
+export interface LocalServerInstance {
   pid: number;
   /** Resolves to the exit code or signal, as text. */
   ended: Promise<string>;
@@ -64,7 +69,7 @@ export interface ServerInstance {
 }
 
 /** A server that is ready. Send SIGSTOP to make it hang, with its connections open, until SIGCONT. */
-export interface RunningServer extends ServerInstance {
+export interface RunningServer extends LocalServerInstance {
   /** Stops it gracefully and waits until it has ended. After the timeout it is killed. */
   stop(): Promise<void>;
   /** Kills it with SIGKILL, as a power cut would, and waits until it has ended. The data stays. */
@@ -80,7 +85,7 @@ const rotateLogEveryMs = 60_000;
  *
  * @throws `UserFacingError` with the last lines of its log, when it is not ready within a minute.
  */
-export async function launchServer(options: ServerProcessOptions): Promise<RunningServer> {
+export async function launchLocalServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
   const { name, logFile, port, log } = plan;
   if (port !== undefined && !(await isPortFree(port)))
@@ -110,13 +115,13 @@ export async function launchServer(options: ServerProcessOptions): Promise<Runni
     throw failure(problem);
   }
   void ended.then((reason) => {
-    if (isStopping || isCleaningUp()) return;
+    if (isStopping || hasProcessCleanupStarted()) return;
     log(`${name} exited unexpectedly (${reason}). ${describeLogEnd(logFile, logFrom)}`);
   });
   return { pid, ended, sendSignal, stop: () => stopWith(plan.stopSignal), kill: () => stopWith("SIGKILL") };
 }
 
-async function startProgram(plan: ResolvedServerProcessOptions): Promise<ServerInstance> {
+async function startProgram(plan: ResolvedServerProcessOptions): Promise<LocalServerInstance> {
   const { command, args, env = { ...process.env, LC_ALL: "C", TZ: "UTC" }, user, logFile } = plan;
   const output = openSync(logFile, "a", 0o600);
   const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...user };
@@ -163,13 +168,13 @@ export async function isUrlOk(url: string): Promise<boolean> {
 }
 
 /** Starts a server in a container, with its port published on the loopback interface. */
-async function startContainer(plan: ResolvedServerProcessOptions): Promise<ServerInstance> {
+async function startContainer(plan: ResolvedServerProcessOptions): Promise<LocalServerInstance> {
   const { logFile, port, env = {}, container: settings = { image: "", dataPath: "", folder: "" } } = plan;
   const { ImageName } = await import("testcontainers");
   const { container: client, image: images } = await loadContainerRuntime();
   const imageName = ImageName.fromString(settings.image);
   await images.pull(imageName);
-  const name = readOrCreateFile(join(settings.folder, dockerVolumeFile), () => `pragma-${randomUUID()}`);
+  const name = readOrCreateFile(join(settings.folder, dockerVolumeNameFile), () => `pragma-${randomUUID()}`);
   await removeContainer(name);
   // Cleaned up by the cleanup process: the reaper of testcontainers would be a container with access to Docker.
   registerForCleanup({ kind: "container", id: name });
@@ -223,5 +228,5 @@ export function rotateLogFile(file: string, maxBytes: number): number {
 export function describeLogEnd(file: string, from: number): string {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
-  return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${lastLinesOf(text)}`;
+  return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${indentLastLines(text)}`;
 }

@@ -1,5 +1,5 @@
-import { cleanUpAndWait } from "./process-cleanup.mjs";
-import { ensurePackagesInstalled } from "./setup.mjs";
+import { cleanUpResourcesAndWait } from "./process-cleanup.mjs";
+import { ensureNpmPackagesInstalled } from "./setup.mjs";
 import { describeError, printLine } from "./terminal.mjs";
 
 /** When npm is killed, its scripts keep running, so they must detect its end. */
@@ -40,13 +40,13 @@ export async function runUntilStopped(program, stopExitCode = 0) {
       .then((exitCode) => exitCode !== undefined && end({ code: exitCode }), fail);
   });
   stoppingSince ??= Date.now();
-  await cleanUpAndWait();
+  await cleanUpResourcesAndWait();
   if (errorText !== undefined) console.error(errorText);
   process.exit(code);
 }
 
 async function preparePackages() {
-  await ensurePackagesInstalled();
+  await ensureNpmPackagesInstalled();
   // biome-ignore lint/style/noRestrictedImports: packages are installed above.
   const { register } = await import("tsx/esm/api");
   // The cache of tsx would be a folder outside the checkout.

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { fallbackDataFolder } from "./data-folder.mjs";
+import { getFallbackDataFolder } from "./data-folder.mjs";
 import { createTemporaryDataFolder, removeDataFolder, startNats, startPostgres, startRedis } from "./servers.ts";
-import { readFromPort } from "./testing/read-from-port.ts";
+import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 
 const folder = createTemporaryDataFolder("servers-test");
 afterAll(() => removeDataFolder(folder));
@@ -63,7 +63,7 @@ asRoot("stores the data of PostgreSQL in the fallback folder when a parent folde
   const dataFolder = join(closed, "checkout", ".pragma", "postgres");
   const server = await startPostgres({ dataFolder, durable: false });
   await server.stop();
-  const fallback = fallbackDataFolder(dataFolder);
+  const fallback = getFallbackDataFolder(dataFolder);
   const { uid, mode } = statSync(fallback);
   expect([existsSync(join(fallback, "cluster", "PG_VERSION")), uid, mode & 0o777]).toEqual([true, 0, 0o710]);
   expect(statSync(closed).mode & 0o777).toBe(0o700);
@@ -74,7 +74,7 @@ asRoot("stores the data of PostgreSQL in the fallback folder when a parent folde
 it("runs NATS with JetStream and restarts it on the same port; no other user can read its data", async () => {
   const dataFolder = join(folder, "nats");
   const first = await startNats({ dataFolder });
-  expect(await readFromPort(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
+  expect(await readFromPortUntilMatch(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
   await first.kill();
   const second = await startNats({ dataFolder, port: first.port });
   expect(second.url).toBe(first.url);
@@ -85,7 +85,7 @@ it("runs NATS with JetStream and restarts it on the same port; no other user can
 it("runs Redis, which persists its data; no other user can read it", async () => {
   const dataFolder = join(folder, "redis");
   const first = await startRedis({ dataFolder });
-  const sendCommand = (command: string) => readFromPort(first.port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
+  const sendCommand = (command: string) => readFromPortUntilMatch(first.port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
   expect(await sendCommand("CONFIG GET appendfsync")).toBeDefined();
   expect(await sendCommand("INFO memory")).toMatch(/maxmemory:268435456\r\n[\s\S]*maxmemory_policy:noeviction/);
   expect(await sendCommand("SET stored yes")).toBe("+OK\r\n");

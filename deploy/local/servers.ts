@@ -6,16 +6,21 @@ import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { createTemporaryDataFolder } from "./data-folder.mjs";
-import { findServerBinaries, type ServerBinary, type ServerKind, serverSoftware } from "./find-servers.ts";
+import { findServerBinaries, type ServerBinary, type ServerKind, serverProgramsByKind } from "./find-servers.ts";
 import { findFreePort } from "./free-port.ts";
 import { prepareLocalPostgres } from "./postgres-cluster.ts";
-import { launchServer, type RunningServer, type ServerLaunch, type ServerProcessOptions } from "./run-server.ts";
+import {
+  launchLocalServer,
+  type RunningServer,
+  type ServerLaunchSpec,
+  type ServerProcessOptions,
+} from "./run-server.ts";
 import { localStateFolder, readOrCreateFile } from "./state-folder.ts";
 import { printLine, UserFacingError, withProgress } from "./terminal.mjs";
 
 export { createTemporaryDataFolder, removeDataFolder } from "./data-folder.mjs";
 
-export type ServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
+export type LocalServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
 
 const kinds = ["postgres", "nats", "redis"] as const;
 const serverStarters = { postgres: startPostgres, nats: startNats, redis: startRedis };
@@ -24,16 +29,19 @@ const serverStarters = { postgres: startPostgres, nats: startNats, redis: startR
  * Returns the URLs of the three servers by variable. A server whose variable is not set is started and ends with this
  * process. The profile "start" stores its data in `.pragma/`, "test" in a temporary folder.
  */
-export async function ensureServers(profile: "start" | "test"): Promise<ServerUrls> {
-  const configured = await Promise.all(kinds.map(configuredServerUrl));
+export async function ensureServers(profile: "start" | "test"): Promise<LocalServerUrls> {
+  const configured = await Promise.all(kinds.map(findConfiguredServerUrl));
   const missing = kinds.filter((_, index) => configured[index] === undefined);
   await findServerBinaries(missing);
   const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
   const start = async (kind: ServerKind) => {
     const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
-    return (await withProgress(`Starting ${serverSoftware[kind].name}`, () => serverStarters[kind](options))).url;
+    return (await withProgress(`Starting ${serverProgramsByKind[kind].name}`, () => serverStarters[kind](options))).url;
   };
-  const urls = kinds.map(async (kind, i) => [serverSoftware[kind].variable, configured[i] ?? (await start(kind))]);
+  const urls = kinds.map(async (kind, i) => [
+    serverProgramsByKind[kind].variable,
+    configured[i] ?? (await start(kind)),
+  ]);
   return Object.fromEntries(await Promise.all(urls));
 }
 
@@ -42,8 +50,8 @@ export async function ensureServers(profile: "start" | "test"): Promise<ServerUr
  *
  * @throws `UserFacingError` when the URL is invalid or the server does not respond.
  */
-export async function configuredServerUrl(kind: ServerKind): Promise<string | undefined> {
-  const { name, variable } = serverSoftware[kind];
+export async function findConfiguredServerUrl(kind: ServerKind): Promise<string | undefined> {
+  const { name, variable } = serverProgramsByKind[kind];
   const value = process.env[variable];
   if (value === undefined || value === "") return undefined;
   const probes = value.split(",").map((part) => {
@@ -75,12 +83,15 @@ type ConfiguredOptions = ServerOptions & { config?: string };
  * `durable: false` turns off fsync and similar settings, for data that may be lost in a power cut; default true.
  * `adjustLaunch` changes how the server is launched.
  */
-type PostgresOptions = ServerOptions & { durable?: boolean; adjustLaunch?: (launch: ServerLaunch) => ServerLaunch };
+type PostgresOptions = ServerOptions & {
+  durable?: boolean;
+  adjustLaunch?: (launch: ServerLaunchSpec) => ServerLaunchSpec;
+};
 
-export type StartedServer = RunningServer & { url: string; port: number };
+export type StartedLocalServer = RunningServer & { url: string; port: number };
 
 /** Starts a private NATS server with JetStream on file storage. */
-export function startNats(options: ConfiguredOptions): Promise<StartedServer> {
+export function startNats(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("nats", options, (host, port, data) => [
     `listen: "${host}:${port}"`,
     `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
@@ -88,7 +99,7 @@ export function startNats(options: ConfiguredOptions): Promise<StartedServer> {
 }
 
 /** Starts a private Redis server with an append-only file and without snapshots. */
-export function startRedis(options: ConfiguredOptions): Promise<StartedServer> {
+export function startRedis(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("redis", options, (host, port, data) => [
     `bind ${host}`,
     "protected-mode no",
@@ -107,7 +118,7 @@ function startWithConfigFile(
   kind: "nats" | "redis",
   { config = "", ...options }: ConfiguredOptions,
   configFor: (host: string, port: number, data: string) => string[],
-): Promise<StartedServer> {
+): Promise<StartedLocalServer> {
   const scheme = config.includes("tls-port") ? "rediss" : kind;
   return startServer(kind, options, (folder, port, [newest]) => {
     const file = join(folder, `${kind}.conf`);
@@ -116,7 +127,7 @@ function startWithConfigFile(
     // In a container it listens on all interfaces, because Docker publishes the port on loopback only.
     const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
-    const { program, image } = serverSoftware[kind];
+    const { program, image } = serverProgramsByKind[kind];
     return {
       url: `${scheme}://127.0.0.1:${port}`,
       command: newest?.path ?? program,
@@ -140,7 +151,7 @@ const sharedMemoryInUse = /pre-existing shared memory block/;
 const sharedMemoryTimeoutMs = 10_000;
 
 /** Starts a private PostgreSQL server with a UTF-8 database `pragma`. It never runs as root. */
-export async function startPostgres(options: PostgresOptions): Promise<StartedServer> {
+export async function startPostgres(options: PostgresOptions): Promise<StartedLocalServer> {
   const { durable = true, adjustLaunch = (launch) => launch } = options;
   const parameters = Object.entries({ ...postgresSettings, ...(durable ? {} : nonDurableSettings) });
   const parameterArgs = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -154,7 +165,7 @@ export async function startPostgres(options: PostgresOptions): Promise<StartedSe
               command: "docker-entrypoint.sh",
               args: ["postgres"],
               env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-              container: { image: serverSoftware.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
+              container: { image: serverProgramsByKind.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
             };
       return {
         url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
@@ -172,7 +183,7 @@ export async function startPostgres(options: PostgresOptions): Promise<StartedSe
   }
 }
 
-type ServerLaunchWithUrl = ServerLaunch & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
+type ServerLaunchWithUrl = ServerLaunchSpec & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
 
 /** Starts a private server. `createLaunch` gets the installed programs; without any, it must return a container. */
 async function startServer(
@@ -183,7 +194,7 @@ async function startServer(
     port: number,
     binaries: ServerBinary[],
   ) => ServerLaunchWithUrl | Promise<ServerLaunchWithUrl>,
-): Promise<StartedServer> {
+): Promise<StartedLocalServer> {
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { [kind]: binaries } = await findServerBinaries([kind]);
@@ -191,7 +202,14 @@ async function startServer(
   const { url, ...launch } = await createLaunch(folder, port, binaries);
   const logFile = join(folder, "server.log");
   const isReady = () => isServerResponding(kind, url);
-  const server = await launchServer({ name: serverSoftware[kind].name, logFile, port, log, isReady, ...launch });
+  const server = await launchLocalServer({
+    name: serverProgramsByKind[kind].name,
+    logFile,
+    port,
+    log,
+    isReady,
+    ...launch,
+  });
   return { ...server, port, url };
 }
 

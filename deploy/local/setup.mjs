@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
-import { lastLinesOf, runCommand } from "./run-command.mjs";
+import { indentLastLines, runCommand } from "./run-command.mjs";
 import { UserFacingError, withProgress } from "./terminal.mjs";
 
 /** The absolute path of the repository, without a trailing slash. */
@@ -20,7 +20,7 @@ const installRecordFile = "node_modules/.installed-from.json";
  * @param {string} [folder] the checkout
  * @throws {UserFacingError} with the errors in the output of npm
  */
-export async function ensurePackagesInstalled(folder = repositoryFolder) {
+export async function ensureNpmPackagesInstalled(folder = repositoryFolder) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
   const expected = { lockfile: sha256(lockfile), patches: sha256(readPatches(join(folder, "patches"))) };
   /** @type {Partial<typeof expected>} */
@@ -41,7 +41,7 @@ export async function ensurePackagesInstalled(folder = repositoryFolder) {
 
 /** Called by vitest before tests, because a plain `npm ci` does not apply the patches. */
 export async function setup() {
-  if (!existsSync(join(repositoryFolder, installRecordFile))) await ensurePackagesInstalled();
+  if (!existsSync(join(repositoryFolder, installRecordFile))) await ensureNpmPackagesInstalled();
 }
 
 /**
@@ -53,7 +53,7 @@ async function runNpm(folder, ...args) {
   if (code === 0) return;
   // npm prints the cause first and general advice last.
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
-  const shown = errorLines.length === 0 ? lastLinesOf(output) : lastLinesOf(errorLines.slice(0, 15).join("\n"));
+  const shown = errorLines.length === 0 ? indentLastLines(output) : indentLastLines(errorLines.slice(0, 15).join("\n"));
   throw new UserFacingError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
 }
 
@@ -85,4 +85,4 @@ function isInstalled(lockfile, recordFile) {
   });
 }
 
-if (argv[1] === fileURLToPath(import.meta.url)) await ensurePackagesInstalled();
+if (argv[1] === fileURLToPath(import.meta.url)) await ensureNpmPackagesInstalled();

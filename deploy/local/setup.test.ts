@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
-import { ensurePackagesInstalled } from "./setup.mjs";
+import { ensureNpmPackagesInstalled } from "./setup.mjs";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 let folder: string;
@@ -27,40 +27,40 @@ beforeEach(() => {
 });
 
 it("installs once, and again when the lockfile or a patch has changed", async () => {
-  await ensurePackagesInstalled(folder);
-  await ensurePackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
   expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch"]);
   writeFileSync(join(folder, "package-lock.json"), createLockfile("2.0.0"));
-  await ensurePackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
   expect(installs()).toHaveLength(2);
   mkdirSync(join(folder, "patches"));
   writeFileSync(join(folder, "patches", "a+2.0.0.patch"), "-1\n+2\n");
-  await ensurePackagesInstalled(folder);
-  await ensurePackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
   expect(installs()).toHaveLength(3);
 });
 
 it("only applies patches when npm has already installed the packages for this system", async () => {
   const record = join(folder, "node_modules", ".package-lock.json");
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "0.9.0" } } }));
-  await ensurePackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
   expect(installs()).toHaveLength(1);
   writeFileSync(join(folder, "package-lock.json"), createLockfile("2.0.0"));
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
-  await ensurePackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
   expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch", "run patch"]);
 });
 
 it("throws with the output of npm when it fails, and retries the next time", async () => {
   fakeNpm("echo no such registry >&2; exit 1");
-  await expect(ensurePackagesInstalled(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
+  await expect(ensureNpmPackagesInstalled(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
   fakeNpm("");
-  await ensurePackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder);
   expect(installs()).toHaveLength(2);
 });
 
 it("fails when a patch cannot be applied, and retries the next time", async () => {
   fakeNpm('[ "$1" != run ] || exit 1');
   for (let attempt = 0; attempt < 2; attempt++)
-    await expect(ensurePackagesInstalled(folder)).rejects.toThrow("npm run patch failed");
+    await expect(ensureNpmPackagesInstalled(folder)).rejects.toThrow("npm run patch failed");
 });

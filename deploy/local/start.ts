@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { requireFreePort } from "./free-port.ts";
-import { startPortal } from "./portal.ts";
+import { startDocsPortal } from "./portal.ts";
 import { runCommandOrFail } from "./run-command.mjs";
-import { isUrlOk, launchServer } from "./run-server.ts";
+import { isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateSecrets } from "./secrets.ts";
 import { ensureServers } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
@@ -52,10 +52,10 @@ export async function startLocalProduct(fail: (error: unknown) => void): Promise
     isReady: async () =>
       (await isUrlOk(`http://127.0.0.1:${port}/health/`)) && (await isUrlOk(`http://127.0.0.1:${opsPort}/ready`)),
   };
-  await withProgress("Starting the product", () => launchServer(product));
+  await withProgress("Starting the product", () => launchLocalServer(product));
   const url = `http://localhost:${port}`;
   // Concurrently: the demo waits for reports while the documentation is built.
-  const portalStart = startPortal(portalPort);
+  const portalStart = startDocsPortal(portalPort);
   const demoSummary = await seedDemo(url, env);
   const isLive = isLiveDemoEnabled(process.env);
   if (isLive) await startLiveDemo(localStateFolder, liveDemoProgram, url, env);
@@ -117,7 +117,7 @@ export function isLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
 export function startLiveDemo(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
   // The same file as the seeding program uses, which resolves it against the working directory.
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
-  return launchServer({
+  return launchLocalServer({
     name: "The live demo",
     logFile: join(folder, "logs", "live-demo.log"),
     log: printLine,

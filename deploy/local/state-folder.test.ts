@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { identifyProcess, isProcessRunning } from "./process-cleanup.mjs";
+import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
 import { lockLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
@@ -55,7 +55,7 @@ const endedOwner = { pid: process.pid, startedAt: "before" };
 
 it("rejects a folder that another running process uses", async () => {
   const folder = createScratchFolder();
-  writeRunningRecord(folder, identifyProcess(process.pid));
+  writeRunningRecord(folder, readProcessIdentity(process.pid));
   await expect(lockLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
 });
 
@@ -65,14 +65,14 @@ it("ends what an earlier start left running, but no other process with the same 
   onTestFinished(() => void unrelated.kill());
   const ended = once(leftOver, "exit");
   const folder = createScratchFolder();
-  writeRunningRecord(folder, endedOwner, identifyProcess(leftOver.pid ?? 0));
+  writeRunningRecord(folder, endedOwner, readProcessIdentity(leftOver.pid ?? 0));
   await lockLocalStateFolder(folder);
   await ended;
 
   const other = createScratchFolder();
   writeRunningRecord(other, endedOwner, { pid: unrelated.pid ?? 0, startedAt: "before" });
   await lockLocalStateFolder(other);
-  expect(isProcessRunning(identifyProcess(unrelated.pid ?? 0))).toBe(true);
+  expect(isProcessRunning(readProcessIdentity(unrelated.pid ?? 0))).toBe(true);
 });
 
 it("ignores a truncated record", async () => {

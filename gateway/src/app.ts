@@ -6,13 +6,13 @@ import { createErrorResponse, toApiError } from "@pragma/runtime/http/error-resp
 import {
   conditionalJsonResponse,
   jsonResponse,
-  type RouteResponse,
+  type RouteHandlerResponse,
   toFetchResponse,
 } from "@pragma/runtime/http/route-response";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { Hono } from "hono";
-import type { OpenApiDocuments, ServedDocument } from "./documents/openapi-documents.ts";
-import { routeTable, streamRoutes } from "./forwarding/route-table.ts";
+import type { OpenApiDocuments, ServedOpenApiDocument } from "./documents/openapi-documents.ts";
+import { routePrefixByStreamPath, routeTable } from "./forwarding/route-table.ts";
 import type { GatewayContext, GatewayEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
 interface GatewayAppOptions {
@@ -72,7 +72,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
     throw new ApiError("scope_missing", { detail: "This document requires an API key with the scope admin." });
   });
 
-  for (const [path, prefix] of Object.entries(streamRoutes)) {
+  for (const [path, prefix] of Object.entries(routePrefixByStreamPath)) {
     app.get(path, authenticate, rateLimit, trackStream, forwardTo(prefix, routeTable[prefix]));
   }
   for (const [prefix, service] of Object.entries(routeTable)) {
@@ -104,11 +104,11 @@ function allowResponse(methods: string): Response {
   return new Response(null, { status: 204, headers: { allow: methods } });
 }
 
-function sendResponse(context: GatewayContext, response: RouteResponse): Promise<Response> {
+function sendResponse(context: GatewayContext, response: RouteHandlerResponse): Promise<Response> {
   return toFetchResponse(response, context.req.method);
 }
 
-function sendDocument(context: GatewayContext, { body, etag }: ServedDocument): Promise<Response> {
+function sendDocument(context: GatewayContext, { body, etag }: ServedOpenApiDocument): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
   return sendResponse(context, conditionalJsonResponse(body, { etag, ifNoneMatch }));
 }

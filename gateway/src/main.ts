@@ -1,5 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { readConfig } from "@pragma/runtime/config/runtime-config";
+import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import type { ProcessComponent, ProcessDependencies } from "@pragma/runtime/process/run-process";
@@ -40,7 +40,7 @@ export async function startGateway({
   log: processLog,
   metrics,
 }: ProcessDependencies & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
-  const config = readConfig(gatewayConfig, environment);
+  const config = readConfigFromEnvironment(gatewayConfig, environment);
   const documents = await readOpenApiDocuments();
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from "@pragma/runtime/testing/test
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ensureAdminKey } from "./admin-key.ts";
 import accounts from "./service.ts";
-import { gatewayTestPrincipal, operatorPrincipal } from "./testing/start-test-accounts.ts";
+import { gatewayTestPrincipal, operatorTestPrincipal } from "./testing/start-test-accounts.ts";
 
 let environment: TestEnvironment;
 let startedServices: TestService[];
@@ -44,7 +44,7 @@ async function keyStatus(service: TestService, key: string): Promise<string> {
 }
 
 async function listKeys(service: TestService): Promise<ApiKey[]> {
-  const response = await service.request("GET", "/v1/auth/keys/", { principal: operatorPrincipal });
+  const response = await service.request("GET", "/v1/auth/keys/", { principal: operatorTestPrincipal });
   return paginatedSchema(ApiKey).parse(await response.json()).data;
 }
 
@@ -72,7 +72,7 @@ describe("the first start without PRAGMA_ADMIN_KEY", () => {
   it("creates no other key after the first one was revoked", async () => {
     const service = await startAccountsService();
     const [key] = await listKeys(service);
-    await service.request("DELETE", `/v1/auth/keys/${key?.id}`, { principal: operatorPrincipal });
+    await service.request("DELETE", `/v1/auth/keys/${key?.id}`, { principal: operatorTestPrincipal });
     await startAccountsService();
     expect(printedKeys()).toHaveLength(1);
   });
@@ -142,7 +142,8 @@ describe("PRAGMA_ADMIN_KEY", () => {
 
   it("stops the service at start if it is the key of another consumer", async () => {
     const service = await startAccountsService("the-operators-own-key");
-    const post = (path: string, body: unknown) => service.request("POST", path, { principal: operatorPrincipal, body });
+    const post = (path: string, body: unknown) =>
+      service.request("POST", path, { principal: operatorTestPrincipal, body });
     const imported = await post("/v1/locations/import", {
       application: "POPINA",
       legacyId: 1,

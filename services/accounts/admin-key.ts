@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
-import type { Scope } from "@pragma/contracts/scopes";
-import { lockUntilCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { ApiScope } from "@pragma/contracts/scopes";
+import { acquireTransactionLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { publishKeyChanged } from "./api-keys.ts";
 import type { AccountsContext } from "./context.ts";
 import {
   findApiKeyByHash,
-  hasEverHadKey,
+  hasConsumerEverHadApiKey,
   insertApiKey,
   type NewApiKey,
-  revokeEnvironmentKeys,
+  revokeConfiguredAdminKeys,
 } from "./queries/api-keys.ts";
 import { findOperatorConsumer, insertConsumer } from "./queries/consumers.ts";
 
 /** The name of the operator's own consumer. */
-export const adminConsumerName = "admin";
+export const adminApiConsumerName = "admin";
 
 /**
  * Ensures that the operator has an admin key: the configured key, or one created at the first start. A newly configured
@@ -26,14 +26,14 @@ export async function ensureAdminKey(
   configuredKey: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    await lockUntilCommit(tx, db, "admin key");
+    await acquireTransactionLock(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
     if (configuredKey !== undefined) {
       const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
       if (configuredKeyState === "revoked") log.error("PRAGMA_ADMIN_KEY is revoked: configure another key");
       return undefined;
     }
-    if (await hasEverHadKey(tx, consumerId)) return undefined;
+    if (await hasConsumerEverHadApiKey(tx, consumerId)) return undefined;
     const { key, prefix, hash } = createApiKey();
     await insertOperatorKey(tx, { hash, prefix, consumerId, madeFrom: "first start" });
     return key;
@@ -41,9 +41,9 @@ export async function ensureAdminKey(
 }
 
 async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
-  const admin = { id: randomUUID(), name: adminConsumerName, scopes: ["admin"] as Scope[], rateLimit: null };
+  const admin = { id: randomUUID(), name: adminApiConsumerName, scopes: ["admin"] as ApiScope[], rateLimit: null };
   const created = await insertConsumer(tx, { ...admin, locationId: null });
-  const consumer = created ?? (await findOperatorConsumer(tx, adminConsumerName));
+  const consumer = created ?? (await findOperatorConsumer(tx, adminApiConsumerName));
   if (!consumer) throw new Error("The admin consumer could neither be found nor created.");
   return consumer.id;
 }
@@ -58,7 +58,7 @@ async function registerConfiguredKey(
   if (existing && existing.consumerId !== consumerId)
     throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
   if (existing) return existing.isRevoked ? "revoked" : "existing";
-  for (const replaced of await revokeEnvironmentKeys(tx)) await publishKeyChanged(tx, replaced, { revoked: true });
+  for (const replaced of await revokeConfiguredAdminKeys(tx)) await publishKeyChanged(tx, replaced, { revoked: true });
   await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, madeFrom: "environment" });
   return "created";
 }

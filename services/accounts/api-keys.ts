@@ -11,7 +11,7 @@ import type { AccountsContext } from "./context.ts";
 import { locationNotFoundError } from "./locations.ts";
 import { requireAllScopes, requireGrantableRateLimits } from "./permissions.ts";
 import { type ApiKeyRef, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
-import { findLocationConsumer, findOperatorConsumer } from "./queries/consumers.ts";
+import { findLocationConsumerByName, findOperatorConsumer } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways drop the key from their caches. */
@@ -42,7 +42,7 @@ interface NewConsumerKey {
  *
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
  */
-export async function createConsumerKey(
+export async function createConsumerApiKey(
   { db, defaultRateLimit }: AccountsContext,
   { locationId, consumerName, principal, context }: NewConsumerKey,
 ): Promise<string> {
@@ -51,7 +51,7 @@ export async function createConsumerKey(
     if (!(await findLocationRef(tx, locationId))) throw locationNotFoundError(locationId);
     const operatorConsumer =
       hasScope(principal.scopes, "locations:any") && (await findOperatorConsumer(tx, consumerName));
-    const consumer = operatorConsumer || (await findLocationConsumer(tx, { name: consumerName, locationId }));
+    const consumer = operatorConsumer || (await findLocationConsumerByName(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
     requireAllScopes(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { ApiConsumer, ChangeApiConsumer } from "@pragma/contracts/api-consumer";
+import type { ApiConsumer, ChangeApiConsumerRequest } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { defaultConsumerScopes, hasScope } from "@pragma/contracts/scopes";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
-import { adminConsumerName } from "./admin-key.ts";
+import { adminApiConsumerName } from "./admin-key.ts";
 import { publishKeyChanged } from "./api-keys.ts";
-import type { AccountsContext, EntityRow } from "./context.ts";
+import type { AccountsContext, EntityDatabaseRow } from "./context.ts";
 import {
   findMaxGrantableRateLimit,
   isHigherRateLimit,
@@ -16,7 +16,7 @@ import {
   requireGrantableRateLimits,
 } from "./permissions.ts";
 import { listActiveApiKeys } from "./queries/api-keys.ts";
-import { insertConsumer, lockConsumer, updateConsumer } from "./queries/consumers.ts";
+import { insertConsumer, lockConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
 
 /**
  * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
@@ -29,7 +29,7 @@ import { insertConsumer, lockConsumer, updateConsumer } from "./queries/consumer
 export async function createConsumer(
   { db, defaultRateLimit }: AccountsContext,
   { name, principal }: { name: string; principal: Principal },
-): Promise<EntityRow<ApiConsumer>> {
+): Promise<EntityDatabaseRow<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
   const scopes = defaultConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
@@ -43,7 +43,7 @@ export async function createConsumer(
 
 interface ConsumerChange {
   id: string;
-  change: ChangeApiConsumer;
+  change: ChangeApiConsumerRequest;
   principal: Principal;
   context: RequestContext;
 }
@@ -60,7 +60,7 @@ interface ConsumerChange {
 export async function changeConsumer(
   { db, defaultRateLimit }: AccountsContext,
   { id, change, principal, context }: ConsumerChange,
-): Promise<EntityRow<ApiConsumer>> {
+): Promise<EntityDatabaseRow<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
   return db.transaction(async (tx) => {
     const consumer = await lockConsumer(tx, { id, locationId });
@@ -69,11 +69,11 @@ export async function changeConsumer(
     requireAllScopes(principal, [...consumer.scopes, ...scopes]);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
     const keys = await listActiveApiKeys(tx, id);
-    if (consumer.locationId === null && consumer.name === adminConsumerName && !scopes.includes("admin")) {
-      const message = `must include admin: removing it from ${adminConsumerName}, the operator's own consumer, could not be undone`;
+    if (consumer.locationId === null && consumer.name === adminApiConsumerName && !scopes.includes("admin")) {
+      const message = `must include admin: removing it from ${adminApiConsumerName}, the operator's own consumer, could not be undone`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
-    const changed = await updateConsumer(tx, { id, scopes, rateLimit });
+    const changed = await updateApiConsumerRow(tx, { id, scopes, rateLimit });
     const { traceparent } = context;
     await Promise.all(keys.map((key) => publishKeyChanged(tx, key, { revoked: false, traceparent })));
     return changed;

@@ -4,7 +4,7 @@ import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 /** An entity as PostgreSQL returns it, with `Date` times. Their JSON form is that of the contract. */
-export type EntityRow<Entity> = {
+export type EntityDatabaseRow<Entity> = {
   [Name in keyof Entity]: Name extends `${string}At` ? Exclude<Entity[Name], string> | Date : Entity[Name];
 };
 

@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import type { ChangeLocation, CreateLocation, ImportLocation, LocationTicketHeader } from "@pragma/contracts/location";
+import type {
+  ChangeLocationRequest,
+  CreateLocationRequest,
+  ImportLocationRequest,
+  LocationTicketHeader,
+} from "@pragma/contracts/location";
 import { defaultLocationOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
@@ -37,7 +42,7 @@ export function toLocationDetails({ settingsId, settings, options, ...location }
 }
 
 /** Returns the header of a location's tickets. Its name is that of the establishment, or else that of the location. */
-export function toLocationHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
+export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
   return {
     id,
     name: settings.establishmentName ?? settings.locationName,
@@ -71,7 +76,7 @@ export function locationNotFoundError(id: string): ApiError {
 /** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
 export async function createLocation(
   { db }: Pick<AccountsContext, "db">,
-  { location, context }: { location: CreateLocation; context: RequestContext },
+  { location, context }: { location: CreateLocationRequest; context: RequestContext },
 ): Promise<string> {
   const { application, organizationId, agencyId, locationSettings: settings, ...options } = location;
   return db.transaction(async (tx) => {
@@ -99,7 +104,7 @@ export async function createLocation(
  */
 export async function importLocation(
   { db }: Pick<AccountsContext, "db">,
-  { location, context }: { location: ImportLocation; context: RequestContext },
+  { location, context }: { location: ImportLocationRequest; context: RequestContext },
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
@@ -130,7 +135,7 @@ export async function importLocation(
  */
 export async function changeLocation(
   { db }: Pick<AccountsContext, "db">,
-  { id, change, context }: { id: string; change: ChangeLocation; context: RequestContext },
+  { id, change, context }: { id: string; change: ChangeLocationRequest; context: RequestContext },
 ): Promise<LocationRow> {
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {

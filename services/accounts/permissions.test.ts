@@ -3,7 +3,7 @@ import { ApiConsumer, ApiKey, CreatedApiKey, type RateLimit } from "@pragma/cont
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { ResolvedKey } from "@pragma/contracts/principal";
-import { type Scope, scopeNames } from "@pragma/contracts/scopes";
+import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -11,8 +11,8 @@ import { createLegacyLocationBody, importTestLocation } from "./testing/location
 import {
   createLocationPrincipal,
   gatewayTestPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
   testAdminKey,
 } from "./testing/start-test-accounts.ts";
@@ -21,7 +21,7 @@ let accounts: TestAccountsService;
 let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
   ownLocationId = await importTestLocation(accounts, createLegacyLocationBody());
   otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
 });
@@ -34,9 +34,9 @@ beforeEach(async () => {
 });
 
 /** Creates a consumer of this location, or of the operators, to which the operator then grants more scopes. */
-async function createConsumerAt(locationId: string | null, ...scopes: Scope[]): Promise<ApiConsumer> {
+async function createConsumerAt(locationId: string | null, ...scopes: ApiScope[]): Promise<ApiConsumer> {
   const principal =
-    locationId === null ? operatorPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
+    locationId === null ? operatorTestPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
   const create = {
     method: "POST",
     path: "/v1/consumers/",
@@ -52,7 +52,7 @@ async function createConsumerAt(locationId: string | null, ...scopes: Scope[]): 
   return accounts.sendJson(change, { status: 200, schema: ApiConsumer });
 }
 
-const createConsumer = (...scopes: Scope[]) => createConsumerAt(ownLocationId, ...scopes);
+const createConsumer = (...scopes: ApiScope[]) => createConsumerAt(ownLocationId, ...scopes);
 
 /** Creates a key as the operator and returns its id. */
 async function createKey(locationId: string, { name }: ApiConsumer): Promise<string> {
@@ -66,10 +66,10 @@ async function requestOutcome(method: string, path: string, principal: Principal
   return response.ok ? "done" : ((await response.json()) as { code: string }).code;
 }
 
-const readScopes: Scope[] = ["reports:read", "orders:read", "catalog:read", "locations:read"];
+const readScopes: ApiScope[] = ["reports:read", "orders:read", "catalog:read", "locations:read"];
 const tryCreateKey = (principal: Principal, locationId: string, consumerName: string) =>
   requestOutcome("POST", "/v1/auth/keys/", principal, { locationId, consumerName });
-const trySetScopes = (principal: Principal, id: string, scopes: Scope[]) =>
+const trySetScopes = (principal: Principal, id: string, scopes: ApiScope[]) =>
   requestOutcome("PATCH", `/v1/consumers/${id}`, principal, { scopes });
 const findScopes = async (id: string) => {
   const { data } = await accounts.getJson("/v1/consumers/?size=100", paginatedSchema(ApiConsumer));
@@ -103,7 +103,7 @@ describe("a key that may manage keys", () => {
 
   it("creates no keys for the operator's own consumer", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, "admin")).toBe("consumer_not_found");
-    const everythingElse = scopeNames.filter((scope) => scope !== "admin");
+    const everythingElse = apiScopeNames.filter((scope) => scope !== "admin");
     expect(await tryCreateKey(createLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin")).toBe(
       "scope_missing",
     );
@@ -126,11 +126,11 @@ describe("a key that may manage keys", () => {
 
   it("creates no keys for a consumer with a higher rate limit than its own", async () => {
     const path = `/v1/consumers/${consumer.id}`;
-    expect(await requestOutcome("PATCH", path, operatorPrincipal, { rateLimit: { perSecond: 101, burst: 1 } })).toBe(
-      "done",
-    );
+    expect(
+      await requestOutcome("PATCH", path, operatorTestPrincipal, { rateLimit: { perSecond: 101, burst: 1 } }),
+    ).toBe("done");
     expect(await tryCreateKey(manager(), ownLocationId, consumer.name)).toBe("rate_limit_forbidden");
-    expect(await tryCreateKey(operatorPrincipal, ownLocationId, consumer.name)).toBe("done");
+    expect(await tryCreateKey(operatorTestPrincipal, ownLocationId, consumer.name)).toBe("done");
   });
 
   it("creates keys at any location with locations:any, but for no consumer with more scopes", async () => {
@@ -189,7 +189,7 @@ describe("a key that may manage keys", () => {
   it("does not revoke a key of its own location with the scope admin", async () => {
     const id = await createKey(ownLocationId, await createConsumer("admin"));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${id}`, manager())).toBe("scope_missing");
-    expect(await requestOutcome("DELETE", `/v1/auth/keys/${id}`, operatorPrincipal)).toBe("done");
+    expect(await requestOutcome("DELETE", `/v1/auth/keys/${id}`, operatorTestPrincipal)).toBe("done");
   });
 
   it("returns 403 when it has neither a location nor locations:any", async () => {
@@ -219,11 +219,11 @@ describe("a key that may manage consumers", () => {
   );
 
   it("does not grant admin with every other scope", async () => {
-    const everythingElse = scopeNames.filter((scope) => scope !== "admin");
+    const everythingElse = apiScopeNames.filter((scope) => scope !== "admin");
     expect(await trySetScopes(createLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"])).toBe(
       "scope_missing",
     );
-    expect(await trySetScopes(operatorPrincipal, consumer.id, ["admin"])).toBe("done");
+    expect(await trySetScopes(operatorTestPrincipal, consumer.id, ["admin"])).toBe("done");
   });
 
   it("cannot reduce the scopes or the rate limit of a consumer with more scopes than itself", async () => {
@@ -274,7 +274,7 @@ describe("a key that may manage consumers", () => {
       expect(meta.totalCount).toBe(data.length);
       return data;
     };
-    const all = (await listConsumers(operatorPrincipal)).map(({ name }) => name);
+    const all = (await listConsumers(operatorTestPrincipal)).map(({ name }) => name);
     expect(all).toEqual(expect.arrayContaining(["admin", theirs.name, operators.name, consumer.name]));
     const visible = await listConsumers(manager());
     expect(visible).toContainEqual(expect.objectContaining({ id: consumer.id, name: consumer.name }));
@@ -299,7 +299,7 @@ describe("a key that may manage consumers", () => {
   it("can create a consumer with a name that another location or the operators use", async () => {
     const create = (principal: Principal, name: string) =>
       requestOutcome("POST", "/v1/consumers/", principal, { name });
-    expect(await create(operatorPrincipal, "Popular")).toBe("done");
+    expect(await create(operatorTestPrincipal, "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("done");
     expect(await create(createLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("consumer_exists");
@@ -318,7 +318,7 @@ describe("a key that may manage consumers", () => {
       return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedKey, gatewayTestPrincipal))
         .consumer;
     };
-    expect(await keyFor(operatorPrincipal)).toBe("Popular");
+    expect(await keyFor(operatorTestPrincipal)).toBe("Popular");
     // Stored responses and jobs are keyed by this name, so it differs from that of the operators' consumer.
     expect(await keyFor(createLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
@@ -386,7 +386,7 @@ describe("a key that may manage consumers", () => {
       const [{ id = "" } = {}] = await accounts.db.sql<{ id: string }[]>`
       select consumer_id as id from api_keys where id = ${keyId}`;
       const other = await createConsumer();
-      await requestOutcome("PATCH", `/v1/consumers/${other.id}`, operatorPrincipal, {
+      await requestOutcome("PATCH", `/v1/consumers/${other.id}`, operatorTestPrincipal, {
         rateLimit: { perSecond: 1, burst: 1 },
       });
       const setRateLimit = (consumerId: string, rateLimit: unknown) =>
@@ -404,7 +404,7 @@ describe("a key that may manage consumers", () => {
   );
 
   it("cannot change a consumer whose rate limit is higher than its own", async () => {
-    await requestOutcome("PATCH", `/v1/consumers/${consumer.id}`, operatorPrincipal, {
+    await requestOutcome("PATCH", `/v1/consumers/${consumer.id}`, operatorTestPrincipal, {
       rateLimit: { perSecond: 500, burst: 500 },
     });
     const path = `/v1/consumers/${consumer.id}`;
@@ -427,11 +427,11 @@ describe("a key that may manage consumers", () => {
   /** Creates a key whose consumer belongs to this location and has this rate limit. Returns its id. */
   async function createKeyWithRateLimit(rateLimit: RateLimit | null): Promise<string> {
     const own = await createConsumer();
-    await requestOutcome("PATCH", `/v1/consumers/${own.id}`, operatorPrincipal, { rateLimit });
+    await requestOutcome("PATCH", `/v1/consumers/${own.id}`, operatorTestPrincipal, { rateLimit });
     return createKey(ownLocationId, own);
   }
 
   it("cannot grant scopes of internal services", async () => {
-    expect(await trySetScopes(operatorPrincipal, consumer.id, ["internal" as Scope])).toBe("invalid_request");
+    expect(await trySetScopes(operatorTestPrincipal, consumer.id, ["internal" as ApiScope])).toBe("invalid_request");
   });
 });

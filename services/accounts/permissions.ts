@@ -1,10 +1,10 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { hasScope, type Scope } from "@pragma/contracts/scopes";
+import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { AccountsContext } from "./context.ts";
-import { findRateLimitOfKey } from "./queries/api-keys.ts";
+import { findApiKeyRateLimit } from "./queries/api-keys.ts";
 
 /**
  * Checks that a principal has all these scopes, which it grants to a consumer or key. Otherwise a key that may manage
@@ -12,7 +12,7 @@ import { findRateLimitOfKey } from "./queries/api-keys.ts";
  *
  * @throws `ApiError` scope_missing, which names the missing scopes.
  */
-export function requireAllScopes(principal: Principal, scopes: readonly Scope[]): void {
+export function requireAllScopes(principal: Principal, scopes: readonly ApiScope[]): void {
   const missing = [...new Set(scopes)].filter((scope) => !hasScope(principal.scopes, scope));
   if (missing.length === 0) return;
   throw new ApiError("scope_missing", {
@@ -31,7 +31,7 @@ export async function findMaxGrantableRateLimit(
   { principal, defaultRateLimit }: Grantor,
 ): Promise<RateLimit | null> {
   if (hasScope(principal.scopes, "admin")) return null;
-  return (await findRateLimitOfKey(tx, principal.keyId)) ?? defaultRateLimit;
+  return (await findApiKeyRateLimit(tx, principal.keyId)) ?? defaultRateLimit;
 }
 
 /**
@@ -61,6 +61,6 @@ export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
  *
  * @throws `ApiError` location_forbidden with this detail.
  */
-export function requireAnyLocationScope(principal: Principal, detail: string): void {
+export function requireLocationsAnyScope(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
 }

@@ -1,5 +1,5 @@
 import { createBodyParserWorker, createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
-import type { BodyIssues } from "@pragma/runtime/json/body-issues";
+import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { type SerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
@@ -13,7 +13,7 @@ const catalogJsonLimits: JsonLimits = { values: 1_000_000, containers: 400_000 }
  *
  * @throws `ApiError` malformed_json.
  */
-export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | BodyIssues {
+export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | RequestBodyIssues {
   const limitIssue = checkJsonLimits(bytes, catalogJsonLimits);
   if (limitIssue) return limitIssue;
   const validated = validateCatalog(parseJsonBody(bytes));

@@ -4,11 +4,11 @@ import { catalogConfig } from "./config.ts";
 import type { CatalogContext } from "./context.ts";
 import { createCatalogBodyReader } from "./parse-catalog-body.ts";
 import {
-  listCatalogCategories,
-  listCatalogModifiers,
-  listCatalogPayments,
-  listCatalogProducts,
-  listCatalogTaxes,
+  listCatalogCategoriesRoute,
+  listCatalogModifiersRoute,
+  listCatalogPaymentsRoute,
+  listCatalogProductsRoute,
+  listCatalogTaxesRoute,
   replaceCatalogRoute,
 } from "./routes/catalog.ts";
 
@@ -24,11 +24,11 @@ export default defineService<typeof catalogConfig, CatalogContext>({
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },
   routes: [
-    listCatalogProducts,
-    listCatalogPayments,
-    listCatalogTaxes,
-    listCatalogModifiers,
-    listCatalogCategories,
+    listCatalogProductsRoute,
+    listCatalogPaymentsRoute,
+    listCatalogTaxesRoute,
+    listCatalogModifiersRoute,
+    listCatalogCategoriesRoute,
     replaceCatalogRoute,
   ],
 });

@@ -5,9 +5,9 @@ import {
   catalogListNames,
 } from "@pragma/contracts/catalog";
 import type { RequestIssue } from "@pragma/contracts/errors";
-import { uniqueItemsCheck } from "@pragma/contracts/fields";
+import { createUniqueItemsCheck } from "@pragma/contracts/fields";
 import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
-import type { BodyIssues } from "@pragma/runtime/json/body-issues";
+import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
 
 /** Limits of one product or modifier. They are higher than those of its schema. */
@@ -17,7 +17,7 @@ const catalogItemLimits = { items: 1_000, levels: 5 };
  * Checks a parsed body against `Catalog`, and checks its references. Returns the catalog or its issues. Validation goes
  * item by item and stops early in a catalog full of errors, which bounds its cost. No issue hides another.
  */
-export function validateCatalog(input: unknown): { catalog: Catalog } | BodyIssues {
+export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();
   const body = z.looseObject({}).safeParse(input);
   if (!body.success) {
@@ -38,7 +38,7 @@ function validateList(name: CatalogListName, list: unknown, issues: IssueCollect
     issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
     return [];
   }
-  const items = z.array(z.custom<{ id?: unknown }>()).check(uniqueItemsCheck(itemName, "id")).safeParse(list);
+  const items = z.array(z.custom<{ id?: unknown }>()).check(createUniqueItemsCheck(itemName, "id")).safeParse(list);
   issues.addZodError(items.error, list, name);
   if (!Array.isArray(list)) return [];
   const validated: unknown[] = [];

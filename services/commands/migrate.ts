@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
-import { ConfigError, readConfig, runtimeConfig } from "@pragma/runtime/config/runtime-config";
+import { ConfigError, commonServiceConfig, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { serverTlsConfig } from "@pragma/runtime/config/server-tls";
 import { prepareDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
@@ -20,7 +20,7 @@ import { grantSchemaToRole } from "./database-role.ts";
 const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
 
 const migrateConfig = z.object({
-  ...runtimeConfig.pick({
+  ...commonServiceConfig.pick({
     ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
     ...{ STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
   }).shape,
@@ -28,7 +28,7 @@ const migrateConfig = z.object({
 });
 const roleUrlConfig = z.object(
   Object.fromEntries(
-    serviceNames.map((name) => [databaseUrlVariable(name), runtimeConfig.shape.DATABASE_URL.optional()]),
+    serviceNames.map((name) => [databaseUrlVariable(name), commonServiceConfig.shape.DATABASE_URL.optional()]),
   ),
 );
 
@@ -42,8 +42,8 @@ async function migrateAll(
   environment: EnvironmentVariables,
   { onlyService, log }: { onlyService: ServiceName | undefined; log: Logger },
 ): Promise<void> {
-  const config = readConfig(migrateConfig, environment);
-  const urls = readConfig(roleUrlConfig, environment);
+  const config = readConfigFromEnvironment(migrateConfig, environment);
+  const urls = readConfigFromEnvironment(roleUrlConfig, environment);
   for (const name of onlyService === undefined ? serviceNames : [onlyService]) {
     const schema = buildServiceSchemaName(config.NAMESPACE, name);
     const db = createDatabasePool({ ...config, DATABASE_POOL: 3 }, { schema, log });
@@ -72,7 +72,10 @@ async function rejectAfter(milliseconds: number, message: string): Promise<never
 
 const log = createLogger({ name: "migrate", level: "info" });
 try {
-  const { SERVICE: onlyService } = readConfig(z.object({ SERVICE: z.enum(serviceNames).optional() }), process.env);
+  const { SERVICE: onlyService } = readConfigFromEnvironment(
+    z.object({ SERVICE: z.enum(serviceNames).optional() }),
+    process.env,
+  );
   await migrateAll(process.env, { onlyService, log });
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);

@@ -1,6 +1,6 @@
 import type { EventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { buildConsumerName } from "@pragma/runtime/messaging/event-consumer";
+import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
 import { loadServiceDefinition } from "../definitions.ts";
 
 /** The services that may publish each event. */
@@ -47,7 +47,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
       ...signals,
       `$JS.API.STREAM.INFO.${stream}`,
       ...consumedTypes.flatMap((type) =>
-        consumerSubjects(buildConsumerName(name, type), { stream, filter: `${namespace}.${type}.>` }),
+        consumerSubjects(buildNatsConsumerName(name, type), { stream, filter: `${namespace}.${type}.>` }),
       ),
     ],
     subscribe: [inboxSubjectOf(name), ...signals],

@@ -1,6 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { apiErrorDefinitions, type ErrorCode, problemSchema } from "@pragma/contracts/errors";
-import { type Scope, scopeDescriptions } from "@pragma/contracts/scopes";
+import { type ApiScope, scopeDescriptions } from "@pragma/contracts/scopes";
 import type { OperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
 
@@ -130,7 +130,7 @@ function descriptionOf({ description: text, scope, deprecation }: OperationDefin
     : "";
   const description = `${text}${deprecationNotice}`;
   if (scope === null) return `${description}\n\nNo API key is required.`;
-  const meaning = !(scope in scopeDescriptions) ? "" : ` (${scopeDescriptions[scope as Scope].toLowerCase()})`;
+  const meaning = !(scope in scopeDescriptions) ? "" : ` (${scopeDescriptions[scope as ApiScope].toLowerCase()})`;
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;
 }
 

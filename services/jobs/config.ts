@@ -1,35 +1,35 @@
-import { numberFromEnv } from "@pragma/runtime/config/runtime-config";
+import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { redisConfig } from "@pragma/runtime/database/redis";
 import { z } from "zod";
 
 export const jobsConfig = redisConfig.extend({
   NAMESPACE: z.string().default("pragma"),
   /** Maximum number of jobs of one location that run at the same time, across all processes. */
-  JOBS_CONCURRENCY: numberFromEnv(1, 1_000).default(5),
+  JOBS_CONCURRENCY: integerEnvSchema(1, 1_000).default(5),
   /** Maximum number of jobs, of all locations, that one process runs at the same time. */
-  JOBS_CONCURRENCY_PER_PROCESS: numberFromEnv(1, 10_000).default(1_000),
+  JOBS_CONCURRENCY_PER_PROCESS: integerEnvSchema(1, 10_000).default(1_000),
   /** Maximum number of unfinished jobs per API key. */
-  JOBS_UNFINISHED_PER_KEY: numberFromEnv(1).default(1_000),
+  JOBS_UNFINISHED_PER_KEY: integerEnvSchema(1).default(1_000),
   /** Maximum number of unfinished jobs per location. */
-  JOBS_UNFINISHED_PER_LOCATION: numberFromEnv(1).default(5_000),
+  JOBS_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(5_000),
   /** Maximum number of unfinished repeating jobs per location. */
-  JOBS_REPEATING_PER_LOCATION: numberFromEnv(1).default(200),
+  JOBS_REPEATING_PER_LOCATION: integerEnvSchema(1).default(200),
   /** Maximum number of children per job, finished ones included. */
-  JOBS_CHILDREN_PER_PARENT: numberFromEnv(1).default(1_000),
+  JOBS_CHILDREN_PER_PARENT: integerEnvSchema(1).default(1_000),
   /** Maximum number of jobs that a location may create per day (UTC). */
-  JOBS_PER_DAY: numberFromEnv(1).default(20_000),
+  JOBS_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Maximum number of message bytes of the jobs that a location may create per day (UTC). */
-  JOBS_BYTES_PER_DAY: numberFromEnv(1).default(200_000_000),
+  JOBS_BYTES_PER_DAY: integerEnvSchema(1).default(200_000_000),
   /** Maximum number of finished jobs that are kept per location; the oldest are removed first. */
-  JOBS_KEPT_PER_LOCATION: numberFromEnv(1).default(100_000),
+  JOBS_KEPT_PER_LOCATION: integerEnvSchema(1).default(100_000),
   /** Highest value of a job's `attempts` option. */
-  JOBS_MOST_ATTEMPTS: numberFromEnv(1).default(25),
+  JOBS_MOST_ATTEMPTS: integerEnvSchema(1).default(25),
   /** Minimum time between two runs of a repeating job, in milliseconds. */
-  JOBS_SHORTEST_REPEAT: numberFromEnv(1).default(60_000),
+  JOBS_SHORTEST_REPEAT: integerEnvSchema(1).default(60_000),
   /** Maximum duration of a job, in milliseconds. */
-  JOBS_LONGEST_DURATION: numberFromEnv(0).default(3_600_000),
+  JOBS_LONGEST_DURATION: integerEnvSchema(0).default(3_600_000),
   /** Days for which finished jobs are kept. */
-  JOBS_KEPT_DAYS: numberFromEnv(1, 3_650).default(30),
+  JOBS_KEPT_DAYS: integerEnvSchema(1, 3_650).default(30),
 });
 
 export type JobsConfig = z.output<typeof jobsConfig>;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
-import type { JobOptions, NewJob } from "@pragma/contracts/job";
+import type { CreateJobRequest, JobOptions } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
@@ -17,16 +17,16 @@ import {
   lockJobCreation,
   updateJob,
 } from "./queries/jobs.ts";
-import { insertNextRun } from "./repeat-job.ts";
-import { maxDueMs, validateRepeatOptions } from "./repeat-schedule.ts";
+import { insertNextJobRun } from "./repeat-job.ts";
+import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
 /** Returns the name by which clients know the queue of a location. */
-export const locationQueueName = (locationId: string) => `jobs-${locationId}`;
+export const getLocationJobQueueName = (locationId: string) => `jobs-${locationId}`;
 
 interface CreateJobOptions {
   locationId: string;
   principal: Principal;
-  job: NewJob;
+  job: CreateJobRequest;
   context: RequestContext;
 }
 
@@ -54,10 +54,10 @@ export async function createJob(
     await checkJobLimits(tx, { locationId, principal, job }, config);
     const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const newJob = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
-    const dueMs = Math.min(maxDueMs, timestamp + delay);
+    const dueMs = Math.min(maxJobDueTimeMs, timestamp + delay);
     const dueAt = delay > 0 && dueMs > Date.now() ? new Date(dueMs) : undefined;
     const row = await insertJob(tx, newJob, dueAt);
-    await insertNextRun(tx, row);
+    await insertNextJobRun(tx, row);
     runAfterCommit(tx, jobQueue.wake);
     return { job: row, isNew: true };
   });
@@ -71,7 +71,7 @@ async function addChildToParent(
 ): Promise<void> {
   const throwParentIssue = (field: string, message: string) =>
     throwIfInvalid([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
-  const queueName = locationQueueName(locationId);
+  const queueName = getLocationJobQueueName(locationId);
   if (parent.queue !== undefined && parent.queue !== queueName) {
     throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
   }
@@ -120,7 +120,11 @@ function createJobLimitError(name: string, maximum: number, unit: string): ApiEr
 const parentFailureOptions = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
 
 /** Returns the issues of a new job: contradictions, and values that the installation does not allow. */
-function validateJob({ message, duration, jobOptions }: NewJob, config: JobsConfig, now: number): RequestIssue[] {
+function validateJob(
+  { message, duration, jobOptions }: CreateJobRequest,
+  config: JobsConfig,
+  now: number,
+): RequestIssue[] {
   const { JOBS_LONGEST_DURATION: maxDurationMs, JOBS_MOST_ATTEMPTS: maxAttempts } = config;
   const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
   const issues: RequestIssue[] = [];
@@ -146,5 +150,5 @@ function validateJob({ message, duration, jobOptions }: NewJob, config: JobsConf
     addConflictIf(chosenOptions.length > 1, option, `At most one of ${chosenOptions.join(", ")} can be set`);
   const isDeduplicatedChild = jobOptions.deduplication && jobOptions.parent;
   addConflictIf(isDeduplicatedChild, "deduplication", "Cannot be combined with parent");
-  return repeat ? [...issues, ...validateRepeatOptions(jobOptions, config.JOBS_SHORTEST_REPEAT, now)] : issues;
+  return repeat ? [...issues, ...validateJobRepeatOptions(jobOptions, config.JOBS_SHORTEST_REPEAT, now)] : issues;
 }

@@ -1,11 +1,11 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestJobs, type TestJobs, uniqueMessage } from "./testing/start-test-jobs.ts";
+import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
-let jobs: TestJobs;
+let jobs: TestJobsService;
 beforeAll(async () => {
-  jobs = await startTestJobs();
+  jobs = await startTestJobsService();
 });
 afterAll(() => jobs?.remove());
 
@@ -45,7 +45,7 @@ describe("an option at its maximum", () => {
 
   it("removeOnFail.age: the failed job keeps its failure", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("fail");
+    const message = createUniqueJobMessage("fail");
     const { id } = await location.createJob({ message, jobOptions: { removeOnFail: { age: maxInteger } } });
     expect((await location.waitForState(id, "failed")).failure).toEqual({ message });
   });

@@ -3,17 +3,22 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Job as BullJob } from "bullmq";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { startTestJobs, type TestJobs, type TestJobsLocation, uniqueMessage } from "./testing/start-test-jobs.ts";
+import {
+  createUniqueJobMessage,
+  startTestJobsService,
+  type TestJobsLocation,
+  type TestJobsService,
+} from "./testing/start-test-jobs.ts";
 
-let jobs: TestJobs;
+let jobs: TestJobsService;
 beforeAll(async () => {
-  jobs = await startTestJobs();
+  jobs = await startTestJobsService();
 });
 afterAll(() => jobs?.remove());
 
 /** Occupies the location's single slot and returns the function that frees it. */
 async function occupyQueue(location: TestJobsLocation): Promise<() => void> {
-  const message = uniqueMessage("held");
+  const message = createUniqueJobMessage("held");
   const { id } = await location.createJob({ message });
   await location.waitForState(id, "active");
   return () => jobs.releasedMessages.add(message);
@@ -24,7 +29,7 @@ async function runInOrder(location: TestJobsLocation, optionsByName: Record<stri
   const release = await occupyQueue(location);
   const messages: string[] = [];
   for (const [name, jobOptions] of Object.entries(optionsByName)) {
-    const message = uniqueMessage(name);
+    const message = createUniqueJobMessage(name);
     messages.push(message);
     const { id } = await location.createJob({ message, jobOptions });
     expect((await location.getStatus(id)).state).toMatch(/waiting|prioritized/);
@@ -84,7 +89,7 @@ describe.concurrent("lifo", () => {
   it("runs a job whose delay has ended before the waiting ones", async () => {
     const location = jobs.createTestLocation();
     const release = await occupyQueue(location);
-    const [plain, first] = [uniqueMessage("plain"), uniqueMessage("first")];
+    const [plain, first] = [createUniqueJobMessage("plain"), createUniqueJobMessage("first")];
     await location.createJob({ message: plain });
     const { id } = await location.createJob({ message: first, jobOptions: { lifo: true, delay: 500 } });
     await location.waitForState(id, "waiting");
@@ -97,7 +102,7 @@ describe.concurrent("lifo", () => {
   it("runs a repeating job before the waiting jobs", async () => {
     const location = jobs.createTestLocation();
     const release = await occupyQueue(location);
-    const [plain, run] = [uniqueMessage("plain"), uniqueMessage("run")];
+    const [plain, run] = [createUniqueJobMessage("plain"), createUniqueJobMessage("run")];
     await location.createJob({ message: plain });
     await location.createJob({ message: run, jobOptions: { lifo: true, repeat: { every: 60_000, limit: 1 } } });
     release();
@@ -110,7 +115,7 @@ describe.concurrent("lifo", () => {
 describe.concurrent("attempts", () => {
   it("retries a failed job", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("fail once");
+    const message = createUniqueJobMessage("fail once");
     const { id } = await location.createJob({ message, jobOptions: { attempts: 3 } });
     expect(await location.waitForState(id, "completed")).toMatchObject({ attemptsMade: 1, failure: null });
     expect(countStarts(message)).toBe(2);
@@ -118,7 +123,7 @@ describe.concurrent("attempts", () => {
 
   it("fails a job after the last attempt", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("fail");
+    const message = createUniqueJobMessage("fail");
     const { id } = await location.createJob({ message, jobOptions: { attempts: 3 } });
     expect((await location.waitForState(id, "failed")).attemptsMade).toBe(3);
     expect(countStarts(message)).toBe(3);
@@ -136,7 +141,10 @@ describe.concurrent("backoff", () => {
     ["exponential: a doubling delay", { type: "exponential", delay: 250 }, 750],
   ] as const)("%s", async (_, backoff, minMs) => {
     const location = jobs.createTestLocation();
-    const { id } = await location.createJob({ message: uniqueMessage("fail"), jobOptions: { attempts: 3, backoff } });
+    const { id } = await location.createJob({
+      message: createUniqueJobMessage("fail"),
+      jobOptions: { attempts: 3, backoff },
+    });
     await location.waitForState(id, "delayed");
     expect(await measureMs(location.waitForState(id, "failed"))).toBeGreaterThan(minMs / 2);
     const job = await location.getQueuedJob(id);
@@ -166,7 +174,7 @@ describe.concurrent("jobId", () => {
 describe.concurrent("jobId that is an integer or a name that BullMQ uses", () => {
   it.each(["12", "wait", "meta"])("%s: the job completes", async (jobId) => {
     const location = jobs.createTestLocation();
-    await location.createJob({ message: uniqueMessage("Named"), jobOptions: { jobId } });
+    await location.createJob({ message: createUniqueJobMessage("Named"), jobOptions: { jobId } });
     expect((await location.waitForState(jobId, "completed")).id).toBe(jobId);
   });
 });
@@ -177,7 +185,7 @@ describe.concurrent("jobId of a removed job", () => {
     ["failed", "fail", { removeOnFail: true }],
   ] as const)("can be used again: %s", async (_, name, options) => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage(name);
+    const message = createUniqueJobMessage(name);
     const jobOptions = { jobId: "nightly", ...options };
     for (const expectedStarts of [1, 2]) {
       await location.createJob({ message, jobOptions });
@@ -230,7 +238,7 @@ describe.concurrent("parent", () => {
 
   it("waits for a child that is added while it runs, and runs once", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Running parent");
+    const message = createUniqueJobMessage("Running parent");
     const parent = await location.createJob({ message, duration: 500 });
     await location.waitForState(parent.id, "active");
     const child = await location.createJob({
@@ -249,11 +257,11 @@ describe.concurrent("a failed child", () => {
     parentOptions: JobOptions,
   ): Promise<{ location: TestJobsLocation; parentId: string; message: string }> {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Parent of a failing child");
+    const message = createUniqueJobMessage("Parent of a failing child");
     const parent = await location.createJob({ message, jobOptions: { delay: 500 } });
     await location.waitForState(parent.id, "delayed");
     const child = await location.createJob({
-      message: uniqueMessage("fail"),
+      message: createUniqueJobMessage("fail"),
       jobOptions: { parent: { id: parent.id }, delay: 900, ...parentOptions },
     });
     await location.waitForState(child.id, "failed");
@@ -286,7 +294,10 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
   it("true removes the job", async () => {
     const location = jobs.createTestLocation();
     const done = await location.createJob({ message: "Done", jobOptions: { removeOnComplete: true } });
-    const failed = await location.createJob({ message: uniqueMessage("fail"), jobOptions: { removeOnFail: true } });
+    const failed = await location.createJob({
+      message: createUniqueJobMessage("fail"),
+      jobOptions: { removeOnFail: true },
+    });
     for (const { id } of [done, failed]) await eventually("the job to be removed", () => location.isJobRemoved(id));
   });
 
@@ -319,11 +330,11 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
   it("an age removes older jobs when the next one finishes", async () => {
     const location = jobs.createTestLocation();
     const jobOptions = { removeOnFail: { age: 1 } };
-    const old = await location.createJob({ message: uniqueMessage("fail"), jobOptions });
+    const old = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });
     await location.waitForState(old.id, "failed");
     await sleep(1_200);
     expect(await location.isJobRemoved(old.id)).toBe(false);
-    const recent = await location.createJob({ message: uniqueMessage("fail"), jobOptions });
+    const recent = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });
     await location.waitForState(recent.id, "failed");
     await eventually("the old job to be removed", () => location.isJobRemoved(old.id));
     expect(await location.isJobRemoved(recent.id)).toBe(false);
@@ -354,7 +365,7 @@ describe.concurrent("stackTraceLimit", () => {
   ])("%s keeps the stack traces of %i of 3 failures", async (stackTraceLimit, traceCount) => {
     const location = jobs.createTestLocation();
     const jobOptions = { attempts: 3, ...(stackTraceLimit !== undefined && { stackTraceLimit }) };
-    const { id } = await location.createJob({ message: uniqueMessage("fail"), jobOptions });
+    const { id } = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });
     await eventually("BullMQ to record it", async () => (await location.getQueuedJob(id))?.attemptsMade === 3);
     expect((await location.getQueuedJob(id))?.stacktrace).toHaveLength(traceCount);
   });
@@ -377,7 +388,7 @@ describe.concurrent("sizeLimit", () => {
 describe.concurrent("repeat", () => {
   it("runs at an interval until its limit", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Interval");
+    const message = createUniqueJobMessage("Interval");
     const { id } = await location.createJob({ message, jobOptions: { repeat: { every: 300, limit: 3 } } });
     expect((await location.getStatus(id)).state).toBe("repeating");
     const done = await location.waitForState(id, "completed");
@@ -390,7 +401,7 @@ describe.concurrent("repeat", () => {
 
   it("runs by a cron pattern between its start and end dates", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Each second");
+    const message = createUniqueJobMessage("Each second");
     const startDate = Date.now() + 1_500;
     const endDate = new Date(startDate + 2_500).toISOString();
     const repeat = { pattern: "* * * * * *", tz: "Europe/Paris", startDate, endDate };
@@ -403,7 +414,7 @@ describe.concurrent("repeat", () => {
 
   it("runs at an interval until its end date", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Until");
+    const message = createUniqueJobMessage("Until");
     const repeat = { every: 2_000, endDate: Date.now() + 3_500 };
     const { id } = await location.createJob({ message, jobOptions: { repeat } });
     expect(await location.waitForState(id, "completed")).toMatchObject({ runs: 2 });
@@ -412,7 +423,7 @@ describe.concurrent("repeat", () => {
 
   it("runs immediately and then by a pattern", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Immediately");
+    const message = createUniqueJobMessage("Immediately");
     const repeat = { pattern: "0 0 1 1 *", immediately: true };
     const { id } = await location.createJob({ message, jobOptions: { repeat } });
     await eventually("the first run", async () => (await location.getStatus(id)).runs === 1);
@@ -422,7 +433,7 @@ describe.concurrent("repeat", () => {
 
   it("retries a run as often as the job's attempts allow", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("fail once");
+    const message = createUniqueJobMessage("fail once");
     const { id } = await location.createJob({
       message,
       jobOptions: { repeat: { every: 60_000, limit: 1 }, attempts: 2 },
@@ -443,7 +454,10 @@ describe("attempts", () => {
       return moveToFailed.apply(this, parameters as Parameters<typeof moveToFailed>) as never;
     });
     const location = jobs.createTestLocation();
-    const { id } = await location.createJob({ message: uniqueMessage("fail once"), jobOptions: { attempts: 2 } });
+    const { id } = await location.createJob({
+      message: createUniqueJobMessage("fail once"),
+      jobOptions: { attempts: 2 },
+    });
     expect(await measureMs(location.waitForState(id, "completed"))).toBeLessThan(2_500);
     delayedMove.mockRestore();
   });

@@ -5,8 +5,8 @@ import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
-import { admitDueJobs, type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
-import { type RunJobServices, runJob } from "./run-job.ts";
+import { admitDueJobs, type JobPrimaryKey, type JobRow, updateJob } from "./queries/jobs.ts";
+import { type JobRunnerServices, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof startJobQueue>;
 
@@ -14,7 +14,7 @@ export const bullQueueName = "jobs-public";
 /** The BullMQ name of every job. */
 export const bullJobName = "message";
 /** Returns a job's BullMQ id. BullMQ rejects the colon in the id of a run; no id from a client contains `~`. */
-export const toBullJobId = ({ locationId, id }: JobKey) => `${locationId}.${id.replace(":", "~")}`;
+export const toBullJobId = ({ locationId, id }: JobPrimaryKey) => `${locationId}.${id.replace(":", "~")}`;
 /** Keeps BullMQ's event stream in Redis short, since nothing reads it. */
 export const bullEventStreamOptions = { events: { maxLen: 10 } };
 
@@ -50,7 +50,7 @@ const maxStalledCount = 100;
  * processes immediately, whereas each process polls PostgreSQL only at intervals; and its board on the ops port shows
  * operators each job with its progress, log and stack traces (the options keepLogs and stackTraceLimit).
  */
-export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
+export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices) {
   const { db, log } = runServices;
   const stopping = new AbortController();
   // Every running job adds a listener.
@@ -62,7 +62,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
   const redisOutage = createOutageLog(log, "Redis is unavailable or full");
   connection.on("error", redisOutage.recordFailure).on("ready", redisOutage.recordRecovery);
   const bullOptions = { connection, prefix: config.NAMESPACE, skipVersionCheck: true };
-  const queue = new Queue<JobKey, void>(bullQueueName, { ...bullOptions, streams: bullEventStreamOptions });
+  const queue = new Queue<JobPrimaryKey, void>(bullQueueName, { ...bullOptions, streams: bullEventStreamOptions });
   queue.on("error", () => {});
 
   /** Adds a job to BullMQ, or retries it there after a failed attempt, which keeps the traces of earlier attempts. */
@@ -96,7 +96,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
     concurrency: maxConcurrentAdds,
     pollMs,
   });
-  const worker = new Worker<JobKey, void>(
+  const worker = new Worker<JobPrimaryKey, void>(
     bullQueueName,
     (queued) => runJob(runServices, { key: queued.data, queued, signal: stopping.signal }),
     {

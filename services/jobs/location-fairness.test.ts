@@ -1,10 +1,10 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestJobs, type TestJobs, uniqueMessage } from "./testing/start-test-jobs.ts";
+import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
-let jobs: TestJobs;
+let jobs: TestJobsService;
 beforeAll(async () => {
-  jobs = await startTestJobs({ JOBS_CONCURRENCY: "5", JOBS_CONCURRENCY_PER_PROCESS: "20" });
+  jobs = await startTestJobsService({ JOBS_CONCURRENCY: "5", JOBS_CONCURRENCY_PER_PROCESS: "20" });
 });
 afterAll(() => jobs?.remove());
 
@@ -32,7 +32,7 @@ describe("5,000 jobs of one location", () => {
 describe("runs that take longer than the interval of their repeating job", () => {
   it("overlap", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("held");
+    const message = createUniqueJobMessage("held");
     const { id } = await location.createJob({ message, jobOptions: { repeat: { every: 500, limit: 3 } } });
     await eventually("all runs to start", () => jobs.startedMessages.filter((each) => each === message).length === 3);
     expect((await location.getStatus(id)).runs).toBe(0);

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobRow } from "./queries/jobs.ts";
-import { startTestJobs, type TestJobs, uniqueMessage } from "./testing/start-test-jobs.ts";
+import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
-let jobs: TestJobs;
+let jobs: TestJobsService;
 beforeAll(async () => {
-  jobs = await startTestJobs({ JOBS_CONCURRENCY: "5" });
+  jobs = await startTestJobsService({ JOBS_CONCURRENCY: "5" });
 });
 afterAll(() => jobs?.remove());
 
@@ -19,7 +19,7 @@ describe("after Redis has lost its data", () => {
   it("every job runs exactly once, and a parent still waits for its child", async () => {
     const location = jobs.createTestLocation();
     const create = (message: string, jobOptions = {}, duration = 0) =>
-      location.createJob({ message: uniqueMessage(message), duration, jobOptions });
+      location.createJob({ message: createUniqueJobMessage(message), duration, jobOptions });
     const done = await create("done");
     const removed = await create("removed", { removeOnComplete: true });
     const failed = await create("fail");
@@ -54,7 +54,7 @@ describe("after Redis has lost its data", () => {
     const jobOptions = { deduplication: { id: "d", ttl: 60_000 } };
     const first = await location.createJob({ message: "First", jobOptions });
     await location.waitForState(first.id, "completed");
-    const message = uniqueMessage("fail");
+    const message = createUniqueJobMessage("fail");
     const retried = await location.createJob({ message, jobOptions: { attempts: 3, backoff: 2_000 } });
     await location.waitForState(retried.id, "delayed");
     await jobs.flushRedis();
@@ -66,7 +66,7 @@ describe("after Redis has lost its data", () => {
 
 describe.concurrent("a stopping process", () => {
   it("requeues its running job, which another process completes", async () => {
-    const testJobs = await startTestJobs();
+    const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();
     const message = "held: requeued";
     const { id } = await location.createJob({ message });
@@ -87,14 +87,14 @@ describe.concurrent("a stopping process", () => {
 });
 
 describe.concurrent("while Redis is unavailable", () => {
-  let redis: DedicatedServer;
+  let redis: DedicatedTestServer;
   beforeAll(async () => {
     redis = await startDedicatedServer("redis");
   });
   afterAll(() => redis?.stop());
 
   it.sequential("jobs can be created and run once Redis is back", async () => {
-    const service = await startTestJobs({ REDIS_URL: redis.url });
+    const service = await startTestJobsService({ REDIS_URL: redis.url });
     await redis.kill();
     const location = service.createTestLocation();
     const { id } = await location.createJob({ message: "During the outage" });
@@ -105,7 +105,7 @@ describe.concurrent("while Redis is unavailable", () => {
   });
 
   it.sequential("a process stops within 8 seconds", async () => {
-    const service = await startTestJobs({ REDIS_URL: redis.url });
+    const service = await startTestJobsService({ REDIS_URL: redis.url });
     const { id } = await service.createTestLocation().createJob({ message: "Before the outage" });
     expect(id).toBeDefined();
     await redis.kill();
@@ -119,7 +119,7 @@ describe.concurrent("a job that BullMQ has lost", () => {
   const removeFromQueue = async (job: { remove(): Promise<unknown> } | undefined) => job?.remove();
 
   it("is added to it again", async () => {
-    const testJobs = await startTestJobs();
+    const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();
     const busy = await location.createJob({ message: "busy", duration: 60_000 });
     await location.waitForState(busy.id, "active");
@@ -135,7 +135,7 @@ describe.concurrent("a job that BullMQ has lost", () => {
   });
 
   it("and whose process died runs elsewhere once the lease has expired", async () => {
-    const testJobs = await startTestJobs();
+    const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();
     const { id } = await location.createJob({ message: "orphaned" });
     await location.waitForState(id, "completed");
@@ -154,7 +154,7 @@ describe.concurrent("a job that BullMQ has lost", () => {
 describe.concurrent("a process that has lost its lease", () => {
   /** Starts a job whose lease another process then acquires. */
   async function startStalledJob(message: string, jobOptions = {}) {
-    const testJobs = await startTestJobs();
+    const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();
     const { id } = await location.createJob({ message, jobOptions, duration: 300 });
     await location.waitForState(id, "active");
@@ -199,14 +199,17 @@ describe.concurrent("jobs of the version with one BullMQ queue per location", ()
   it("run after an upgrade, a parent after its children", async () => {
     const location = jobs.createTestLocation();
     const delayed = { delay: 2_000 };
-    const plain = await location.createJob({ message: uniqueMessage("plain"), jobOptions: delayed });
-    const parent = await location.createJob({ message: uniqueMessage("parent"), jobOptions: delayed });
+    const plain = await location.createJob({ message: createUniqueJobMessage("plain"), jobOptions: delayed });
+    const parent = await location.createJob({ message: createUniqueJobMessage("parent"), jobOptions: delayed });
     const child = await location.createJob({
-      message: uniqueMessage("child"),
+      message: createUniqueJobMessage("child"),
       jobOptions: { delay: 4_000, parent: { id: parent.id } },
     });
     const repeat = { every: 500, limit: 2, startDate: Date.now() + 2_000 };
-    const repeating = await location.createJob({ message: uniqueMessage("repeating"), jobOptions: { repeat } });
+    const repeating = await location.createJob({
+      message: createUniqueJobMessage("repeating"),
+      jobOptions: { repeat },
+    });
     await jobs.db.sql`delete from jobs where location_id = ${location.locationId} and run_of is not null`;
     await jobs.db.sql`
       update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()

@@ -1,14 +1,14 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { countUnfinishedRuns, insertJob, type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
+import { countUnfinishedJobRuns, insertJob, type JobPrimaryKey, type JobRow, updateJob } from "./queries/jobs.ts";
 import { computeNextDueMs } from "./repeat-schedule.ts";
 
 /**
  * Inserts the next run of a repeating job as a separate job. The first run is inserted when the repeating job is
  * created, each later one when the run before it starts. Inserts nothing once the limit or end date is reached.
  */
-export async function insertNextRun(tx: SqlTransaction, job: JobRow): Promise<void> {
+export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise<void> {
   const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
-  if (!repeat || (repeat.limit !== undefined && job.runs + (await countUnfinishedRuns(tx, job)) >= repeat.limit))
+  if (!repeat || (repeat.limit !== undefined && job.runs + (await countUnfinishedJobRuns(tx, job)) >= repeat.limit))
     return;
   const dueMs = computeNextDueMs(repeat, job.lastDue, Date.now());
   if (dueMs === undefined) return;
@@ -24,8 +24,8 @@ export async function insertNextRun(tx: SqlTransaction, job: JobRow): Promise<vo
  * Finishes a repeating job that has no unfinished run. An unfinished run exists until the limit or end date is reached,
  * because each run inserts the next one when it starts.
  */
-export async function finishRepeatingJob(tx: SqlTransaction, key: JobKey): Promise<void> {
-  if ((await countUnfinishedRuns(tx, key)) > 0) return;
+export async function finishRepeatingJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
+  if ((await countUnfinishedJobRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
   await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
 }

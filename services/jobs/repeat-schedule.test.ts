@@ -1,6 +1,6 @@
 import type { JobRepeatOptions } from "@pragma/contracts/job";
 import { describe, expect, it } from "vitest";
-import { computeNextDueMs, validateRepeatOptions } from "./repeat-schedule.ts";
+import { computeNextDueMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
 const minuteMs = 60_000;
 /** The next leap year is 2104, so that the search for February 29 takes longest. */
@@ -31,7 +31,7 @@ describe("a pattern that rarely matches is checked quickly", () => {
     { pattern: "0 0 * 2 7L", startDate: startOfLastYear },
   ])("$pattern, $tz, from $startDate", (repeat) => {
     const cpuMs = measureCpuMs(() => {
-      expect(validateRepeatOptions({ repeat }, minuteMs, now)).toEqual([]);
+      expect(validateJobRepeatOptions({ repeat }, minuteMs, now)).toEqual([]);
       const startMs = repeat.startDate === undefined ? now : Date.parse(startOfLastYear);
       const first = computeNextDueMs(repeat, null, now) ?? 0;
       expect(first).toBeGreaterThan(startMs);
@@ -52,7 +52,7 @@ describe("a pattern that rarely matches is checked quickly", () => {
   ])("%s in %s is rejected", (pattern, tz, reason) => {
     // None of the nine Februaries from 2097 on has a fifth Monday.
     const cpuMs = measureCpuMs(() => {
-      expect(validateRepeatOptions({ repeat: { pattern, tz } }, minuteMs, now)).toMatchObject([
+      expect(validateJobRepeatOptions({ repeat: { pattern, tz } }, minuteMs, now)).toMatchObject([
         { path: "jobOptions.repeat.pattern", message: expect.stringMatching(reason) },
       ]);
     });
@@ -74,7 +74,7 @@ describe("the shortest interval of a pattern", () => {
     ["0 0 8 * * *", 1_440 * minuteMs, true],
     ["0 0 8 * * *", 1_441 * minuteMs, false],
   ])("%s with a minimum of %i ms: allowed is %s", (pattern, minRepeatMs, isAllowed) => {
-    const issues = validateRepeatOptions({ repeat: { pattern } }, minRepeatMs, Date.parse("2026-05-29T00:00:00Z"));
+    const issues = validateJobRepeatOptions({ repeat: { pattern } }, minRepeatMs, Date.parse("2026-05-29T00:00:00Z"));
     expect(issues.map(({ code }) => code)).toEqual(isAllowed ? [] : ["too_small"]);
   });
 });

@@ -6,7 +6,7 @@ import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 const maxYearsAhead = 10;
 
 /** The last millisecond of the year 9999, the latest due time: PostgreSQL and JavaScript dates end not much later. */
-export const maxDueMs = Date.parse("9999-12-31T23:59:59.999Z");
+export const maxJobDueTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The options that a repeating job cannot have, each with the reason. */
 const optionsExcludedByRepeat = {
@@ -21,7 +21,7 @@ const optionsExcludedByRepeat = {
  * Returns the issues of a repeating job's options: conflicts between them, and values that the installation does not
  * allow. All times are in milliseconds.
  */
-export function validateRepeatOptions(options: JobOptions, minRepeatMs: number, now: number): RequestIssue[] {
+export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: number, now: number): RequestIssue[] {
   const { repeat = {} } = options;
   const { every, pattern, startDate, endDate, immediately } = repeat;
   const issues: RequestIssue[] = [];
@@ -38,7 +38,7 @@ export function validateRepeatOptions(options: JobOptions, minRepeatMs: number, 
     addIssue("repeat.immediately", "conflict", "Cannot be combined with startDate");
   }
   for (const [option, date] of Object.entries({ startDate, endDate })) {
-    if (date !== undefined && toTimestampMs(date) > maxDueMs)
+    if (date !== undefined && toTimestampMs(date) > maxJobDueTimeMs)
       addIssue(`repeat.${option}`, "too_big", "Must not be after the year 9999");
   }
   if (endDate !== undefined && toTimestampMs(endDate) <= now)
@@ -72,7 +72,7 @@ export function computeNextDueMs(repeat: JobRepeatOptions, lastDue: number | nul
       .next()
       .getTime();
   }
-  dueMs = Math.min(dueMs, maxDueMs);
+  dueMs = Math.min(dueMs, maxJobDueTimeMs);
   return endDate !== undefined && dueMs > toTimestampMs(endDate) ? undefined : dueMs;
 }
 

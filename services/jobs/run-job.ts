@@ -9,16 +9,16 @@ import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } fr
 import {
   acquireJobLease,
   deleteJob,
-  type JobKey,
+  type JobPrimaryKey,
   type JobRow,
+  jobLeaseExpiry,
   type LeasedJobKey,
-  leaseExpiry,
   lockJob,
   updateJob,
 } from "./queries/jobs.ts";
 import { applyJobRetention } from "./queries/remove-jobs.ts";
-import { finishRepeatingJob, insertNextRun } from "./repeat-job.ts";
-import { maxDueMs } from "./repeat-schedule.ts";
+import { finishRepeatingJob, insertNextJobRun } from "./repeat-job.ts";
+import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
 /** How a job ended: with its result or with the message of its failure. */
 type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
@@ -70,11 +70,11 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
  * Acquires the lease of a queued job and returns the job; undefined if another process holds the lease. For a run of a
  * repeating job, inserts the next run and returns the message of the repeating job.
  */
-async function startJob(tx: SqlTransaction, key: JobKey): Promise<JobRow | undefined> {
+async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow | undefined> {
   const job = await acquireJobLease(tx, key);
   if (!job || job.runOf === null) return job;
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
-  if (repeating?.lastDue === job.timestamp) await insertNextRun(tx, repeating);
+  if (repeating?.lastDue === job.timestamp) await insertNextJobRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
 }
 
@@ -82,13 +82,13 @@ async function startJob(tx: SqlTransaction, key: JobKey): Promise<JobRow | undef
  * Does the work of a job and returns its result. The function must call `reportProgress` with a percentage at least
  * every five seconds, since that renews the lease. The signal is aborted when the job must return to the queue.
  */
-export type PerformJob = (
+export type JobHandler = (
   payload: JobPayload,
   { reportProgress, signal }: { reportProgress: (percent: number) => Promise<void>; signal: AbortSignal },
 ) => Promise<JobResult>;
 
 /** Waits for the job's duration, in milliseconds, and reports the progress. */
-export const waitForJobDuration: PerformJob = async ({ message, duration }, { reportProgress, signal }) => {
+export const performJobBySleeping: JobHandler = async ({ message, duration }, { reportProgress, signal }) => {
   const startedAtMs = performance.now();
   const elapsedMs = () => performance.now() - startedAtMs;
   const stepMs = Math.min(Math.max(duration / 20, 250), 5_000);
@@ -101,10 +101,10 @@ export const waitForJobDuration: PerformJob = async ({ message, duration }, { re
 };
 
 /** The resources that `runJob` uses. */
-export interface RunJobServices {
+export interface JobRunnerServices {
   db: Database;
   log: Logger;
-  perform: PerformJob;
+  perform: JobHandler;
 }
 
 /**
@@ -113,8 +113,8 @@ export interface RunJobServices {
  * then runs neither after it has finished nor twice at the same time. The signal is aborted when the process stops.
  */
 export async function runJob(
-  { db, log, perform }: RunJobServices,
-  { key, queued, signal }: { key: JobKey; queued: QueuedJob; signal: AbortSignal },
+  { db, log, perform }: JobRunnerServices,
+  { key, queued, signal }: { key: JobPrimaryKey; queued: QueuedJob; signal: AbortSignal },
 ): Promise<void> {
   const inTransaction = <T>(work: (tx: SqlTransaction) => Promise<T>) =>
     retryTransient(() => db.transaction(work), signal);
@@ -127,7 +127,7 @@ export async function runJob(
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
-    await updateJob(db.sql, job, { heldUntil: leaseExpiry(db.sql), progress }).catch(() => {});
+    await updateJob(db.sql, job, { heldUntil: jobLeaseExpiry(db.sql), progress }).catch(() => {});
   };
   await runWithRequestContext({ traceparent, operation }, async ({ traceId }) => {
     const startedAtMs = performance.now();
@@ -164,7 +164,7 @@ async function recordJobFailure(
   if (attemptsMade >= attempts) return finishJob(tx, job, { outcome: "failed", failure });
   const strategy = Backoffs.normalize(backoff as number | BackoffOptions);
   const backoffMs = strategy ? ((await Backoffs.calculate(strategy, attemptsMade, error, queued)) ?? 0) : 0;
-  const dueMs = Math.min(maxDueMs, Date.now() + backoffMs);
+  const dueMs = Math.min(maxJobDueTimeMs, Date.now() + backoffMs);
   const waitingFields = {
     heldUntil: null,
     queuedAt: null,

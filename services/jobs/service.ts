@@ -6,10 +6,10 @@ import { startJobQueue } from "./job-queue.ts";
 import { countAllUnfinishedJobs } from "./queries/jobs.ts";
 import { removeOldJobs } from "./queries/remove-jobs.ts";
 import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
-import { type PerformJob, waitForJobDuration } from "./run-job.ts";
+import { type JobHandler, performJobBySleeping } from "./run-job.ts";
 
 /** Returns the definition of the jobs service, whose jobs run the given function. */
-export function defineJobsService(perform: PerformJob) {
+export function defineJobsService(perform: JobHandler) {
   return defineService<typeof jobsConfig, JobsContext>({
     name: "jobs",
     module: import.meta.url,
@@ -32,4 +32,4 @@ export function defineJobsService(perform: PerformJob) {
 }
 
 /** The jobs service: queues jobs per location and runs them. */
-export default defineJobsService(waitForJobDuration);
+export default defineJobsService(performJobBySleeping);

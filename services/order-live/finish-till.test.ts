@@ -4,11 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfig } from "./config.ts";
 import { removeOldOrders } from "./periodic/remove-old-orders.ts";
 import { changeLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
-import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "./testing/start-test-order-live.ts";
+import {
+  createPosPrincipal,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
+} from "./testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
 });
 afterAll(() => orderLive.remove());
 

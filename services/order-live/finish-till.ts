@@ -2,8 +2,13 @@ import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type OrderLiveConfig, orderRetentionCutoff } from "./config.ts";
-import { findLiveOrderStates, insertDepartedOrders, markOrdersDeparted, recordFinalTill } from "./queries/orders.ts";
-import { appendDepartedOrders, lockLocationStream } from "./queries/streams.ts";
+import {
+  findLiveOrderStates,
+  insertUnsentReportedOrders,
+  markOrdersDeparted,
+  recordFinalTillReport,
+} from "./queries/orders.ts";
+import { appendOrderDeparturesToStream, lockLocationStream } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders: those that the report contains, and those that
@@ -12,7 +17,7 @@ import { appendDepartedOrders, lockLocationStream } from "./queries/streams.ts";
  *
  * @returns the last position of the location's stream.
  */
-export async function finishTill(
+export async function removeLiveOrdersOfFinalTill(
   tx: SqlTransaction,
   { locationId, tillId, orderIds, ...report }: EventData<"report.finalized">,
   config: OrderLiveConfig,
@@ -20,7 +25,7 @@ export async function finishTill(
   const closedAt = dateTimeToUtc(report.finalizedAt);
   const lastPosition = await lockLocationStream(tx, locationId);
   const [isNewlyFinal, liveOrders] = await Promise.all([
-    recordFinalTill(tx, { locationId, tillId }),
+    recordFinalTillReport(tx, { locationId, tillId }),
     findLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
   ]);
   const reportedIds = new Set(orderIds);
@@ -30,6 +35,6 @@ export async function finishTill(
   // A reprocessed till may be older than the retention period. Its orders were removed and are not inserted again.
   const isWithinRetention = report.revision === 1 || closedAt > orderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
-    await insertDepartedOrders(tx, { locationId, tillId, ids: orderIds, closedAt });
-  return appendDepartedOrders(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
+    await insertUnsentReportedOrders(tx, { locationId, tillId, ids: orderIds, closedAt });
+  return appendOrderDeparturesToStream(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

@@ -9,7 +9,7 @@ const booleanQueryParam = (description: string) =>
     .meta({ description, type: "boolean" });
 
 /** The query parameters that filter lists and streams; an omitted one matches any order. */
-export const orderFilterQuery = {
+export const liveOrderFilterQueryShape = {
   isPaid: booleanQueryParam("Returns only paid orders (`true`) or only unpaid orders (`false`)"),
   isTransferred: booleanQueryParam(
     "Returns only transferred orders (`true`) or only orders that are not transferred (`false`)",
@@ -18,15 +18,15 @@ export const orderFilterQuery = {
   tillId: z.guid().toLowerCase().optional().meta({ description: "Returns only the orders of this till" }),
 };
 
-export type OrderFilter = { [Name in keyof OrderFilterFields]?: OrderFilterFields[Name] | undefined };
+export type LiveOrderFilter = { [Name in keyof OrderFilterFields]?: OrderFilterFields[Name] | undefined };
 
 /** Returns the filter fields of a query. */
-export function pickOrderFilter({ tillId, isPaid, isTransferred, isCanceled }: OrderFilter): OrderFilter {
+export function pickOrderFilterFields({ tillId, isPaid, isTransferred, isCanceled }: LiveOrderFilter): LiveOrderFilter {
   return { tillId, isPaid, isTransferred, isCanceled };
 }
 
 /** Returns whether an order with these filter fields matches the filter. An unlisted order (null) never matches. */
-export function matchesOrderFilter(filter: OrderFilter, fields: OrderFilterFields | null): boolean {
+export function matchesOrderFilter(filter: LiveOrderFilter, fields: OrderFilterFields | null): boolean {
   const names = Object.keys(filter) as (keyof OrderFilterFields)[];
   return fields !== null && names.every((name) => filter[name] === undefined || filter[name] === fields[name]);
 }

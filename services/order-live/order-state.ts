@@ -18,7 +18,7 @@ export interface OrderClosingFlags extends Pick<OrderFilterFields, "isPaid" | "i
 }
 
 /** The stored state of an order, without its content. */
-export interface OrderState extends OrderFilterFields, OrderClosingFlags {
+export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
   revisionHash: string | null;
   /** The latest `modifiedAt` that the point of sale has sent; null if it has sent none. */
   modifiedAt: string | null;
@@ -51,9 +51,9 @@ export interface IncomingOrderState extends OrderClosingFlags {
  * older than the stored revision. A departed order becomes live again only under another till. If the report of its till
  * contains it, the change must also be later than that till's close.
  */
-export function shouldSkipUpsert(
+export function shouldSkipOrderUpsert(
   incoming: IncomingOrderState,
-  stored: OrderState | undefined,
+  stored: StoredOrderState | undefined,
   finalTills: ReadonlySet<string>,
 ): boolean {
   if (finalTills.has(incoming.tillId)) return true;
@@ -72,7 +72,7 @@ function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): bo
 }
 
 /** Returns the later of two times, each of which may be null. */
-export function laterTime(one: string | null, other: string | null): string | null {
+export function pickLaterTime(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return isUtcBefore(one, other) ? other : one;
 }
@@ -83,9 +83,9 @@ export function laterTime(one: string | null, other: string | null): string | nu
  * publishes `order.call` when it is new, was closed before, or has other products or menus than before. Payments alone
  * publish nothing.
  */
-export function determineOrderEvent(
-  before: (OrderClosingFlags & Pick<OrderState, "rowsHash">) | undefined,
-  after: OrderClosingFlags & Pick<OrderState, "rowsHash">,
+export function determineOrderEventType(
+  before: (OrderClosingFlags & Pick<StoredOrderState, "rowsHash">) | undefined,
+  after: OrderClosingFlags & Pick<StoredOrderState, "rowsHash">,
 ): OrderEventType | undefined {
   if (after.isCanceled && !before?.isCanceled) return "order.canceled";
   if (after.isTransferred && !before?.isTransferred) return "order.transferred";
@@ -99,7 +99,7 @@ function isClosed({ isPaid, isCanceled, isTransferred, isManuallyClosed }: Order
 }
 
 /** Returns the filter fields of a listed order; null for an order that lists omit (training or departed). */
-export function listedFilterFields(
+export function getListedOrderFilterFields(
   order: (OrderFilterFields & { isTraining: boolean; hasLeft?: boolean }) | undefined,
 ): OrderFilterFields | null {
   if (!order || order.isTraining || order.hasLeft) return null;
@@ -108,7 +108,7 @@ export function listedFilterFields(
 }
 
 /** Returns a hash of an order's products and menus that does not depend on their order. */
-export function computeRowsHash({ productRowList, menuRowList }: OrderData): string {
+export function computeOrderRowsHash({ productRowList, menuRowList }: OrderData): string {
   const rows = [...productRowList, ...menuRowList].map((row) => JSON.stringify(row)).sort();
   return createHash("sha256").update(rows.join("\n")).digest("base64url");
 }

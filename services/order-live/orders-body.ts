@@ -1,14 +1,14 @@
-import { parseSeenDevice, type SeenDevice } from "@pragma/contracts/device";
+import { parsePosDevice, type SeenDevice } from "@pragma/contracts/device";
 import { boundedArray } from "@pragma/contracts/fields";
 import { maxLiveOrdersPerRequest, OrderLiveInput, pickTopLevelOrderFields } from "@pragma/contracts/order-live";
 import { createBodyParserWorker, createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
-import type { BodyIssues } from "@pragma/runtime/json/body-issues";
+import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { OrderLiveConfig } from "./config.ts";
-import { computeRowsHash, type IncomingOrderState } from "./order-state.ts";
+import { computeOrderRowsHash, type IncomingOrderState } from "./order-state.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -33,7 +33,7 @@ export interface IncomingOrder {
 }
 
 /** The body of an upsert: a list of orders. Every issue has a path such as `[3].data.total`. */
-export const upsertOrdersBody: RequestBodyParser<IncomingOrder[], OrdersBodyServices> = {
+export const upsertOrdersBodyParser: RequestBodyParser<IncomingOrder[], OrdersBodyServices> = {
   schema: boundedArray(OrderLiveInput, maxLiveOrdersPerRequest, { min: 1 }),
   maxBytes: 8 * mebibyte,
   async parse(bytes, { ordersBodyReader, config }, senderId) {
@@ -64,7 +64,7 @@ export type OrdersBodyReader = ReturnType<typeof createOrdersBodyReader>;
  *
  * @throws `ApiError` malformed_json.
  */
-function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: IncomingOrder[] } | BodyIssues {
+function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: IncomingOrder[] } | RequestBodyIssues {
   const limitIssues = checkJsonLimits(bytes, ordersBodyLimits);
   if (limitIssues) return limitIssues;
   const issues = new IssueCollector();
@@ -102,12 +102,12 @@ function toIncomingOrder(order: OrderLiveInput): IncomingOrder {
     id,
     openedAt: data.openedAt,
     isTraining: data.isTraining,
-    device: parseSeenDevice(data.deviceIdentifier, data.deviceName),
+    device: parsePosDevice(data.deviceIdentifier, data.deviceName),
     state: {
       tillId: order.tillId,
       revisionHash: order.revisionHash,
       modifiedAt,
-      rowsHash: computeRowsHash(data),
+      rowsHash: computeOrderRowsHash(data),
       isPaid,
       isTransferred,
       isCanceled,

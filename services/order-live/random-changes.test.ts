@@ -7,19 +7,19 @@ import type { TestService } from "@pragma/runtime/testing/test-service";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "./testing/order-fixtures.ts";
-import { LiveOrderModel } from "./testing/order-model.ts";
+import { LiveOrderReferenceModel } from "./testing/order-model.ts";
 import {
   createPosPrincipal,
-  openStreamAt,
-  startTestOrderLive,
-  type TestOrderLive,
-  upsertOrdersAt,
+  openTestLiveOrderStream,
+  sendOrderUpsertRequest,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
 } from "./testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 let instances: TestService[];
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
   instances = [orderLive, await orderLive.startAnotherInstance()];
 });
 afterAll(() => orderLive.remove());
@@ -73,7 +73,7 @@ class LocationTrial {
   readonly tillIds = Array.from({ length: 4 }, () => randomUUID());
   readonly latestOrders = new Map<string, OrderLiveInput>();
   readonly streams: EventStreamReader[];
-  model = new LiveOrderModel();
+  model = new LiveOrderReferenceModel();
   #seconds = 0;
 
   private constructor({ principal, locationId }: ReturnType<typeof createPosPrincipal>, streams: EventStreamReader[]) {
@@ -84,7 +84,7 @@ class LocationTrial {
 
   static async start(): Promise<LocationTrial> {
     const pos = createPosPrincipal();
-    const streams = await Promise.all(instances.map((instance) => openStreamAt(instance, pos.principal)));
+    const streams = await Promise.all(instances.map((instance) => openTestLiveOrderStream(instance, pos.principal)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     return new LocationTrial(pos, streams);
   }
@@ -111,7 +111,7 @@ class LocationTrial {
   }
 
   async sendOrders(instance: number, orders: OrderLiveInput[]): Promise<string[]> {
-    const applied = await upsertOrdersAt(instances[instance] ?? orderLive, this.principal, ...orders);
+    const applied = await sendOrderUpsertRequest(instances[instance] ?? orderLive, this.principal, ...orders);
     return applied.map(({ id }) => id);
   }
 
@@ -166,7 +166,7 @@ const streamedMessages = (stream: EventStreamReader) =>
     .filter(({ type }) => type !== "ready")
     .map(({ type, data }) => `${type} ${data.id} ${data.revisionHash ?? data.reason}`);
 
-type Command = fc.AsyncCommand<LiveOrderModel, LocationTrial>;
+type Command = fc.AsyncCommand<LiveOrderReferenceModel, LocationTrial>;
 
 /** Commands keep the model in the trial: after two concurrent requests, it is the one of two models that matches. */
 class UpsertCommand implements Command {
@@ -177,7 +177,7 @@ class UpsertCommand implements Command {
     this.inputs = inputs;
   }
   check = () => true;
-  async run(_: LiveOrderModel, trial: LocationTrial) {
+  async run(_: LiveOrderReferenceModel, trial: LocationTrial) {
     const orders = trial.composeOrders(this.inputs);
     const expected = orders.filter((order) => trial.model.upsert(order)).map(({ id }) => id);
     expect(await trial.sendOrders(this.instance, orders)).toEqual(expected);
@@ -191,7 +191,7 @@ class ConcurrentUpsertCommand implements Command {
     this.requests = requests;
   }
   check = () => true;
-  async run(_: LiveOrderModel, trial: LocationTrial) {
+  async run(_: LiveOrderReferenceModel, trial: LocationTrial) {
     const requests = this.requests.map((inputs) => trial.composeOrders(inputs));
     const responses = await Promise.all(requests.map((orders, instance) => trial.sendOrders(instance, orders)));
     // Either request may have been applied first. The streamed messages and the stored revisions show which.
@@ -227,7 +227,7 @@ class FinishTillCommand implements Command {
     this.reportedOrders = reportedOrders;
   }
   check = () => true;
-  async run(_: LiveOrderModel, trial: LocationTrial) {
+  async run(_: LiveOrderReferenceModel, trial: LocationTrial) {
     const tillId = trial.tillIds[this.till] ?? "";
     const orderIds = this.reportedOrders
       .map((order) => trial.ids[order] ?? "")

@@ -3,7 +3,7 @@ import { createLocationLookup } from "@pragma/runtime/service-calls/location-loo
 import { orderLiveConfig } from "./config.ts";
 import type { OrderLiveContext } from "./context.ts";
 import { createOrdersBodyReader } from "./orders-body.ts";
-import { removeOldOrders, trimRevisionLog } from "./periodic/remove-old-orders.ts";
+import { removeOldOrders, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
 import {
   getLiveOrderRoute,
   listLiveOrdersRoute,
@@ -12,7 +12,7 @@ import {
 } from "./routes/orders.ts";
 import { createOrderBroadcaster } from "./stream/order-broadcaster.ts";
 import { eraseLiveOrderData } from "./subscriptions/orders-erased.ts";
-import { finishReportedTill } from "./subscriptions/report-finalized.ts";
+import { removeOrdersOfReportedTill } from "./subscriptions/report-finalized.ts";
 
 /** The order-live service: stores the open orders that points of sale send, and publishes and streams their changes. */
 export default defineService<typeof orderLiveConfig, OrderLiveContext>({
@@ -53,6 +53,6 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],
-  subscriptions: [finishReportedTill, eraseLiveOrderData],
-  periodic: [trimRevisionLog, removeOldOrders],
+  subscriptions: [removeOrdersOfReportedTill, eraseLiveOrderData],
+  periodic: [trimOrderChangeLogTask, removeOldOrders],
 });

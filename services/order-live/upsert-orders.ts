@@ -8,16 +8,16 @@ import { publishEvent, publishEventJson } from "@pragma/runtime/messaging/outbox
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { OrderLiveContext } from "./context.ts";
 import {
-  determineOrderEvent,
-  laterTime,
-  listedFilterFields,
+  determineOrderEventType,
+  getListedOrderFilterFields,
   type OrderEventType,
-  type OrderState,
-  shouldSkipUpsert,
+  pickLaterTime,
+  type StoredOrderState,
+  shouldSkipOrderUpsert,
 } from "./order-state.ts";
 import type { IncomingOrder } from "./orders-body.ts";
-import { findFinalTills, findOrderStates, type NewOrderRow, upsertOrderRows } from "./queries/orders.ts";
-import { appendRevisions, type LiveOrderRevision, lockLocationStream } from "./queries/streams.ts";
+import { findFinalTillIds, findOrderStates, type NewLiveOrderRow, upsertLiveOrderRows } from "./queries/orders.ts";
+import { appendLiveOrderRevisions, type LiveOrderRevision, lockLocationStream } from "./queries/streams.ts";
 
 interface UpsertOrdersOptions {
   locationId: string;
@@ -28,7 +28,7 @@ interface UpsertOrdersOptions {
 /** The effects of one applied order. */
 interface OrderChange {
   incoming: IncomingOrder;
-  stored: NewOrderRow;
+  stored: NewLiveOrderRow;
   event: OrderEventType | undefined;
   /** Undefined for a training order, which no list shows, unless a list showed the order before. */
   revision: LiveOrderRevision | undefined;
@@ -53,7 +53,7 @@ export async function upsertOrders(
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
       lockLocationStream(tx, locationId),
       findOrderStates(tx, { locationId, ids }),
-      findFinalTills(tx, { locationId, tillIds }),
+      findFinalTillIds(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
     const now = new Date().toISOString();
@@ -61,7 +61,7 @@ export async function upsertOrders(
     let position = lastPosition;
     for (const incoming of orders) {
       const before = storedStates.get(incoming.id);
-      if (shouldSkipUpsert(incoming.state, before, finalTills)) continue;
+      if (shouldSkipOrderUpsert(incoming.state, before, finalTills)) continue;
       const change = computeOrderChange(incoming, before, { locationId, now, position });
       position = change.revision?.position ?? position;
       changes.push(change);
@@ -87,20 +87,20 @@ function countStoredBytes(changes: OrderChange[]): number {
 
 function computeOrderChange(
   incoming: IncomingOrder,
-  before: OrderState | undefined,
+  before: StoredOrderState | undefined,
   { locationId, now, position }: { locationId: string; now: string; position: number },
 ): OrderChange {
   const { id, openedAt, isTraining, state, responseContent } = incoming;
-  const event = isTraining ? undefined : determineOrderEvent(before?.isTraining ? undefined : before, state);
-  const listedBefore = listedFilterFields(before);
-  const listedAfter = listedFilterFields({ ...state, isTraining });
+  const event = isTraining ? undefined : determineOrderEventType(before?.isTraining ? undefined : before, state);
+  const listedBefore = getListedOrderFilterFields(before);
+  const listedAfter = getListedOrderFilterFields({ ...state, isTraining });
   const isShown = listedBefore !== null || listedAfter !== null;
   const createdAt = before?.createdAt ?? now;
   const body = mergeJsonObjects(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), responseContent);
-  const stored: NewOrderRow = {
+  const stored: NewLiveOrderRow = {
     id,
     ...state,
-    modifiedAt: laterTime(state.modifiedAt, before?.modifiedAt ?? null),
+    modifiedAt: pickLaterTime(state.modifiedAt, before?.modifiedAt ?? null),
     isTraining,
     sequence: (before?.sequence ?? 0) + (event ? 1 : 0),
     position: isShown ? position + 1 : (before?.position ?? 0),
@@ -137,8 +137,8 @@ async function writeChanges(
   const rows = changes.map(({ stored }) => stored);
   const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
-    upsertOrderRows(tx, locationId, rows),
-    appendRevisions(tx, locationId, revisions),
+    upsertLiveOrderRows(tx, locationId, rows),
+    appendLiveOrderRevisions(tx, locationId, revisions),
     ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }

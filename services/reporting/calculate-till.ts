@@ -4,7 +4,7 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
-import { computeReport, currentReportVersion } from "./calculation/compute-report.ts";
+import { computeReport, currentReportCalculationVersion } from "./calculation/compute-report.ts";
 import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
 import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 
@@ -12,7 +12,7 @@ import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 const acceptedTillSchemas = { V1: toUncheckedSchema(TillV1), V2: toUncheckedSchema(TillV2) };
 
 /** The input of the thread that calculates a till. */
-export interface CalculateTillTask {
+export interface TillCalculationTask {
   bytes: Uint8Array;
   /** SHA-256 of the bytes as they were accepted. */
   hash: string;
@@ -63,7 +63,7 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: CalculateTillTask): TillCalculationResult {
+}: TillCalculationTask): TillCalculationResult {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has hash ${actualHash}, not ${hash}: it has changed.`);
@@ -77,7 +77,7 @@ export default function calculateTill({
   const toDay = createDayFormatter(timeZone);
   return {
     id: report.id,
-    reportVersion: currentReportVersion,
+    reportVersion: currentReportCalculationVersion,
     reportNumber: till.reportNumber,
     totalSales: report.reportV2.totalSales,
     day: toDay(till.startedAt),

@@ -17,7 +17,7 @@ export async function requestPersonalDataErasure(
   db: Database,
   erasure: PersonalDataErasureRequest,
 ): Promise<{ tills: number }> {
-  if ("before" in erasure) return { tills: await requestErasureOfTillsPushedBefore(db, erasure) };
+  if ("before" in erasure) return { tills: await requestTillDataErasureBefore(db, erasure) };
   const { locationId, orderIds } = erasure;
   return db.transaction(async (tx) => {
     const tills = await findOrdersByTill(tx, { locationId, orderIds });
@@ -37,7 +37,7 @@ export async function requestPersonalDataErasure(
  *
  * @returns the number of affected tills.
  */
-export async function requestErasureOfTillsPushedBefore(
+export async function requestTillDataErasureBefore(
   db: Database,
   { locationId, before, traceparent }: { locationId?: string; before: string; traceparent?: string | undefined },
 ): Promise<number> {

@@ -6,7 +6,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { handleEvent } from "@pragma/runtime/messaging/handle-event";
+import { handleEventOnce } from "@pragma/runtime/messaging/handle-event";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
@@ -214,7 +214,7 @@ describe("revisions of a till", () => {
     };
     const services = { db: database, objects } as unknown as ReportingContext;
     const repeated = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
-    await handleEvent(repeated, {
+    await handleEventOnce(repeated, {
       service: "reporting",
       subscription: calculatePushedTill,
       database,

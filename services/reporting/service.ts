@@ -8,7 +8,11 @@ import { createLocationLookup } from "@pragma/runtime/service-calls/location-loo
 import { Hono } from "hono";
 import { z } from "zod";
 import { runAccountingExport } from "./accounting/run-export.ts";
-import type { FailedTillExport, WriteTillEntriesTask, WrittenTillEntries } from "./accounting/write-till-entries.ts";
+import type {
+  EncodedTillJournal,
+  FailedTillAccountingExport,
+  TillJournalEntriesTask,
+} from "./accounting/write-till-entries.ts";
 import { reportingConfig } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
 import { eraseExpiredPersonalData } from "./periodic/erase-expired-personal-data.ts";
@@ -20,21 +24,25 @@ import {
 } from "./queries/accounting-exports.ts";
 import { requestPersonalDataErasure } from "./request-erasure.ts";
 import {
-  createAccountingConfig,
-  deleteAccountingConfig,
-  getAccountingConfig,
-  listAccountingConfigs,
-  replaceAccountingConfig,
+  createAccountingConfigRoute,
+  deleteAccountingConfigRoute,
+  getAccountingConfigRoute,
+  listAccountingConfigsRoute,
+  replaceAccountingConfigRoute,
 } from "./routes/accounting-configs.ts";
-import { createAccountingExport, getAccountingExport, getAccountingExportFile } from "./routes/accounting-exports.ts";
 import {
-  getOrderV1,
-  getOrderV2,
-  getReportV0,
-  getReportV2,
-  listOrders,
-  listReportsV0,
-  listReportsV2,
+  createAccountingExportRoute,
+  getAccountingExportFileRoute,
+  getAccountingExportRoute,
+} from "./routes/accounting-exports.ts";
+import {
+  getOrderV1Route,
+  getOrderV2Route,
+  getReportV0Route,
+  getReportV2Route,
+  listOrdersRoute,
+  listReportsV0Route,
+  listReportsV2Route,
 } from "./routes/reports-and-orders.ts";
 import { calculatePushedTill } from "./subscriptions/till-pushed.ts";
 import { createTillCalculator } from "./till-calculator.ts";
@@ -73,7 +81,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
     const objects = createObjectStore(config.OBJECT_STORE);
     // Tills of a location run one at a time, and so do large tills: the second thread stays free for other tills.
     const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
-    const entryWriterPool = createWorkerPool<WriteTillEntriesTask, WrittenTillEntries | FailedTillExport>(
+    const entryWriterPool = createWorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>(
       import.meta.url,
       "./accounting/write-till-entries",
       {
@@ -111,21 +119,21 @@ export default defineService<typeof reportingConfig, ReportingContext>({
     };
   },
   routes: [
-    listReportsV2,
-    getReportV2,
-    listReportsV0,
-    getReportV0,
-    listOrders,
-    getOrderV1,
-    getOrderV2,
-    createAccountingConfig,
-    listAccountingConfigs,
-    getAccountingConfig,
-    replaceAccountingConfig,
-    deleteAccountingConfig,
-    createAccountingExport,
-    getAccountingExport,
-    getAccountingExportFile,
+    listReportsV2Route,
+    getReportV2Route,
+    listReportsV0Route,
+    getReportV0Route,
+    listOrdersRoute,
+    getOrderV1Route,
+    getOrderV2Route,
+    createAccountingConfigRoute,
+    listAccountingConfigsRoute,
+    getAccountingConfigRoute,
+    replaceAccountingConfigRoute,
+    deleteAccountingConfigRoute,
+    createAccountingExportRoute,
+    getAccountingExportRoute,
+    getAccountingExportFileRoute,
   ],
   subscriptions: [calculatePushedTill],
   periodic: [

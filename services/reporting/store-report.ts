@@ -3,7 +3,7 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { mergeJsonObjects } from "@pragma/runtime/json/join-json";
 import type { SerializedReport } from "./calculate-till.ts";
-import { adjustDayCounts } from "./queries/day-counts.ts";
+import { adjustReportingDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
 
@@ -54,31 +54,34 @@ export async function storeReport(
   });
   await replaceOrders(tx, pushed, rows);
   const previousDays = previousReport ? [previousReport.day] : [];
-  await adjustDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
+  await adjustReportingDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
   return finalized;
 }
 
 /** Deletes the report and orders of a till whose new revision is in training mode. */
-export async function removeReport(tx: SqlTransaction, { tillId, locationId }: TillPushedData): Promise<void> {
+export async function removeReportOfTrainingTill(
+  tx: SqlTransaction,
+  { tillId, locationId }: TillPushedData,
+): Promise<void> {
   const previousReport = await reports.findReportDayOfTill(tx, tillId);
   if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
   await reports.deleteReportOfTill(tx, tillId);
-  await adjustDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
+  await adjustReportingDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
 /** Replaces the orders of a till, and updates the counts of their days. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  rows: orders.OrderRow[],
+  rows: orders.OrderTableRow[],
 ): Promise<void> {
   const ids = [...new Set([...(await orders.findOrderIdsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
-  const before = await orders.findCurrentOrderDays(tx, { locationId, ids });
+  const before = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
   await orders.assignOrdersToLatestTill(tx, { locationId, ids });
-  const after = await orders.findCurrentOrderDays(tx, { locationId, ids });
-  await adjustDayCounts(tx, { locationId, kind: "order", before, after });
+  const after = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
+  await adjustReportingDayCounts(tx, { locationId, kind: "order", before, after });
 }
 
 function toReportFinalizedData(

@@ -1,7 +1,7 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentError } from "@pragma/runtime/retries/transient-error";
-import type { CalculateTillTask, TillCalculationResult } from "./calculate-till.ts";
+import type { TillCalculationResult, TillCalculationTask } from "./calculate-till.ts";
 
 /** A pool of threads that calculates tills without blocking requests. */
 export type TillCalculator = ReturnType<typeof createTillCalculator>;
@@ -10,10 +10,14 @@ export type TillCalculator = ReturnType<typeof createTillCalculator>;
 const largeTillBytes = 4 * 1024 * 1024;
 
 export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
-  const pool = createWorkerPool<CalculateTillTask, TillCalculationResult>(import.meta.url, "./calculate-till", options);
+  const pool = createWorkerPool<TillCalculationTask, TillCalculationResult>(
+    import.meta.url,
+    "./calculate-till",
+    options,
+  );
   const largeTillSemaphore = createKeyedSemaphore(1);
 
-  async function calculate(task: CalculateTillTask): Promise<TillCalculationResult> {
+  async function calculate(task: TillCalculationTask): Promise<TillCalculationResult> {
     try {
       // Retried in a fresh thread: memory that earlier tills used may have caused the failure.
       return await pool.run(task).catch((error) => {
@@ -28,7 +32,7 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
 
   return {
     /** @throws `PermanentError` for a till that needs more memory than a thread has. */
-    run: (task: CalculateTillTask) =>
+    run: (task: TillCalculationTask) =>
       task.bytes.byteLength < largeTillBytes ? calculate(task) : largeTillSemaphore.run(() => calculate(task)),
     close: () => pool.close(),
   };

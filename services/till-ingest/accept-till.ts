@@ -9,7 +9,14 @@ import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { insertTillVersion } from "./queries/till-versions.ts";
-import { createNextRevision, findTill, insertTill, lockTill, type NewTill, type TillRow } from "./queries/tills.ts";
+import {
+  createNextTillRevision,
+  findTill,
+  insertTill,
+  lockTill,
+  type NewTillRow,
+  type TillRow,
+} from "./queries/tills.ts";
 import type { ReceivedTill } from "./validation/till-body-reader.ts";
 
 interface TillSubmission {
@@ -21,7 +28,7 @@ interface TillSubmission {
 }
 
 /** The stored till, and whether this push created it. */
-export interface AcceptedTill {
+export interface TillPushResult {
   till: TillRow;
   isNew: boolean;
 }
@@ -42,7 +49,7 @@ export async function acceptTill(
     config,
   }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
   { location, till, principal, context }: TillSubmission,
-): Promise<AcceptedTill> {
+): Promise<TillPushResult> {
   const row = toNewTill(location, till);
   const existing = await findTill(db.sql, row.id);
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
@@ -76,7 +83,7 @@ export async function acceptTill(
 function toNewTill(
   { id: locationId, application, timeZone }: LocationRef,
   { metadata, hash, bytes }: ReceivedTill,
-): NewTill {
+): NewTillRow {
   return {
     id: metadata.tillId,
     locationId,
@@ -97,11 +104,11 @@ export function buildTillObjectKey(locationId: string, hash: string): string {
 }
 
 /** Returns whether the till has this body, or had it before personal data was erased. */
-function isSameTillBody(existing: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
+function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): boolean {
   return existing.hash === hash || existing.pushedHash === hash;
 }
 
-function requireSameTill(existing: TillRow, pushed: NewTill): TillRow {
+function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
   if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
   throw new ApiError("till_conflict", {
     detail: "This till id is taken. A push never changes an existing till. Use a new id for each till.",
@@ -140,7 +147,7 @@ export async function replaceTill(
       return existing;
     }
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
-    const replaced = await createNextRevision(tx, existing, { body, requeueAfterSeconds });
+    const replaced = await createNextTillRevision(tx, existing, { body, requeueAfterSeconds });
     await insertTillVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
     await publishTillPushed(tx, replaced, { reason: "replace", traceparent: context.traceparent });
     await confirmUpload(tx, body.objectKey);
@@ -156,7 +163,7 @@ export async function replaceTill(
 async function consumeTillQuotas(
   sql: SqlClient,
   { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillIngestConfig,
-  { locationId, size }: NewTill,
+  { locationId, size }: NewTillRow,
 ): Promise<void> {
   const tills = { name: "tills", maximum: TILLS_PER_DAY, unit: "tills" };
   const bytes = { name: "till_bytes", maximum: TILL_BYTES_PER_DAY, unit: "bytes" };

@@ -1,4 +1,4 @@
-import { numberFromEnv } from "@pragma/runtime/config/runtime-config";
+import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
 
 const legacyBackofficeUrl = z.url({ protocol: /^https?$/, error: "must be a http:// or https:// URL" }).optional();
@@ -11,25 +11,25 @@ export const tillIngestConfig = z.object({
    * Heap limit of each thread that parses and checks large tills; the largest till needs 256. A `--max-old-space-size`
    * option of the process overrides this limit.
    */
-  READING_HEAP_MB: numberFromEnv(64, 16_384).default(384),
+  READING_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /** How long a till may wait for its report before `till.pushed` is published again. */
-  SWEEP_AFTER_SECONDS: numberFromEnv(1).default(300),
+  SWEEP_AFTER_SECONDS: integerEnvSchema(1).default(300),
   /** How long the bodies of replaced till revisions are kept. They are never removed if this is not set. */
-  REPLACED_BODIES_KEPT_DAYS: numberFromEnv(1, 36_500).optional(),
+  REPLACED_BODIES_KEPT_DAYS: integerEnvSchema(1, 36_500).optional(),
   /** Tills that a location may push in a day. The default lets a new integration push ten years of five tills a day. */
-  TILLS_PER_DAY: numberFromEnv(1).default(20_000),
+  TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Bytes of tills that a location may push in a day. The default is 20,000 tills of 1 MB. */
-  TILL_BYTES_PER_DAY: numberFromEnv(1).default(20_000_000_000),
+  TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
   /** How many times a day the tills of a location may be replaced or reprocessed one by one. */
-  TILL_REVISIONS_PER_DAY: numberFromEnv(1).default(5_000),
+  TILL_REVISIONS_PER_DAY: integerEnvSchema(1).default(5_000),
   LEGACY_POPINA_URL: legacyBackofficeUrl,
   LEGACY_POPINA_TOKEN: legacyBackofficeToken,
   LEGACY_JALIA_URL: legacyBackofficeUrl,
   LEGACY_JALIA_TOKEN: legacyBackofficeToken,
   /** Timeout of each request to a legacy backoffice, including the response body. */
-  LEGACY_TIMEOUT_SECONDS: numberFromEnv(1, 20).default(5),
+  LEGACY_TIMEOUT_SECONDS: integerEnvSchema(1, 20).default(5),
   /** How many tills one API call fetches from a legacy backoffice at the same time. */
-  LEGACY_CONCURRENCY: numberFromEnv(1, 32).default(4),
+  LEGACY_CONCURRENCY: integerEnvSchema(1, 32).default(4),
 });
 
 export type TillIngestConfig = z.output<typeof tillIngestConfig>;

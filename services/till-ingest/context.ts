@@ -26,4 +26,4 @@ export interface TillIngestContext {
 export const defineRoute = createRouteDefiner<TillIngestContext>();
 
 /** The fields that all routes that change tills share. */
-export const tillRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:write" } as const;
+export const tillWriteRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:write" } as const;

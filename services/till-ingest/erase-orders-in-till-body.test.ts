@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eraseOrdersInTillBody } from "./erase-till.ts";
+import { erasePersonalDataInTillBody } from "./erase-till.ts";
 
 const [ada, bob] = ["1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9", "2ec9cf7f-f9e7-4488-8a7f-fc282b7050b9"];
 const toBytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -22,7 +22,7 @@ const till = {
 
 describe("eraseOrdersInTillBody", () => {
   it("removes the personal data of the given orders, and nothing else", () => {
-    const erased = parseBody(eraseOrdersInTillBody(toBytes(till), new Set([ada])));
+    const erased = parseBody(erasePersonalDataInTillBody(toBytes(till), new Set([ada])));
     expect(erased).toEqual({
       ...till,
       orderList: [{ ...till.orderList[0], customerInfo: null }, till.orderList[1]],
@@ -31,14 +31,14 @@ describe("eraseOrdersInTillBody", () => {
   });
 
   it("removes all personal data when the order ids are null", () => {
-    const text = new TextDecoder().decode(eraseOrdersInTillBody(toBytes(till), null));
+    const text = new TextDecoder().decode(erasePersonalDataInTillBody(toBytes(till), null));
     expect(text).not.toMatch(/ada"|bob"|Ada|Bob/);
     expect(JSON.parse(text).orderList[1].total).toBe(900);
   });
 
   it("returns the same bytes when there is nothing to erase", () => {
     const bytes = toBytes({ orderList: [{ id: ada, total: 1 }] });
-    expect(eraseOrdersInTillBody(bytes, null)).toBe(bytes);
-    expect(eraseOrdersInTillBody(toBytes(till), new Set(["none"]))).toEqual(toBytes(till));
+    expect(erasePersonalDataInTillBody(bytes, null)).toBe(bytes);
+    expect(erasePersonalDataInTillBody(toBytes(till), new Set(["none"]))).toEqual(toBytes(till));
   });
 });

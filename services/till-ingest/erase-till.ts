@@ -5,15 +5,15 @@ import { buildTillObjectKey } from "./accept-till.ts";
 import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
-import { insertTillVersion, markOtherBodiesRemoved } from "./queries/till-versions.ts";
-import { createNextRevision, findTill, lockTill, recordTillErasure, type TillRow } from "./queries/tills.ts";
+import { insertTillVersion, markOtherTillBodiesRemoved } from "./queries/till-versions.ts";
+import { createNextTillRevision, findTill, lockTill, recordTillErasure, type TillRow } from "./queries/tills.ts";
 import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
 
 /**
  * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
  * Amounts, dates and numbers keep the precision of JSON.parse. Returns the same bytes if there was nothing to erase.
  */
-export function eraseOrdersInTillBody(bytes: Uint8Array, orderIds: ReadonlySet<string> | null): Uint8Array {
+export function erasePersonalDataInTillBody(bytes: Uint8Array, orderIds: ReadonlySet<string> | null): Uint8Array {
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
   const erased = orderIds === null ? redactPersonalData(body) : eraseMatchingOrders(body, orderIds);
   return erased === body ? bytes : new TextEncoder().encode(JSON.stringify(erased));
@@ -54,7 +54,7 @@ export async function eraseTillPersonalData(
 ): Promise<void> {
   const existing = await findTill(db.sql, tillId);
   if (!existing) return;
-  const body = eraseOrdersInTillBody(await objects.get(existing.objectKey), orderIds && new Set(orderIds));
+  const body = erasePersonalDataInTillBody(await objects.get(existing.objectKey), orderIds && new Set(orderIds));
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
@@ -66,13 +66,13 @@ export async function eraseTillPersonalData(
     const till = await lockTill(tx, tillId);
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
     if (hash !== existing.hash) {
-      const next = await createNextRevision(tx, till, { body: erased, requeueAfterSeconds });
+      const next = await createNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
       await recordTillErasure(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
       await insertTillVersion(tx, next, { reason: "replace", ...erasureAuthor });
       await publishTillPushed(tx, next, { reason: "replace", isErasure: true, traceparent });
       await confirmUpload(tx, erased.objectKey);
     }
-    return markOtherBodiesRemoved(tx, { tillId, objectKey: erased.objectKey });
+    return markOtherTillBodiesRemoved(tx, { tillId, objectKey: erased.objectKey });
   });
   for (const key of removed) await removeUnreferencedObject({ db, objects }, key);
 }

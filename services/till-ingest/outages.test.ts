@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ let service: TestTillIngest;
 const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  servers = await startDedicatedServers();
+  servers = await startDedicatedTestServers();
   await servers.kill("nats");
   service = await startTestTillIngest({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
 });

@@ -1,10 +1,10 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
-import type { RevisionReason } from "./queries/till-versions.ts";
+import type { TillRevisionReason } from "./queries/till-versions.ts";
 import type { TillRow } from "./queries/tills.ts";
 
 interface TillPushedDetails {
-  reason: RevisionReason;
+  reason: TillRevisionReason;
   /** W3C trace context of the request that created the revision. */
   traceparent: string | undefined;
   isErasure?: boolean;

@@ -7,21 +7,21 @@ import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import {
   findUnfinishedReprocessing,
-  lockNextTills,
-  lockReprocessing,
+  lockNextTillsToReprocess,
+  lockTillReprocessing,
   recordReprocessingProgress,
 } from "./queries/reprocessings.ts";
-import { findRevisionReasons, insertTillVersion } from "./queries/till-versions.ts";
-import { countPendingTills, createNextRevision, lockTill, type TillRow } from "./queries/tills.ts";
+import { findTillRevisionReasons, insertTillVersion } from "./queries/till-versions.ts";
+import { countPendingTills, createNextTillRevision, lockTill, type TillRow } from "./queries/tills.ts";
 import { tillNotFoundError } from "./resolve-till-location.ts";
 
 /** The caller that requested a reprocessing, recorded with the revision. */
-export type RevisionAuthor = Pick<Principal, "keyId" | "consumer">;
+export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
 
 interface TillReprocessing {
   id: string;
   locationId: string | null;
-  author: RevisionAuthor;
+  author: TillRevisionAuthor;
   context: RequestContext;
 }
 
@@ -51,7 +51,7 @@ export async function reprocessTill(
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;
-  return isPending && (await findRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
+  return isPending && (await findTillRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 
 /** Creates the next revision of a till with the same body. The caller has locked the till. */
@@ -62,9 +62,9 @@ async function createReprocessRevision(
     requeueAfterSeconds,
     author,
     traceparent,
-  }: { requeueAfterSeconds: number; author: RevisionAuthor; traceparent: string | undefined },
+  }: { requeueAfterSeconds: number; author: TillRevisionAuthor; traceparent: string | undefined },
 ): Promise<TillRow> {
-  const next = await createNextRevision(tx, till, { requeueAfterSeconds });
+  const next = await createNextTillRevision(tx, till, { requeueAfterSeconds });
   await insertTillVersion(tx, next, { reason: "reprocess", ...author });
   await publishTillPushed(tx, next, { reason: "reprocess", traceparent });
   return next;
@@ -102,9 +102,9 @@ async function reprocessBatch(
   { id, traceparent }: { id: string; traceparent: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const reprocessing = await lockReprocessing(tx, id);
+    const reprocessing = await lockTillReprocessing(tx, id);
     if (!reprocessing) return;
-    const tills = await lockNextTills(tx, reprocessing, batchSize);
+    const tills = await lockNextTillsToReprocess(tx, reprocessing, batchSize);
     const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
     for (const till of tills) {
       if (!(await isBeingReprocessed(tx, till)))

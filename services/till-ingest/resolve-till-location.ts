@@ -33,7 +33,7 @@ export async function resolveLegacyLocation(
  *
  * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
  */
-export async function resolveReplacedTillLocation(
+export async function resolveLocationOfReplacedTill(
   principal: Principal,
   metadata: TillMetadata,
   { db, locations }: Pick<TillIngestContext, "db" | "locations">,
@@ -53,7 +53,7 @@ export async function resolveReplacedTillLocation(
  *
  * @throws `ApiError` till_not_found, also for a till of another location.
  */
-export async function requireTill(
+export async function requireReadableTill(
   { db }: Pick<TillIngestContext, "db">,
   { id, principal }: { id: string; principal: Principal },
 ): Promise<TillRow> {

@@ -7,15 +7,22 @@ import { tillIngestConfig } from "./config.ts";
 import type { TillIngestContext } from "./context.ts";
 import { removeOldReprocessings } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedObjects } from "./periodic/remove-orphaned-objects.ts";
-import { removeReplacedBodies } from "./periodic/remove-replaced-bodies.ts";
-import { requeueUnfinishedTills } from "./periodic/requeue-unfinished-tills.ts";
+import { removeReplacedTillBodies } from "./periodic/remove-replaced-bodies.ts";
+import { requeueUnfinishedTillsTask } from "./periodic/requeue-unfinished-tills.ts";
 import { countOverdueTills, listUnfinishedTills, requeueTillNow } from "./queries/tills.ts";
 import { startReprocessingLoop } from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
-import { getReprocessing, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
-import { getTill, getTillObject, listTills, pushTillV1, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
-import { eraseOrdersInTill } from "./subscriptions/orders-erased.ts";
-import { markTillProcessed, markTillReportRemoved } from "./subscriptions/report-events.ts";
+import { getReprocessingRoute, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
+import {
+  getTillObjectRoute,
+  getTillRoute,
+  listTillsRoute,
+  pushTillV1Route,
+  pushTillV2Route,
+  replaceTillRoute,
+} from "./routes/tills.ts";
+import { eraseOrderPersonalDataInTill } from "./subscriptions/orders-erased.ts";
+import { markTillProcessedSubscription, markTillReportRemoved } from "./subscriptions/report-events.ts";
 import { createTillBodyReader } from "./validation/till-body-reader.ts";
 
 /** The number of unfinished tills that operators see at most. */
@@ -36,7 +43,7 @@ export function createTillOperatorRoutes(
     const tillId = context.req.param("tillId");
     if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
     const isRequeued = await requeueTillNow(db.sql, tillId);
-    if (isRequeued) await requeueUnfinishedTills.run(services);
+    if (isRequeued) await requeueUnfinishedTillsTask.run(services);
     return context.json({ tillId, isRequeued });
   });
   return app;
@@ -72,18 +79,18 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     };
   },
   routes: [
-    pushTillV2,
-    pushTillV1,
-    listTills,
+    pushTillV2Route,
+    pushTillV1Route,
+    listTillsRoute,
     listLegacyTillsRoute,
     fetchLegacyTillsRoute,
-    getTill,
-    getTillObject,
+    getTillRoute,
+    getTillObjectRoute,
     replaceTillRoute,
     reprocessTillRoute,
     reprocessTillsRoute,
-    getReprocessing,
+    getReprocessingRoute,
   ],
-  subscriptions: [markTillProcessed, markTillReportRemoved, eraseOrdersInTill],
-  periodic: [requeueUnfinishedTills, removeOrphanedObjects, removeReplacedBodies, removeOldReprocessings],
+  subscriptions: [markTillProcessedSubscription, markTillReportRemoved, eraseOrderPersonalDataInTill],
+  periodic: [requeueUnfinishedTillsTask, removeOrphanedObjects, removeReplacedTillBodies, removeOldReprocessings],
 });

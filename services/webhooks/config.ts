@@ -1,6 +1,6 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config/runtime-config";
+import { commonServiceConfig, integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
-import { parseEndpointAllowlist } from "./endpoints/address-policy.ts";
+import { parseWebhookAddressAllowlist } from "./endpoints/address-policy.ts";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -17,7 +17,7 @@ const retryScheduleFromEnv = z.string().transform((text, context) => {
 
 const allowlistFromEnv = z.string().transform((text, context) => {
   try {
-    return parseEndpointAllowlist(text);
+    return parseWebhookAddressAllowlist(text);
   } catch (error) {
     context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
     return z.NEVER;
@@ -26,7 +26,7 @@ const allowlistFromEnv = z.string().transform((text, context) => {
 
 export const webhooksConfig = z.object({
   /** Keys that encrypt the secrets of recipients. */
-  DATA_KEYS: runtimeConfig.shape.DATA_KEYS,
+  DATA_KEYS: commonServiceConfig.shape.DATA_KEYS,
   /** In `production` endpoints must use https and must not be on this machine. */
   NODE_ENV: z.string().default("development"),
   /** Endpoints that are allowed although they are not public: hosts, addresses and CIDR ranges, comma-separated. */
@@ -34,26 +34,26 @@ export const webhooksConfig = z.object({
   /** Delay after each failed attempt of a delivery. A failure after the last delay is final. */
   WEBHOOK_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** Timeout of one attempt. */
-  WEBHOOK_TIMEOUT_SECONDS: numberFromEnv(1, 60).default(15),
+  WEBHOOK_TIMEOUT_SECONDS: integerEnvSchema(1, 60).default(15),
   /** Maximum number of messages in flight from one instance to one endpoint. */
-  WEBHOOK_ENDPOINT_CONCURRENCY: numberFromEnv(1, 1_000).default(20),
+  WEBHOOK_ENDPOINT_CONCURRENCY: integerEnvSchema(1, 1_000).default(20),
   /**
    * Token bucket for the messages from one instance to one host, across all locations. Each instance has its own: a
    * host may receive this rate from each of them.
    */
-  WEBHOOK_HOST_RATE: numberFromEnv(1, 100_000).default(50),
-  WEBHOOK_HOST_BURST: numberFromEnv(1, 100_000).default(200),
+  WEBHOOK_HOST_RATE: integerEnvSchema(1, 100_000).default(50),
+  WEBHOOK_HOST_BURST: integerEnvSchema(1, 100_000).default(200),
   /** Maximum number of recipients and of webhooks of a location. Each event is sent once per subscribed webhook. */
-  RECIPIENTS_PER_LOCATION: numberFromEnv(1, 100_000).default(50),
-  WEBHOOKS_PER_LOCATION: numberFromEnv(1, 100_000).default(50),
+  RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
+  WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   /** Retention of messages and of the log of their deliveries. */
-  WEBHOOK_KEPT_DAYS: numberFromEnv(4, 365).default(30),
+  WEBHOOK_KEPT_DAYS: integerEnvSchema(4, 365).default(30),
 });
 
 export type WebhooksConfig = z.output<typeof webhooksConfig>;
 
 /** Returns the timeout of one attempt, in milliseconds. */
-export const attemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+export const getDeliveryAttemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
 /** Returns how long a claim lasts, in milliseconds: half for the attempt, half for recording its result. */
-export const claimLeaseMs = (config: WebhooksConfig): number => 2 * attemptTimeoutMs(config);
+export const getDeliveryClaimLeaseMs = (config: WebhooksConfig): number => 2 * getDeliveryAttemptTimeoutMs(config);

@@ -1,14 +1,14 @@
 import { createRouteDefiner, type RouteDefinition } from "@pragma/runtime/http/define-route";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import type { z } from "zod";
-import type { DeliveryWorker } from "./deliveries/delivery-worker.ts";
+import type { WebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { WebhooksDependencies } from "./dependencies.ts";
 import type { MessageBatcher } from "./messages/message-batcher.ts";
 
 /** The resources that routes, subscriptions and periodic tasks of the webhooks service use. */
 export interface WebhooksContext extends WebhooksDependencies {
   locations: LocationLookup;
-  deliveryWorker: DeliveryWorker;
+  deliveryWorker: WebhookDeliveryWorker;
   messageBatcher: MessageBatcher;
 }
 

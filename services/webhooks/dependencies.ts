@@ -2,7 +2,7 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { Encryption } from "@pragma/runtime/security/encryption";
 import type { WebhooksConfig } from "./config.ts";
-import type { EndpointRules } from "./endpoints/check-endpoint.ts";
+import type { WebhookEndpointRules } from "./endpoints/check-endpoint.ts";
 
 /** Returns the current time. Everything that depends on time uses this clock, so that tests can advance it. */
 export type Clock = () => Date;
@@ -13,6 +13,6 @@ export interface WebhooksDependencies {
   log: Logger;
   clock: Clock;
   encryption: Encryption;
-  endpointRules: EndpointRules;
+  endpointRules: WebhookEndpointRules;
   config: WebhooksConfig;
 }

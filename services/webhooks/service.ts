@@ -3,18 +3,18 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { webhooksConfig } from "./config.ts";
 import type { WebhooksContext } from "./context.ts";
-import { registerDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
+import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
 import { startDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
 import { createAddressPolicy } from "./endpoints/address-policy.ts";
-import { createHostResolver, type ResolveHost } from "./endpoints/resolve-host.ts";
+import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createMessageBatcher } from "./messages/message-batcher.ts";
 import { removeOldMessages } from "./periodic/remove-old-messages.ts";
 import { createRequeueDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
 import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
 import {
-  deleteRecipientRoute,
-  listRecipientsRoute,
+  deleteWebhookRecipientRoute,
+  listWebhookRecipientsRoute,
   rotateRecipientSecretRoute,
   upsertRecipientRoute,
 } from "./routes/recipients.ts";
@@ -27,19 +27,19 @@ import {
   resumeWebhookRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
-import { endpointEventSubscriptions } from "./subscriptions/endpoint-events.ts";
-import { locationEventSubscriptions } from "./subscriptions/location-events.ts";
+import { webhookEndpointEventSubscriptions } from "./subscriptions/endpoint-events.ts";
+import { locationWebhookEventSubscriptions } from "./subscriptions/location-events.ts";
 import { eraseWebhookOrderData } from "./subscriptions/orders-erased.ts";
 
 interface WebhooksServiceOptions {
   clock?: Clock;
-  resolveHost?: ResolveHost;
+  resolveHost?: HostResolver;
   /** How often the service looks for due deliveries. */
   pollSeconds?: number;
 }
 
 /** Returns the service that sends the events of locations to their webhooks, with retries. */
-export const defineWebhooksService = ({
+export const createWebhooksServiceDefinition = ({
   clock = () => new Date(),
   resolveHost,
   pollSeconds = 3,
@@ -61,7 +61,7 @@ export const defineWebhooksService = ({
       const dependencies = { db, log, clock, encryption, endpointRules, config };
       const deliveryWorker = startDeliveryWorker({ ...dependencies, metrics, notifier, pollMs: pollSeconds * 1_000 });
       const messageBatcher = createMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
-      registerDeliveryMetrics(metrics, dependencies);
+      registerWebhookDeliveryMetrics(metrics, dependencies);
       return {
         services: { ...dependencies, locations, deliveryWorker, messageBatcher },
         close: () => deliveryWorker.close(),
@@ -69,8 +69,8 @@ export const defineWebhooksService = ({
     },
     routes: [
       upsertRecipientRoute,
-      listRecipientsRoute,
-      deleteRecipientRoute,
+      listWebhookRecipientsRoute,
+      deleteWebhookRecipientRoute,
       rotateRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
@@ -86,8 +86,8 @@ export const defineWebhooksService = ({
       getDeliveryRecoveryRoute,
       listDeliveriesRoute,
     ],
-    subscriptions: [...locationEventSubscriptions, ...endpointEventSubscriptions, eraseWebhookOrderData],
+    subscriptions: [...locationWebhookEventSubscriptions, ...webhookEndpointEventSubscriptions, eraseWebhookOrderData],
     periodic: [createRequeueDueDeliveriesTask(pollSeconds), removeOldMessages],
   });
 
-export default defineWebhooksService();
+export default createWebhooksServiceDefinition();

@@ -8,7 +8,7 @@ import { demoEnvironmentSchema, readDemoAccess } from "./demo-access.ts";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { simulateDemo } from "./simulate-demo.ts";
+import { simulateDemoLocation } from "./simulate-demo.ts";
 import { createTransientRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 await runUntilStopped(async (signal) => {
@@ -17,7 +17,7 @@ await runUntilStopped(async (signal) => {
   if (!access) throw new Error(`${file} contains no demo location`);
   const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
   const control = { clock: systemClock, signal, log };
-  await simulateDemo({
+  await simulateDemoLocation({
     ...control,
     api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createTransientRetryOptions(control) }),
     restaurant: generateRestaurant(demoRestaurantSeed),

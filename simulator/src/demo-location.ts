@@ -3,11 +3,11 @@ import { nullOnProblem } from "@pragma/client/api-problem";
 import { defaultConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
 import { type DemoAccess, readDemoAccess, writeDemoAccess } from "./demo-access.ts";
-import { createLocationKey, ensureConsumer, ensureLocation } from "./ensure-location.ts";
+import { createLocationApiKey, ensureApiConsumer, ensureRestaurantLocation } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { Random } from "./random.ts";
+import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { getLocalDate, getOpeningTimeMs } from "./service-day.ts";
+import { getLocalDate, getTillOpeningTimeMs } from "./service-day.ts";
 
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
@@ -31,7 +31,11 @@ export function listDemoDays(locationId: string, now: Date): DemoDay[] {
   const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
-    return { day, tillId: createDayRandom(locationId, day).uuid(), startsAtMs: getOpeningTimeMs(day, demoTimeZone) };
+    return {
+      day,
+      tillId: createDayRandom(locationId, day).uuid(),
+      startsAtMs: getTillOpeningTimeMs(day, demoTimeZone),
+    };
   });
 }
 
@@ -45,15 +49,15 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
 }
 
 /** The day that the home page of the documentation shows: a Saturday. */
-export const homePageDay = "2026-05-30";
+export const homePageDate = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. It depends only on the day. */
 export function generateExampleTill(day: string): GeneratedTill {
   return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
 }
 
-function createDayRandom(locationId: string, day: string): Random {
-  return new Random(`demo/${locationId}/${day}`);
+function createDayRandom(locationId: string, day: string): SeededRandom {
+  return new SeededRandom(`demo/${locationId}/${day}`);
 }
 
 /**
@@ -67,19 +71,19 @@ export async function ensureDemoLocation(
   file: string,
 ): Promise<DemoAccess> {
   // Before the file is read, so that a stored key has all scopes, too.
-  await ensureConsumer(admin, demoConsumerName, demoConsumerScopes);
+  await ensureApiConsumer(admin, demoConsumerName, demoConsumerScopes);
   const stored = await readDemoAccess(file);
   if (stored) {
     const ownLocation = createClient(stored.apiKey).GET("/v1/locations/own");
     if ((await nullOnProblem(ownLocation, "key_invalid", "key_revoked"))?.data.id === stored.locationId) return stored;
   }
-  const locationId = await ensureLocation(admin, {
+  const locationId = await ensureRestaurantLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     owner: "pragma-demo",
     legacyId: 990_001,
   });
-  const access = { locationId, apiKey: await createLocationKey(admin, locationId, demoConsumerName) };
+  const access = { locationId, apiKey: await createLocationApiKey(admin, locationId, demoConsumerName) };
   await writeDemoAccess(file, access);
   return access;
 }

@@ -6,7 +6,7 @@ import { stderr, stdout } from "node:process";
 import { z } from "zod";
 import { demoEnvironmentSchema } from "./demo-access.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
-import { seedDemo } from "./seed-demo.ts";
+import { seedDemoLocation } from "./seed-demo.ts";
 
 const seedEnvironment = demoEnvironmentSchema.extend({
   /** The base URL of the API in the printed instructions, if it differs from PRAGMA_URL. */
@@ -20,7 +20,7 @@ const seedEnvironment = demoEnvironmentSchema.extend({
 try {
   const environment = seedEnvironment.parse(process.env);
   const url = environment.PRAGMA_URL.replace(/\/+$/, "");
-  const instructions = await seedDemo({
+  const instructions = await seedDemoLocation({
     url,
     publicUrl: environment.PUBLIC_URL?.replace(/\/+$/, "") ?? url,
     adminKey: environment.PRAGMA_ADMIN_KEY,

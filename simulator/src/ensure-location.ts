@@ -1,5 +1,5 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Restaurant } from "./restaurant.ts";
 import { createRestaurantCatalog } from "./restaurant-catalog.ts";
 
@@ -13,7 +13,7 @@ interface RestaurantLocation {
 }
 
 /** Imports the location of a restaurant unless it exists, applies the restaurant's settings, and returns the id. */
-export async function ensureLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
+export async function ensureRestaurantLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
   const { restaurant, timeZone, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
@@ -28,8 +28,12 @@ export async function ensureLocation(admin: AdminApiClient, location: Restaurant
 }
 
 /** Ensures that the consumer with this name exists and has these scopes. */
-export async function ensureConsumer(admin: AdminApiClient, name: string, scopes: readonly Scope[]): Promise<void> {
-  let existing: { id: string; scopes: Scope[] } | undefined;
+export async function ensureApiConsumer(
+  admin: AdminApiClient,
+  name: string,
+  scopes: readonly ApiScope[],
+): Promise<void> {
+  let existing: { id: string; scopes: ApiScope[] } | undefined;
   for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) existing = consumer;
   const { id, scopes: currentScopes } = existing ?? (await admin.POST("/v1/consumers", { body: { name } })).data;
   if (scopes.every((scope) => currentScopes.includes(scope))) return;
@@ -37,7 +41,7 @@ export async function ensureConsumer(admin: AdminApiClient, name: string, scopes
 }
 
 /** Creates an API key of the location for the consumer with this name, and returns the key. */
-export async function createLocationKey(
+export async function createLocationApiKey(
   admin: AdminApiClient,
   locationId: string,
   consumerName: string,

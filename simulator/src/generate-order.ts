@@ -1,25 +1,25 @@
 import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
-import { generatePayments, isSettlingPayment } from "./generate-payments.ts";
+import { generatePayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import {
   cancellationReasons,
   getCancellationDateTime,
   getOrderCancellationTiming,
   getRowCancellationTiming,
+  guestStayShareByOrderEvent,
   type OrderTimes,
-  orderEventShares,
 } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import {
   computeOrderAmounts,
-  createProductRow,
+  generateProductRow,
   type OrderRowContext,
   type OrderRows,
-  sumField,
+  sumFieldOfRows,
 } from "./product-row.ts";
-import type { Random } from "./random.ts";
-import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
-import { applySpecialRowCases, discountOrder } from "./row-cases.ts";
+import type { SeededRandom } from "./random.ts";
+import type { Clerk, Restaurant, RestaurantProduct, RestaurantRoom, RestaurantTable } from "./restaurant.ts";
+import { applyDiscountToOrder, applySpecialRowCases } from "./row-cases.ts";
 
 interface NewOrder extends Omit<OrderRowContext, "room"> {
   plan: OrderPlan;
@@ -55,7 +55,7 @@ export function generateOrder(order: NewOrder): OrderData {
     customerKey: customer.firebaseCustomerRefKey,
   });
 
-  const settled = sumField(paymentRowList.filter(isSettlingPayment), "amount");
+  const settled = sumFieldOfRows(paymentRowList.filter(isValidatedPaymentReducingAmountDue), "amount");
   const leftToPay = ending.isCanceled || ending.isTransferred ? 0 : amounts.total - settled;
   const isPaid = !ending.isCanceled && paymentRowList.length > 0 && leftToPay === 0;
   const isMerged = plan.cases.has("mergedOrder");
@@ -70,7 +70,7 @@ export function generateOrder(order: NewOrder): OrderData {
     openedAt: times.openedAt,
     modifiedAt: times.closedAt,
     closedAt: times.closedAt,
-    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(orderEventShares.payment) : null,
+    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(guestStayShareByOrderEvent.payment) : null,
     ...ending,
     ...amounts,
     leftToPay,
@@ -94,7 +94,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     isPrepaid: delivery.source === "platform",
-    pickupHour: plan.service === "takeout" ? times.at(orderEventShares.end) : null,
+    pickupHour: plan.service === "takeout" ? times.at(guestStayShareByOrderEvent.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
     ...delivery,
     serviceType: plan.service,
@@ -107,8 +107,8 @@ export function generateOrder(order: NewOrder): OrderData {
 
 /** Returns a free table and marks it as occupied until the order is closed. If none is free, guests share one. */
 function pickTable(
-  random: Random,
-  { tables }: Room,
+  random: SeededRandom,
+  { tables }: RestaurantRoom,
   { openedAt, closedAt }: OrderTimes,
   occupiedUntil: Map<string, string>,
 ) {
@@ -122,11 +122,11 @@ function generateRows(context: OrderRowContext, plan: OrderPlan, guestsCount: nu
   const isRefund = plan.kind === "refund";
   const productLines = pickProducts(context, plan, guestsCount);
   const productRowList = productLines.map(({ product, quantity }) =>
-    createProductRow(context, { product, quantity: isRefund ? -quantity : quantity }),
+    generateProductRow(context, { product, quantity: isRefund ? -quantity : quantity }),
   );
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
-  if (plan.kind === "gifted") return discountOrder(context, rows, context.restaurant.gift);
+  if (plan.kind === "gifted") return applyDiscountToOrder(context, rows, context.restaurant.gift);
   const products = productLines.map(({ product }) => product);
   return applySpecialRowCases(context, plan.cases, rows, products);
 }
@@ -146,14 +146,14 @@ function pickProducts({ random, restaurant, room }: OrderRowContext, plan: Order
   }));
 }
 
-const coursesByRoom: Record<OrderRowContext["room"]["type"], readonly Product["course"][]> = {
+const coursesByRoom: Record<OrderRowContext["room"]["type"], readonly RestaurantProduct["course"][]> = {
   room: ["drink", "starter", "main", "dessert"],
   bar: ["drink"],
   takeOut: ["main", "dessert", "drink", "shop"],
   extOrder: ["main", "dessert", "drink"],
 };
 
-function generateOrderEnding(random: Random, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
+function generateOrderEnding(random: SeededRandom, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
   const cancellation = kind === "canceled" ? getOrderCancellationTiming(kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
@@ -168,21 +168,21 @@ function generateOrderEnding(random: Random, times: OrderTimes, { kind, kindInde
   const cancellationTiming =
     cancellation ?? (canceledRowIndex === undefined ? null : getRowCancellationTiming(canceledRowIndex));
   const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
-  return { ...ending, firstBillPrintDate: hasBill ? times.at(orderEventShares.bill) : null };
+  return { ...ending, firstBillPrintDate: hasBill ? times.at(guestStayShareByOrderEvent.bill) : null };
 }
 
-function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {
+function pickRoom(random: SeededRandom, { rooms }: Restaurant, plan: OrderPlan): RestaurantRoom {
   const roomTypes = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
   const matchingRooms = rooms.filter(({ type }) => roomTypes.includes(type));
   return random.pickWeighted(matchingRooms.map((room) => [room, room.tables.length] as const));
 }
 
-function groupTables(random: Random, room: Room, table: Table) {
+function groupTables(random: SeededRandom, room: RestaurantRoom, table: RestaurantTable) {
   const other = random.pick(room.tables.filter(({ id }) => id !== table.id));
   return [table, other].map(({ id }) => ({ id: random.uuid(), catalogTableId: id }));
 }
 
-function randomGuestsCount(random: Random): number {
+function randomGuestsCount(random: SeededRandom): number {
   return random.pickWeighted([
     [1, 3],
     [2, 9],
@@ -212,7 +212,7 @@ function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: 
     externalOrderId: `${channel}-${random.hex(8)}`,
     externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
     customerInfo: customer,
-    deliveryCustomerInfo: { ...customer, expectedAt: times.at(orderEventShares.end) },
+    deliveryCustomerInfo: { ...customer, expectedAt: times.at(guestStayShareByOrderEvent.end) },
     deliveryAddress: {
       address: `${random.integer(1, 80)} rue de la Paix`,
       zipCode: restaurant.establishment.zipCode,

@@ -1,5 +1,5 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
-import { getOrderCancellationTiming, orderEventShares } from "./order-times.ts";
+import { getOrderCancellationTiming, guestStayShareByOrderEvent } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderRowContext } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
@@ -34,15 +34,15 @@ export function generatePayments(bill: Bill): PaymentRow[] {
   const amounts = splitAmountByWeights(due, Array(parts.length).fill(1));
   const paid = parts.map((part, index) => {
     const share =
-      orderEventShares.afterBill +
-      (orderEventShares.payment - orderEventShares.afterBill) * ((index + 1) / parts.length);
+      guestStayShareByOrderEvent.afterBill +
+      (guestStayShareByOrderEvent.payment - guestStayShareByOrderEvent.afterBill) * ((index + 1) / parts.length);
     return createPayment(bill, part, amounts[index] ?? 0, share);
   });
   return addUnsettledPayments(bill, addTipRow(bill, paid));
 }
 
 /** Returns whether a payment reduces the amount left to pay. */
-export function isSettlingPayment({ status, paymentType }: PaymentRow): boolean {
+export function isValidatedPaymentReducingAmountDue({ status, paymentType }: PaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
@@ -64,7 +64,7 @@ function createPayment(
   bill: Bill,
   part: PaymentPart,
   amount: number,
-  share: number = orderEventShares.payment,
+  share: number = guestStayShareByOrderEvent.payment,
 ): PaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
@@ -75,7 +75,7 @@ function createPayment(
     changePaymentId: cash.id,
   };
   return {
-    ...createPaymentRow(random.uuid(), method, times.at(share), amount),
+    ...createValidatedPaymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
     tipAmount: part.hasTip ? randomTip(bill) : null,
@@ -88,7 +88,7 @@ function createPayment(
 type Method = Restaurant["paymentMethods"][PaymentMethodName];
 
 /** Returns a validated payment of an amount (minor units) at a date-time in UTC, without change or tip. */
-export function createPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
+export function createValidatedPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
   return PaymentRow.parse({
     id,
     recordedAt: at,
@@ -114,8 +114,8 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
     ...first,
     ...noChange,
     id: bill.random.uuid(),
-    recordedAt: bill.times.at(orderEventShares.payment),
-    modifiedAt: bill.times.at(orderEventShares.payment),
+    recordedAt: bill.times.at(guestStayShareByOrderEvent.payment),
+    modifiedAt: bill.times.at(guestStayShareByOrderEvent.payment),
     amount: randomTip(bill),
     name: "Pourboire",
     paymentType: "tip",
@@ -129,14 +129,14 @@ function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[])
   const [first] = paid;
   if (caseIndex === undefined || !first) return paid;
   if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
-  const recordedAt = times.at(orderEventShares.afterBill);
+  const recordedAt = times.at(guestStayShareByOrderEvent.afterBill);
   const failed: PaymentRow = {
     ...first,
     ...noChange,
     id: random.uuid(),
     status: caseIndex % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(orderEventShares.refusal),
+    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(guestStayShareByOrderEvent.refusal),
   };
   return [failed, ...paid];
 }

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
-import { allProductRows, isSoldRow } from "@pragma/contracts/order-rows";
+import { isSoldProductRow, listOrderProductRows } from "@pragma/contracts/order-rows";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSettlingPayment } from "./generate-payments.ts";
+import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
-import { defaultTillMix, type TillMix } from "./plan-orders.ts";
-import { sumField } from "./product-row.ts";
+import { defaultOrderCaseShares, type OrderCaseShares } from "./plan-orders.ts";
+import { sumFieldOfRows } from "./product-row.ts";
 
 const day = "2026-05-29";
 
 const weights = Object.fromEntries(
-  Object.keys(defaultTillMix).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
-) as Record<keyof TillMix, fc.Arbitrary<number>>;
+  Object.keys(defaultOrderCaseShares).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
+) as Record<keyof OrderCaseShares, fc.Arbitrary<number>>;
 
 const tillArbitrary = fc
   .record({
@@ -94,7 +94,7 @@ describe("generateTill", () => {
         order.id,
         ...order.paymentRowList.map(({ id }) => id),
         ...order.menuRowList.map(({ id }) => id),
-        ...allProductRows(order).flatMap((row) => [
+        ...listOrderProductRows(order).flatMap((row) => [
           row.id,
           ...row.modifierRowList.map(({ id }) => id),
           ...row.discountRowList.map(({ id }) => id),
@@ -120,14 +120,14 @@ describe("generateTill", () => {
 describe("the amounts of a generated till", () => {
   it("follow from price, quantity, weight, modifiers, discounts and tax rate in each row", () => {
     checkEveryOrder((order) => {
-      for (const row of allProductRows(order)) {
+      for (const row of listOrderProductRows(order)) {
         const { unitPriceRowWithModifier, totalRowWithModifier, totalDiscount, totalRow, taxableAmount } = row;
         const validated = row.discountRowList.filter(({ status }) => status === "validated");
         assert.deepEqual(
           { unitPriceRowWithModifier, totalDiscount, totalRow, taxAmount: row.taxAmount },
           {
-            unitPriceRowWithModifier: row.unitPriceRow + sumField(row.modifierRowList, "amount"),
-            totalDiscount: sumField(validated, "amount"),
+            unitPriceRowWithModifier: row.unitPriceRow + sumFieldOfRows(row.modifierRowList, "amount"),
+            totalDiscount: sumFieldOfRows(validated, "amount"),
             totalRow: totalRowWithModifier - totalDiscount,
             taxAmount: totalRow - taxableAmount,
           },
@@ -143,19 +143,19 @@ describe("the amounts of a generated till", () => {
   it("add up in each menu: its total is that of its sold rows", () => {
     checkEveryOrder((order) => {
       for (const menu of order.menuRowList) {
-        expect(menu.totalRow).toBe(sumField(menu.productRowList.filter(isSoldRow), "totalRow"));
-        expect(menu.unitPriceRow).toBe(sumField(menu.productRowList, "unitPriceRow"));
+        expect(menu.totalRow).toBe(sumFieldOfRows(menu.productRowList.filter(isSoldProductRow), "totalRow"));
+        expect(menu.unitPriceRow).toBe(sumFieldOfRows(menu.productRowList, "unitPriceRow"));
       }
     });
   });
 
   it("add up in each order: its totals are those of its sold rows", () => {
     checkEveryOrder((order) => {
-      const soldRows = allProductRows(order).filter(isSoldRow);
-      expect(order.total).toBe(sumField(soldRows, "totalRow"));
-      expect(order.totalTax).toBe(sumField(soldRows, "taxAmount"));
-      expect(order.totalWithoutTax).toBe(sumField(soldRows, "taxableAmount"));
-      expect(order.totalDiscount).toBe(sumField(soldRows, "totalDiscount"));
+      const soldRows = listOrderProductRows(order).filter(isSoldProductRow);
+      expect(order.total).toBe(sumFieldOfRows(soldRows, "totalRow"));
+      expect(order.totalTax).toBe(sumFieldOfRows(soldRows, "taxAmount"));
+      expect(order.totalWithoutTax).toBe(sumFieldOfRows(soldRows, "taxableAmount"));
+      expect(order.totalDiscount).toBe(sumFieldOfRows(soldRows, "totalDiscount"));
       expect(order.totalTax + order.totalWithoutTax).toBe(order.total);
     });
   });
@@ -165,14 +165,14 @@ describe("the amounts of a generated till", () => {
       const soldOrders = till.orderList.filter(
         (order) => !order.isCanceled && !order.isTransferred && !order.isTraining,
       );
-      const rows = soldOrders.flatMap(allProductRows).filter(isSoldRow);
-      expect(sumField(rows, "totalRow")).toBe(sumField(soldOrders, "total"));
+      const rows = soldOrders.flatMap(listOrderProductRows).filter(isSoldProductRow);
+      expect(sumFieldOfRows(rows, "totalRow")).toBe(sumFieldOfRows(soldOrders, "total"));
     });
   });
 
   it("match the payments: the amount left to pay is the total less settled payments", () => {
     checkEveryOrder((order) => {
-      const settled = sumField(order.paymentRowList.filter(isSettlingPayment), "amount");
+      const settled = sumFieldOfRows(order.paymentRowList.filter(isValidatedPaymentReducingAmountDue), "amount");
       if (order.isCanceled || order.isTransferred) expect(order.leftToPay).toBe(0);
       else expect(order.leftToPay).toBe(order.total - settled);
       if (order.isPaid) expect(order.leftToPay).toBe(0);
@@ -183,12 +183,14 @@ describe("the amounts of a generated till", () => {
   it("match the declared payments, and never leave a negative balance in the drawer", () => {
     checkEveryTill((till) => {
       const settled = till.orderList.filter(({ isTraining }) => !isTraining).flatMap((order) => order.paymentRowList);
-      expect(sumField(till.declaredPaymentList, "paymentAmount")).toBe(
-        sumField(settled.filter(isSettlingPayment), "amount"),
+      expect(sumFieldOfRows(till.declaredPaymentList, "paymentAmount")).toBe(
+        sumFieldOfRows(settled.filter(isValidatedPaymentReducingAmountDue), "amount"),
       );
       const cash = settled.filter(({ status, paymentMode }) => status === "validated" && paymentMode === "cash");
       const expected =
-        (till.initialCashBalance ?? 0) + sumField(cash, "amount") + sumField(till.financialMovementList, "amount");
+        (till.initialCashBalance ?? 0) +
+        sumFieldOfRows(cash, "amount") +
+        sumFieldOfRows(till.financialMovementList, "amount");
       expect([null, expected]).toContain(till.finalCashBalance);
       expect(expected).toBeGreaterThanOrEqual(0);
     });

@@ -4,16 +4,16 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrder } from "./generate-order.ts";
 import { randomOrderTimes, toUtcDateTime } from "./order-times.ts";
-import { defaultTillMix, planOrders, type TillMix } from "./plan-orders.ts";
-import { sumField } from "./product-row.ts";
-import { Random } from "./random.ts";
+import { defaultOrderCaseShares, type OrderCaseShares, planOrders } from "./plan-orders.ts";
+import { sumFieldOfRows } from "./product-row.ts";
+import { SeededRandom } from "./random.ts";
 import { type Establishment, generateRestaurant, type Restaurant } from "./restaurant.ts";
 import {
   generateArrivalTimes,
   generateServiceDay,
   pickClerk,
   planClerkShifts,
-  type ServiceDay,
+  type RestaurantServiceDay,
 } from "./service-day.ts";
 
 /** A generated till with all fields of a push. */
@@ -33,7 +33,7 @@ export interface GenerateTillOptions {
   /** Whether the whole till is in training mode. */
   training?: boolean;
   /** Overrides the weights of special cases. */
-  mix?: Partial<TillMix>;
+  mix?: Partial<OrderCaseShares>;
 }
 
 /**
@@ -45,12 +45,13 @@ export interface GenerateTillOptions {
 export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Not a number of orders: ${count}`);
-  const mix = { ...defaultTillMix, ...options.mix };
+  const mix = { ...defaultOrderCaseShares, ...options.mix };
   const reportNumber = getReportNumber(day);
   const tillId =
-    options.tillId ?? new Random(JSON.stringify([seed, count, day, timeZone, reportNumber, training, mix])).uuid();
+    options.tillId ??
+    new SeededRandom(JSON.stringify([seed, count, day, timeZone, reportNumber, training, mix])).uuid();
 
-  const random = new Random(`till/${seed}/${tillId}`);
+  const random = new SeededRandom(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
   const serviceDay = generateServiceDay(random, day, timeZone);
   const shifts = planClerkShifts(restaurant.clerks, serviceDay);
@@ -127,11 +128,17 @@ type PlannedMovement = Pick<Movement, "type" | "name" | "amount">;
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
 /** Returns the cash balances of a day, and the cash movements that are not sales. */
-function computeCashDrawer(random: Random, restaurant: Restaurant, day: ServiceDay, orders: readonly OrderData[]) {
+function computeCashDrawer(
+  random: SeededRandom,
+  restaurant: Restaurant,
+  day: RestaurantServiceDay,
+  orders: readonly OrderData[],
+) {
   const initialCashBalance = random.integer(30, 60) * 500;
   const plannedMovements = planMovements(random, orders.length);
   const cashPayments = listReceivedPayments(orders).filter(({ paymentMode }) => paymentMode === "cash");
-  const expectedBalance = initialCashBalance + sumField(cashPayments, "amount") + sumField(plannedMovements, "amount");
+  const expectedBalance =
+    initialCashBalance + sumFieldOfRows(cashPayments, "amount") + sumFieldOfRows(plannedMovements, "amount");
   // A drawer cannot have a negative balance: the owner pays in the missing amount.
   if (expectedBalance < 0)
     plannedMovements.push({ type: "cash-in", name: "Apport du gérant", amount: -expectedBalance });
@@ -163,7 +170,7 @@ function listReceivedPayments(orders: readonly OrderData[]) {
     .filter(({ status }) => status === "validated");
 }
 
-function planMovements(random: Random, orderCount: number): PlannedMovement[] {
+function planMovements(random: SeededRandom, orderCount: number): PlannedMovement[] {
   const planSome = (
     expectedCount: number,
     type: Movement["type"],
@@ -186,7 +193,12 @@ function planMovements(random: Random, orderCount: number): PlannedMovement[] {
   ];
 }
 
-function createMovement(random: Random, restaurant: Restaurant, day: ServiceDay, movement: PlannedMovement): Movement {
+function createMovement(
+  random: SeededRandom,
+  restaurant: Restaurant,
+  day: RestaurantServiceDay,
+  movement: PlannedMovement,
+): Movement {
   const { cash } = restaurant.paymentMethods;
   const [manager] = restaurant.clerks;
   const hasCustomer = movement.type === "deposit" || movement.type === "customerAccount";

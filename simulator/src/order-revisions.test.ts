@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
-import { allProductRows, computeRowAmounts } from "@pragma/contracts/order-rows";
+import { computeProductRowAmounts, listOrderProductRows } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { generateOrderRevisions } from "./order-revisions.ts";
-import { defaultTillMix } from "./plan-orders.ts";
-import { computeOrderAmounts, sumField } from "./product-row.ts";
+import { defaultOrderCaseShares } from "./plan-orders.ts";
+import { computeOrderAmounts, sumFieldOfRows } from "./product-row.ts";
 
-const busyMix = Object.fromEntries(Object.keys(defaultTillMix).map((name) => [name, 0.25]));
+const busyMix = Object.fromEntries(Object.keys(defaultOrderCaseShares).map((name) => [name, 0.25]));
 
 /** All revisions of an order in sequence, and its final state. */
 type RevisedOrder = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];
@@ -63,9 +63,9 @@ describe("the revisions of a generated till", () => {
   it("add up at any time: rows, menus, totals and the amount left to pay", () => {
     checkEveryOrder((revisions) => {
       for (const { data } of revisions) {
-        for (const row of allProductRows(data)) assert.deepEqual(computeRowAmounts(row), row);
+        for (const row of listOrderProductRows(data)) assert.deepEqual(computeProductRowAmounts(row), row);
         for (const menu of data.menuRowList) {
-          assert.equal(menu.unitPriceRow, sumField(menu.productRowList, "unitPriceRow"));
+          assert.equal(menu.unitPriceRow, sumFieldOfRows(menu.productRowList, "unitPriceRow"));
         }
         const { total, totalTax, totalDiscount, totalWithoutTax } = data;
         assert.deepEqual({ total, totalTax, totalDiscount, totalWithoutTax }, computeOrderAmounts(data));
@@ -79,7 +79,7 @@ describe("the revisions of a generated till", () => {
       let before = new Set<string>();
       for (const { data } of revisions) {
         const now = data.modifiedAt ?? "";
-        const rows = allProductRows(data);
+        const rows = listOrderProductRows(data);
         const times = [
           ...rows.flatMap((row) => [row.recordedAt, row.modifiedAt, row.reclaimedAt]),
           ...data.paymentRowList.flatMap(({ recordedAt, modifiedAt }) => [recordedAt, modifiedAt]),
@@ -105,11 +105,11 @@ describe("the revisions of a generated till", () => {
     });
     const revisions = generateOrderRevisions(till).map(({ order }) => order);
     for (const final of till.orderList.filter(
-      (order) => !order.isCanceled && allProductRows(order).some((row) => row.parentProductRowId !== null),
+      (order) => !order.isCanceled && listOrderProductRows(order).some((row) => row.parentProductRowId !== null),
     )) {
       const orderRevisions = revisions.filter(({ id }) => id === final.id);
       const splitIndex = orderRevisions.findIndex(({ data }) =>
-        allProductRows(data).some((row) => row.parentProductRowId !== null),
+        listOrderProductRows(data).some((row) => row.parentProductRowId !== null),
       );
       expect(splitIndex).toBeGreaterThan(0);
       expect(orderRevisions[splitIndex]?.data.total).toBe(orderRevisions[splitIndex - 1]?.data.total);

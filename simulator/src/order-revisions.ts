@@ -1,11 +1,11 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { allProductRows, computeRowAmounts, type ProductRow } from "@pragma/contracts/order-rows";
-import { isSettlingPayment } from "./generate-payments.ts";
+import { computeProductRowAmounts, listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
-import { computeOrderAmounts, replaceMenuProductRows, sumField } from "./product-row.ts";
-import { Random } from "./random.ts";
+import { computeOrderAmounts, replaceMenuProductRows, sumFieldOfRows } from "./product-row.ts";
+import { SeededRandom } from "./random.ts";
 import type { Establishment } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
@@ -22,18 +22,18 @@ export interface OrderRevision {
 export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
   return till.orderList
     .flatMap((final) => {
-      const random = new Random(`revisions/${final.revisionHash}`);
+      const random = new SeededRandom(`revisions/${final.revisionHash}`);
       return listChangeInstants(final).map((instant): OrderRevision => {
         const data = restoreOrderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
-        return { atMs: Date.parse(instant), order: createLiveOrder(till, { ...data, revisionHash }) };
+        return { atMs: Date.parse(instant), order: toOrderLiveInput(till, { ...data, revisionHash }) };
       });
     })
     .sort((one, other) => one.atMs - other.atMs);
 }
 
 /** Returns a live order as a point of sale sends it, with the ticket header of its restaurant. */
-export function createLiveOrder(establishment: Establishment, data: OrderData): OrderLiveInput {
+export function toOrderLiveInput(establishment: Establishment, data: OrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
@@ -45,7 +45,7 @@ function listChangeInstants(order: OrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
     ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
-    ...allProductRows(order).flatMap((row) => [row.modifiedAt, ...listRowChangeInstants(row)]),
+    ...listOrderProductRows(order).flatMap((row) => [row.modifiedAt, ...listRowChangeInstants(row)]),
     ...order.paymentRowList.flatMap((payment) => [payment.recordedAt, payment.modifiedAt]),
   ];
   return [...new Set(instants.filter((instant) => instant !== null))].sort();
@@ -61,7 +61,7 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pro
  */
 function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
-  const rows = new Map(restoreProductRowsAt(allProductRows(final), instant).map((row) => [row.id, row]));
+  const rows = new Map(restoreProductRowsAt(listOrderProductRows(final), instant).map((row) => [row.id, row]));
   const present = (list: readonly ProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
   const productRowList = present(final.productRowList);
   const menuRowList = final.menuRowList
@@ -73,7 +73,10 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
         menu.recordedAt,
         ...parts.map((row) => row.modifiedAt),
       ]);
-      return replaceMenuProductRows({ ...menu, unitPriceRow: sumField(parts, "unitPriceRow"), modifiedAt }, parts);
+      return replaceMenuProductRows(
+        { ...menu, unitPriceRow: sumFieldOfRows(parts, "unitPriceRow"), modifiedAt },
+        parts,
+      );
     });
   // A card payment that fails in the end is pending until then.
   const paymentRowList = final.paymentRowList
@@ -85,7 +88,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
   const isCanceled = final.isCanceled && hasHappenedBy(final.canceledAt, instant);
   const isTransferred = final.isTransferred && hasHappenedBy(final.transferredAt, instant);
   const hasBill = final.firstBillPrintDate !== null && hasHappenedBy(final.firstBillPrintDate, instant);
-  const settled = sumField(paymentRowList.filter(isSettlingPayment), "amount");
+  const settled = sumFieldOfRows(paymentRowList.filter(isValidatedPaymentReducingAmountDue), "amount");
   const leftToPay = isCanceled || isTransferred ? 0 : amounts.total - settled;
   const isMerged = productRowList.some((row) => row.isMerged);
   return {
@@ -124,12 +127,12 @@ function restoreProductRowsAt(final: readonly ProductRow[], instant: string): Pr
         });
       const discounts = whole((part) => part.discountRowList);
       const discountRowList = discounts.filter((discount) => hasHappenedBy(discount.recordedAt, instant));
-      return computeRowAmounts({
+      return computeProductRowAmounts({
         ...row,
         ...(!hasHappenedBy(row.modifiedAt, instant) && initialRowState),
         reclaimedAt: hasHappenedBy(row.reclaimedAt, instant) ? row.reclaimedAt : null,
         modifiedAt: latestInstantBy(instant, [row.modifiedAt, ...listRowChangeInstants({ ...row, discountRowList })]),
-        unitPriceRow: sumField(parts, "unitPriceRow"),
+        unitPriceRow: sumFieldOfRows(parts, "unitPriceRow"),
         modifierRowList: whole((part) => part.modifierRowList),
         discountRowList,
       });

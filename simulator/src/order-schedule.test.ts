@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { OrderRevision } from "./order-revisions.ts";
 import {
-  resumeScheduleAt,
+  resumeOrderScheduleAt,
   scheduleAtOriginalTimes,
   scheduleAtSimulatedTimes,
-  takeDueRevisions,
+  takeDueOrderRevisions,
 } from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
@@ -23,7 +23,7 @@ function revisionHashes(list: readonly OrderRevision[]) {
 describe("takeDueRevisions", () => {
   it("takes due revisions, and keeps the order of the rest", () => {
     const nowMs = revisions[9]?.atMs ?? 0;
-    const { batch, rest } = takeDueRevisions(revisions, nowMs);
+    const { batch, rest } = takeDueOrderRevisions(revisions, nowMs);
     expect(batch.every(({ atMs }) => atMs <= nowMs)).toBe(true);
     expect(batch.length + rest.length).toBe(revisions.length);
     expect(rest).toEqual(revisions.filter((revision) => !batch.includes(revision)));
@@ -32,7 +32,7 @@ describe("takeDueRevisions", () => {
   it("takes at most fifty revisions of different orders, and finally all revisions in sequence", () => {
     const sent: OrderRevision[] = [];
     for (let queue: readonly OrderRevision[] = revisions; queue.length > 0; ) {
-      const { batch, rest } = takeDueRevisions(queue, lastMs);
+      const { batch, rest } = takeDueOrderRevisions(queue, lastMs);
       expect(batch.length).toBeGreaterThan(0);
       expect(batch.length).toBeLessThanOrEqual(50);
       expect(new Set(batch.map(({ order }) => order.id)).size).toBe(batch.length);
@@ -47,14 +47,14 @@ describe("takeDueRevisions", () => {
   });
 
   it("takes nothing before it is due", () => {
-    expect(takeDueRevisions(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
+    expect(takeDueOrderRevisions(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
   });
 });
 
 describe("resumeScheduleAt", () => {
   it("keeps the last earlier revision of each order, and all later ones", () => {
     const nowMs = lastMs / 2;
-    const queue = resumeScheduleAt(day, nowMs).revisions;
+    const queue = resumeOrderScheduleAt(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(revisionHashes(queue.filter(({ atMs }) => atMs > nowMs))).toEqual(
@@ -67,7 +67,7 @@ describe("resumeScheduleAt", () => {
   });
 
   it("returns the whole schedule at its beginning", () => {
-    expect(resumeScheduleAt(day, -1)).toEqual(day);
+    expect(resumeOrderScheduleAt(day, -1)).toEqual(day);
   });
 });
 

@@ -43,7 +43,7 @@ const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=
  * Takes due revisions from a queue: the next one of each order, up to the maximum of one request. Returns them with the
  * rest of the queue.
  */
-export function takeDueRevisions(
+export function takeDueOrderRevisions(
   queue: readonly OrderRevision[],
   nowMs: number,
 ): { batch: OrderRevision[]; rest: OrderRevision[] } {
@@ -57,7 +57,7 @@ export function takeDueRevisions(
 }
 
 /** Returns the schedule to resume at an instant: of the earlier revisions it keeps only the last one of each order. */
-export function resumeScheduleAt(schedule: OrderSchedule, nowMs: number): OrderSchedule {
+export function resumeOrderScheduleAt(schedule: OrderSchedule, nowMs: number): OrderSchedule {
   const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
   const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));
   return {

@@ -1,4 +1,4 @@
-import type { Random } from "./random.ts";
+import type { SeededRandom } from "./random.ts";
 
 /** The times of one order, as date-times in UTC with whole seconds. */
 export interface OrderTimes {
@@ -9,7 +9,7 @@ export interface OrderTimes {
 }
 
 /** The shares of a stay at which each event happens. Products are ordered in the first half. */
-export const orderEventShares = {
+export const guestStayShareByOrderEvent = {
   firstRound: 0,
   courses: 0.06,
   anotherRound: 0.3,
@@ -36,7 +36,11 @@ export function createOrderTimes(openedMs: number, closedMs: number): OrderTimes
 }
 
 /** Returns the times of an order that is opened at an instant, with a random length that fits its service. */
-export function randomOrderTimes(random: Random, openedMs: number, service: keyof typeof stayMinutes): OrderTimes {
+export function randomOrderTimes(
+  random: SeededRandom,
+  openedMs: number,
+  service: keyof typeof stayMinutes,
+): OrderTimes {
   const [shortest, longest] = stayMinutes[service];
   return createOrderTimes(openedMs, openedMs + random.integer(shortest * 60, longest * 60) * 1000);
 }
@@ -62,7 +66,9 @@ export function getRowCancellationTiming(index: number): CancellationTiming {
 /** Returns the date-time of a cancellation. */
 export function getCancellationDateTime(times: OrderTimes, cancellation: CancellationTiming): string {
   if (cancellation === "afterPayment") return times.closedAt;
-  return times.at(cancellation === "afterBill" ? orderEventShares.afterBill : orderEventShares.beforeBill);
+  return times.at(
+    cancellation === "afterBill" ? guestStayShareByOrderEvent.afterBill : guestStayShareByOrderEvent.beforeBill,
+  );
 }
 
 /** The reasons that clerks state for cancellations. */

@@ -1,4 +1,4 @@
-import type { Random } from "./random.ts";
+import type { SeededRandom } from "./random.ts";
 import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
 
 /**
@@ -6,7 +6,7 @@ import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
  * the case, 0 to 1. Shares are exact, not probabilities: of 300 orders, 0.02 gives six. Shares of whole orders
  * (canceled to training) refer to all orders; if their sum exceeds 1, the later ones get the remaining orders.
  */
-export const defaultTillMix = {
+export const defaultOrderCaseShares = {
   /** Orders fetched at the counter. */
   takeout: 0.15,
   /** Orders of a delivery platform, among those not fetched at the counter. */
@@ -70,7 +70,7 @@ export const defaultTillMix = {
   unsettledPayment: 0.02,
 };
 
-export type TillMix = typeof defaultTillMix;
+export type OrderCaseShares = typeof defaultOrderCaseShares;
 
 type OrderKind = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
 type Service = "eatin" | "takeout" | "delivery";
@@ -93,7 +93,7 @@ export interface OrderPlan {
 }
 
 /** Returns plans for `count` orders with the special cases of a mix, as often as their weights define. */
-export function planOrders(random: Random, count: number, mix: TillMix): OrderPlan[] {
+export function planOrders(random: SeededRandom, count: number, mix: OrderCaseShares): OrderPlan[] {
   const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, kind: "ordinary", kindIndex: 0 } as const;
   const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, cases: new Map() }));
   const isOrdinary = ({ kind }: OrderPlan) => kind === "ordinary";

@@ -1,5 +1,5 @@
 /** Prints the till of the day that the home page of the documentation shows. */
 import { stdout } from "node:process";
-import { generateExampleTill, homePageDay } from "./demo-location.ts";
+import { generateExampleTill, homePageDate } from "./demo-location.ts";
 
-stdout.write(JSON.stringify(generateExampleTill(homePageDay)));
+stdout.write(JSON.stringify(generateExampleTill(homePageDate)));

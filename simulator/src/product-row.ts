@@ -1,22 +1,30 @@
 import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import {
-  allProductRows,
-  computeRowAmounts,
+  computeProductRowAmounts,
   DiscountRow,
-  isSoldRow,
+  isSoldProductRow,
+  listOrderProductRows,
   type MenuRow,
   ProductRow,
 } from "@pragma/contracts/order-rows";
-import { type OrderTimes, orderEventShares } from "./order-times.ts";
-import type { Random } from "./random.ts";
-import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
+import { guestStayShareByOrderEvent, type OrderTimes } from "./order-times.ts";
+import type { SeededRandom } from "./random.ts";
+import type {
+  Clerk,
+  Modifier,
+  ModifierGroup,
+  Restaurant,
+  RestaurantDiscount,
+  RestaurantProduct,
+  RestaurantRoom,
+} from "./restaurant.ts";
 
 /** Where, when and by whom an order is taken. All its rows share this context. */
 export interface OrderRowContext {
-  readonly random: Random;
+  readonly random: SeededRandom;
   readonly restaurant: Restaurant;
-  readonly room: Room;
+  readonly room: RestaurantRoom;
   readonly operator: Clerk;
   readonly times: OrderTimes;
 }
@@ -28,7 +36,7 @@ export interface OrderRows {
 }
 
 interface ProductLine {
-  product: Product;
+  product: RestaurantProduct;
   /** 1 by default; negative for a returned product. */
   quantity?: number;
   /** For products sold by weight. */
@@ -42,12 +50,12 @@ const rowDefaults = fieldDefaultsOf(ProductRow.shape);
 const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
 
 /** Returns the row of a product, with all amounts. */
-export function createProductRow(context: OrderRowContext, line: ProductLine): ProductRow {
+export function generateProductRow(context: OrderRowContext, line: ProductLine): ProductRow {
   const { product, inMenu } = line;
   const { random, room, operator } = context;
   const { device } = context.restaurant;
   const { orderedAt, reclaimedAt, sequence } = computeServingTimes(context, line);
-  return computeRowAmounts({
+  return computeProductRowAmounts({
     ...rowDefaults,
     id: random.uuid(),
     productId: product.id,
@@ -111,10 +119,10 @@ export function createProductRow(context: OrderRowContext, line: ProductLine): P
 function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
   const isLaterRound = random.chance(0.35);
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
-  let share: number = isServed ? orderEventShares.courses : orderEventShares.firstRound;
+  let share: number = isServed ? guestStayShareByOrderEvent.courses : guestStayShareByOrderEvent.firstRound;
   if (isServed && !inMenu && course === "drink")
-    share = isLaterRound ? orderEventShares.anotherRound : orderEventShares.firstRound;
-  if (isServed && !inMenu && course === "dessert") share = orderEventShares.desserts;
+    share = isLaterRound ? guestStayShareByOrderEvent.anotherRound : guestStayShareByOrderEvent.firstRound;
+  if (isServed && !inMenu && course === "dessert") share = guestStayShareByOrderEvent.desserts;
   const sequence = isServed ? (inMenu?.stepIndex ?? Number(course === "main")) : 0;
   const call = kitchenCallShares[sequence];
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
@@ -127,13 +135,13 @@ const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42
  * Returns the row with an additional discount and updated amounts. The rows of one discount over several products share
  * a group. A discount that is not validated does not change the amounts.
  */
-export function applyDiscount(
+export function applyDiscountToProductRow(
   { random, times }: Pick<OrderRowContext, "random" | "times">,
   row: ProductRow,
-  { id, name, percent }: Discount,
+  { id, name, percent }: RestaurantDiscount,
   { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
 ): ProductRow {
-  const discountedAt = times.at(orderEventShares.discount);
+  const discountedAt = times.at(guestStayShareByOrderEvent.discount);
   const discountRow: DiscountRow = {
     ...discountDefaults,
     id: random.uuid(),
@@ -147,22 +155,25 @@ export function applyDiscount(
     discountGroupId: groupId ?? null,
   };
   const modifiedAt = row.modifiedAt === null || row.modifiedAt < discountedAt ? discountedAt : row.modifiedAt;
-  return computeRowAmounts({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
+  return computeProductRowAmounts({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
 }
 
 /** Returns the sum of one field over all rows. */
-export function sumField<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name): number {
+export function sumFieldOfRows<Name extends string>(
+  rows: readonly Readonly<Record<Name, number>>[],
+  name: Name,
+): number {
   return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
 /** Returns the totals of an order from its sold rows, in minor units. */
 export function computeOrderAmounts(rows: OrderRows) {
-  const soldRows = allProductRows(rows).filter(isSoldRow);
+  const soldRows = listOrderProductRows(rows).filter(isSoldProductRow);
   return {
-    total: sumField(soldRows, "totalRow"),
-    totalTax: sumField(soldRows, "taxAmount"),
-    totalDiscount: sumField(soldRows, "totalDiscount"),
-    totalWithoutTax: sumField(soldRows, "taxableAmount"),
+    total: sumFieldOfRows(soldRows, "totalRow"),
+    totalTax: sumFieldOfRows(soldRows, "taxAmount"),
+    totalDiscount: sumFieldOfRows(soldRows, "totalDiscount"),
+    totalWithoutTax: sumFieldOfRows(soldRows, "taxableAmount"),
   };
 }
 
@@ -171,5 +182,5 @@ export function replaceMenuProductRows(
   menu: Omit<MenuRow, "totalRow" | "productRowList">,
   productRowList: ProductRow[],
 ): MenuRow {
-  return { ...menu, totalRow: sumField(productRowList.filter(isSoldRow), "totalRow"), productRowList };
+  return { ...menu, totalRow: sumFieldOfRows(productRowList.filter(isSoldProductRow), "totalRow"), productRowList };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Random } from "./random.ts";
+import { SeededRandom } from "./random.ts";
 
 describe("Random", () => {
   it("returns the same values for the same seed, and others for another seed", () => {
     const draw = (seed: string) => {
-      const random = new Random(seed);
+      const random = new SeededRandom(seed);
       return Array.from({ length: 20 }, () => random.integer(0, 1_000_000));
     };
     expect(draw("a")).toEqual(draw("a"));
@@ -12,22 +12,22 @@ describe("Random", () => {
   });
 
   it("forks a stream that does not depend on earlier values", () => {
-    const fresh = new Random("a");
-    const used = new Random("a");
+    const fresh = new SeededRandom("a");
+    const used = new SeededRandom("a");
     used.uuid();
     expect(used.fork("b").uuid()).toBe(fresh.fork("b").uuid());
     expect(used.fork("b").uuid()).not.toBe(fresh.fork("c").uuid());
   });
 
   it("generates distinct version 4 UUIDs", () => {
-    const random = new Random("ids");
+    const random = new SeededRandom("ids");
     const ids = Array.from({ length: 5000 }, () => random.uuid());
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it("rounds a quota with the same mean, and keeps whole numbers", () => {
-    const random = new Random("quota");
+    const random = new SeededRandom("quota");
     expect(random.quota(3)).toBe(3);
     const drawn = Array.from({ length: 2000 }, () => random.quota(0.25));
     const sum = drawn.reduce((total, one) => total + one, 0);
@@ -37,7 +37,7 @@ describe("Random", () => {
   });
 
   it("never picks a value with weight 0, and throws for an empty list", () => {
-    const random = new Random("pick");
+    const random = new SeededRandom("pick");
     const picked = Array.from({ length: 200 }, () =>
       random.pickWeighted([
         ["never", 0],
@@ -51,7 +51,7 @@ describe("Random", () => {
 
   it("keeps all items when shuffling", () => {
     const items = Array.from({ length: 50 }, (_, index) => index);
-    const shuffled = new Random("shuffle").shuffle(items);
+    const shuffled = new SeededRandom("shuffle").shuffle(items);
     expect(shuffled).not.toEqual(items);
     expect(shuffled.toSorted((a, b) => a - b)).toEqual(items);
   });

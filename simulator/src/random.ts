@@ -9,7 +9,7 @@ import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus"
  * The seed is a text of any length. Its hash fills the generator's whole 128-bit state, so that different seeds do not
  * generate equal UUIDs.
  */
-export class Random {
+export class SeededRandom {
   readonly #seed: string;
   readonly #generator: ReturnType<typeof xoroshiro128plusFromState>;
 
@@ -20,8 +20,8 @@ export class Random {
   }
 
   /** Returns an independent stream that depends only on the seed and the label. */
-  fork(label: string | number): Random {
-    return new Random(`${this.#seed}/${label}`);
+  fork(label: string | number): SeededRandom {
+    return new SeededRandom(`${this.#seed}/${label}`);
   }
 
   /** Returns an integer between both bounds, inclusive. */

@@ -1,7 +1,7 @@
 import type { Catalog } from "@pragma/contracts/catalog";
 import { percentToBasisPoints } from "@pragma/contracts/money";
-import { Random } from "./random.ts";
-import type { Product, Restaurant } from "./restaurant.ts";
+import { SeededRandom } from "./random.ts";
+import type { Restaurant, RestaurantProduct } from "./restaurant.ts";
 
 /**
  * Returns the catalog of a restaurant: everything that its tills refer to, with the same ids, and two archived
@@ -13,7 +13,7 @@ export function createRestaurantCatalog(restaurant: Restaurant): Catalog {
   const groups = uniqueById(products.flatMap(({ modifierGroups }) => modifierGroups));
   const categories = uniqueById(products.map(({ categoryId, category }) => ({ id: categoryId, name: category })));
   const pricings = uniqueById(rooms.map(({ pricing }) => pricing));
-  const toCatalogProduct = (product: Product): Catalog["products"][number] => ({
+  const toCatalogProduct = (product: RestaurantProduct): Catalog["products"][number] => ({
     id: product.id,
     name: product.name,
     category: product.category,
@@ -47,8 +47,8 @@ export function createRestaurantCatalog(restaurant: Restaurant): Catalog {
 /** The names of archived products, each with the name of a current product that it resembles. */
 const formerProductNames = { "Soupe au pistou": "Velouté de potiron", "Vin chaud": "Kir cassis" };
 
-function createFormerProducts({ products, device }: Restaurant): Product[] {
-  const random = new Random(`archive/${device.id}`);
+function createFormerProducts({ products, device }: Restaurant): RestaurantProduct[] {
+  const random = new SeededRandom(`archive/${device.id}`);
   return Object.entries(formerProductNames).flatMap(([name, similar]) =>
     products
       .filter((product) => product.name === similar)

@@ -1,22 +1,22 @@
 import { menuCardCategories, menuCardDiscounts, menuCardMenus, menuCardModifierGroups } from "./menu-card.ts";
-import { Random } from "./random.ts";
+import { SeededRandom } from "./random.ts";
 
 /** A generated restaurant: everything that its tills have in common. */
 export type Restaurant = ReturnType<typeof generateRestaurant>;
 
 export type Clerk = Restaurant["clerks"][number];
-export type Room = Restaurant["rooms"][number];
-export type Table = Room["tables"][number];
-export type Product = ReturnType<typeof generateProducts>[number];
-export type ModifierGroup = Product["modifierGroups"][number];
+export type RestaurantRoom = Restaurant["rooms"][number];
+export type RestaurantTable = RestaurantRoom["tables"][number];
+export type RestaurantProduct = ReturnType<typeof generateProducts>[number];
+export type ModifierGroup = RestaurantProduct["modifierGroups"][number];
 export type Modifier = ModifierGroup["modifiers"][number];
-export type Menu = Restaurant["menus"][number];
-export type Discount = Restaurant["discounts"][number];
+export type RestaurantMenu = Restaurant["menus"][number];
+export type RestaurantDiscount = Restaurant["discounts"][number];
 export type PaymentMethodName = keyof typeof paymentMethodDefinitions;
 
 /** Returns the restaurant of a seed. The same seed always gives the same ids, names and prices. */
 export function generateRestaurant(seed: string | number) {
-  const random = new Random(`restaurant/${seed}`);
+  const random = new SeededRandom(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
   const discounts = Object.entries(menuCardDiscounts).map(([name, percent]) => ({ id: random.uuid(), name, percent }));
   return {
@@ -42,7 +42,7 @@ export function generateRestaurant(seed: string | number) {
   };
 }
 
-function generateProducts(random: Random) {
+function generateProducts(random: SeededRandom) {
   const idOf = createIdsByName(random);
   const groups = Object.entries(menuCardModifierGroups).map(([name, modifiers], index) => ({
     id: idOf(`group ${name}`),
@@ -89,7 +89,7 @@ function listProducts() {
   );
 }
 
-function generateRooms(random: Random) {
+function generateRooms(random: SeededRandom) {
   return roomDefinitions.map(({ name, type, pricing, tablePrefix, tables }) => ({
     id: random.uuid(),
     name,
@@ -99,7 +99,7 @@ function generateRooms(random: Random) {
   }));
 }
 
-function generatePaymentMethods(random: Random) {
+function generatePaymentMethods(random: SeededRandom) {
   const withIds = Object.entries(paymentMethodDefinitions).map(([key, method]) => [
     key,
     { id: random.uuid(), ...method },
@@ -108,7 +108,7 @@ function generatePaymentMethods(random: Random) {
   return Object.fromEntries(withIds) as Record<PaymentMethodName, Method>;
 }
 
-function createIdsByName(random: Random): (name: string) => string {
+function createIdsByName(random: SeededRandom): (name: string) => string {
   const ids = new Map<string, string>();
   return (name) => {
     const id = ids.get(name) ?? random.uuid();
@@ -157,7 +157,7 @@ const familyNames = [
 export type Establishment = ReturnType<typeof generateEstablishment>;
 
 /** Returns a fictional establishment. Its telephone and company numbers are never assigned. */
-export function generateEstablishment(random: Random) {
+export function generateEstablishment(random: SeededRandom) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);
   const siren = withLuhnDigit(`000${random.integer(10_000, 99_999)}`);

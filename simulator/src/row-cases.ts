@@ -3,25 +3,25 @@ import {
   cancellationReasons,
   getCancellationDateTime,
   getRowCancellationTiming,
-  orderEventShares,
+  guestStayShareByOrderEvent,
 } from "./order-times.ts";
 import {
-  applyDiscount,
-  createProductRow,
+  applyDiscountToProductRow,
+  generateProductRow,
   type OrderRowContext,
   type OrderRows,
   replaceMenuProductRows,
-  sumField,
+  sumFieldOfRows,
 } from "./product-row.ts";
-import type { Discount, Menu, Product } from "./restaurant.ts";
-import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
+import type { RestaurantDiscount, RestaurantMenu, RestaurantProduct } from "./restaurant.ts";
+import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
 
 /** Returns the rows of an order with those of its special cases added. `orderedProducts` are its ordinary products. */
 export function applySpecialRowCases(
   context: OrderRowContext,
   cases: ReadonlyMap<string, number>,
   rows: OrderRows,
-  orderedProducts: readonly Product[],
+  orderedProducts: readonly RestaurantProduct[],
 ): OrderRows {
   return specialRowCaseNames.reduce((rowsSoFar, name) => {
     const caseIndex = cases.get(name);
@@ -32,15 +32,19 @@ export function applySpecialRowCases(
 }
 
 /** Returns the rows of an order with one discount over all products. */
-export function discountOrder(context: OrderRowContext, rows: OrderRows, discount: Discount): OrderRows {
+export function applyDiscountToOrder(
+  context: OrderRowContext,
+  rows: OrderRows,
+  discount: RestaurantDiscount,
+): OrderRows {
   const groupId = context.random.uuid();
-  return mapProductRows(rows, (row) => applyDiscount(context, row, discount, { groupId }));
+  return mapProductRows(rows, (row) => applyDiscountToProductRow(context, row, discount, { groupId }));
 }
 
 interface RowCaseContext extends OrderRowContext {
   caseIndex: number;
   rows: OrderRows;
-  orderedProducts: readonly Product[];
+  orderedProducts: readonly RestaurantProduct[];
 }
 
 /** The special cases of rows, in the sequence in which they are applied. */
@@ -50,18 +54,18 @@ const rowCaseAppliers = {
     const modifiers = chooseModifiers(context, product);
     return addProductRows(
       context,
-      createProductRow(context, { product, modifiers, quantity: randomQuantity(context) }),
+      generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) }),
     );
   },
   weight(context) {
     const product = context.random.pick(context.restaurant.products.filter(({ soldBy }) => soldBy === "kilogram"));
-    return addProductRows(context, createProductRow(context, { product, grams: context.random.integer(180, 1900) }));
+    return addProductRows(context, generateProductRow(context, { product, grams: context.random.integer(180, 1900) }));
   },
   menu(context) {
     return addMenuRows(context, ...Array.from({ length: context.random.integer(1, 3) }, () => randomMenuRow(context)));
   },
   splitMenu(context) {
-    return addMenuRows(context, ...splitMenuRow(context, randomMenuRow(context), randomShares(context)));
+    return addMenuRows(context, ...splitMenuRowOverBills(context, randomMenuRow(context), randomShares(context)));
   },
   splitRow(context) {
     const product = pickPiece(
@@ -69,35 +73,40 @@ const rowCaseAppliers = {
       ({ modifierGroups }) => modifierGroups.length > 0 || context.caseIndex % 3 !== 1,
     );
     const modifiers = context.caseIndex % 3 === 1 ? chooseModifiers(context, product) : [];
-    const whole = createProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
-    const row = context.caseIndex % 3 === 2 ? applyDiscount(context, whole, randomDiscount(context)) : whole;
-    return addProductRows(context, ...splitProductRow(context, row, randomShares(context)));
+    const whole = generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
+    const row =
+      context.caseIndex % 3 === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
+    return addProductRows(context, ...splitProductRowOverBills(context, row, randomShares(context)));
   },
   groupDiscount(context) {
     const discount = context.random.pick(context.restaurant.discounts.filter(({ percent }) => percent <= 30));
-    return discountOrder(context, context.rows, discount);
+    return applyDiscountToOrder(context, context.rows, discount);
   },
   discount(context) {
-    return addProductRows(context, applyDiscount(context, randomPieceRow(context), randomDiscount(context)));
+    return addProductRows(
+      context,
+      applyDiscountToProductRow(context, randomPieceRow(context), randomDiscount(context)),
+    );
   },
   unsettledDiscount(context) {
     const discount = randomDiscount(context);
     const status = (["pending", "cancelled"] as const)[context.caseIndex % 3];
-    if (status) return addProductRows(context, applyDiscount(context, randomPieceRow(context), discount, { status }));
+    if (status)
+      return addProductRows(context, applyDiscountToProductRow(context, randomPieceRow(context), discount, { status }));
     const group = { groupId: context.random.uuid(), status: "pending" } as const;
     return addProductRows(
       context,
-      ...[1, 2].map(() => applyDiscount(context, randomPieceRow(context), discount, group)),
+      ...[1, 2].map(() => applyDiscountToProductRow(context, randomPieceRow(context), discount, group)),
     );
   },
   gift(context) {
     const { gift } = context.restaurant;
     if (context.caseIndex % 2 === 0)
-      return addProductRows(context, applyDiscount(context, randomPieceRow(context), gift));
+      return addProductRows(context, applyDiscountToProductRow(context, randomPieceRow(context), gift));
     const groupId = context.random.uuid();
     return addProductRows(
       context,
-      ...[1, 2].map(() => applyDiscount(context, randomPieceRow(context), gift, { groupId })),
+      ...[1, 2].map(() => applyDiscountToProductRow(context, randomPieceRow(context), gift, { groupId })),
     );
   },
   canceledRow(context) {
@@ -113,7 +122,7 @@ const rowCaseAppliers = {
   },
   transferredRow(context) {
     const table = context.random.pick(context.restaurant.rooms.flatMap(({ tables }) => tables));
-    const modifiedAt = context.times.at(orderEventShares.beforeBill);
+    const modifiedAt = context.times.at(guestStayShareByOrderEvent.beforeBill);
     return addProductRows(context, {
       ...randomPieceRow(context),
       isTransferred: true,
@@ -132,7 +141,7 @@ const rowCaseAppliers = {
     const product = context.orderedProducts.reduce((cheapest, other) =>
       other.price < cheapest.price ? other : cheapest,
     );
-    return addProductRows(context, createProductRow(context, { product, quantity: -1 }));
+    return addProductRows(context, generateProductRow(context, { product, quantity: -1 }));
   },
   mergedOrder(context) {
     return addProductRows(context, { ...randomPieceRow(context), isMerged: true });
@@ -177,17 +186,17 @@ function cancelRow({ random, times, caseIndex }: RowCaseContext, row: ProductRow
 
 function markRowLost({ random, times }: RowCaseContext, row: ProductRow): ProductRow {
   const lossReason = random.pick(["Casse", "Renversé", "Erreur de cuisson"]);
-  return { ...row, isLoss: true, lossReason, modifiedAt: times.at(orderEventShares.beforeBill) };
+  return { ...row, isLoss: true, lossReason, modifiedAt: times.at(guestStayShareByOrderEvent.beforeBill) };
 }
 
 function randomPieceRow(context: RowCaseContext): ProductRow {
-  return createProductRow(context, { product: pickPiece(context), quantity: randomQuantity(context) });
+  return generateProductRow(context, { product: pickPiece(context), quantity: randomQuantity(context) });
 }
 
 function pickPiece(
   { random, restaurant }: RowCaseContext,
-  isSuitable: (product: Product) => boolean = () => true,
-): Product {
+  isSuitable: (product: RestaurantProduct) => boolean = () => true,
+): RestaurantProduct {
   return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && isSuitable(product)));
 }
 
@@ -216,17 +225,17 @@ function randomShares({ random }: RowCaseContext): readonly number[] {
 }
 
 /** Returns the row of a set menu. Its price is split over its products in proportion to their own prices. */
-export function createMenuRow(context: OrderRowContext, menu: Menu): MenuRow {
+export function createMenuRow(context: OrderRowContext, menu: RestaurantMenu): MenuRow {
   const { random, room } = context;
   const id = random.uuid();
   const chosenProducts = menu.steps.map(({ choices }) => random.pick(choices));
-  const difference = sumField(chosenProducts, "price") - menu.price;
+  const difference = sumFieldOfRows(chosenProducts, "price") - menu.price;
   const unitPrices = splitAmountByWeights(
     menu.price,
     chosenProducts.map(({ price }) => price),
   );
   const rows = chosenProducts.map((product, stepIndex) =>
-    createProductRow(context, {
+    generateProductRow(context, {
       product,
       modifiers: random.chance(0.3) ? chooseModifiers(context, product) : [],
       inMenu: {
@@ -257,6 +266,6 @@ export function createMenuRow(context: OrderRowContext, menu: Menu): MenuRow {
 }
 
 /** Returns one random modifier of each modifier group of a product. */
-export function chooseModifiers({ random }: OrderRowContext, { modifierGroups }: Product) {
+export function chooseModifiers({ random }: OrderRowContext, { modifierGroups }: RestaurantProduct) {
   return modifierGroups.map((group) => ({ group, modifier: random.pick(group.modifiers) }));
 }

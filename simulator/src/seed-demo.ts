@@ -16,7 +16,7 @@ import {
 } from "./demo-location.ts";
 import { pushCatalogIfMissing } from "./ensure-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { pushTill } from "./simulate-day.ts";
+import { pushGeneratedTill } from "./simulate-day.ts";
 
 interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
   /** The base URL of the API, such as http://localhost:4000. */
@@ -36,7 +36,7 @@ interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
  * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
  * their reports. Existing data is kept. Returns instructions for reading the data.
  */
-export async function seedDemo(options: SeedDemoOptions): Promise<string> {
+export async function seedDemoLocation(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
   const client = { ...clientOptions, baseUrl: url };
   const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
@@ -60,7 +60,7 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
     "till_not_found",
   );
-  if (existing === null) await pushTill(api, generateDemoTill(locationId, day));
+  if (existing === null) await pushGeneratedTill(api, generateDemoTill(locationId, day));
 }
 
 /** Waits until every day has its report, and returns the id of the newest one. Throws if none is added for a minute. */

@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import type { Random } from "./random.ts";
+import type { SeededRandom } from "./random.ts";
 import type { Clerk } from "./restaurant.ts";
 
 const minuteMs = 60_000;
@@ -17,7 +17,7 @@ export function getLocalDate(instant: number, timeZone: string): Temporal.PlainD
 }
 
 /** Opening and closing of a day of service, in milliseconds since 1970. */
-export interface ServiceDay {
+export interface RestaurantServiceDay {
   readonly opensAtMs: number;
   readonly closesAtMs: number;
 }
@@ -27,19 +27,23 @@ export interface ServiceDay {
  *
  * @throws RangeError for a day that does not exist or an unknown time zone.
  */
-export function getOpeningTimeMs(day: string, timeZone: string): number {
+export function getTillOpeningTimeMs(day: string, timeZone: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Not a day written YYYY-MM-DD: ${day}`);
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 
 /** Returns the service day of a local day. @throws as `getOpeningTimeMs` does. */
-export function generateServiceDay(random: Random, day: string, timeZone: string): ServiceDay {
-  const opensAtMs = getOpeningTimeMs(day, timeZone);
+export function generateServiceDay(random: SeededRandom, day: string, timeZone: string): RestaurantServiceDay {
+  const opensAtMs = getTillOpeningTimeMs(day, timeZone);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 
 /** Returns the sorted arrival times of `count` guests: most at noon and in the evening, some in between. */
-export function generateArrivalTimes(random: Random, { opensAtMs, closesAtMs }: ServiceDay, count: number): number[] {
+export function generateArrivalTimes(
+  random: SeededRandom,
+  { opensAtMs, closesAtMs }: RestaurantServiceDay,
+  count: number,
+): number[] {
   const lastOrderMs = closesAtMs - 90 * minuteMs;
   return Array.from({ length: count }, () => {
     const arrival = random.pickWeighted([
@@ -59,7 +63,10 @@ interface ClerkShift {
 }
 
 /** Returns the shifts of the clerks on a day. */
-export function planClerkShifts(clerks: readonly Clerk[], { opensAtMs, closesAtMs }: ServiceDay): ClerkShift[] {
+export function planClerkShifts(
+  clerks: readonly Clerk[],
+  { opensAtMs, closesAtMs }: RestaurantServiceDay,
+): ClerkShift[] {
   return clerks.flatMap((clerk, index) =>
     (clerkRota[index % clerkRota.length] ?? []).map(([from, to]) => ({
       clerk,
@@ -70,7 +77,12 @@ export function planClerkShifts(clerks: readonly Clerk[], { opensAtMs, closesAtM
 }
 
 /** Returns a random clerk who is on shift at an instant, or who is not. */
-export function pickClerk(random: Random, shifts: readonly ClerkShift[], instant: number, isOnShift: boolean): Clerk {
+export function pickClerk(
+  random: SeededRandom,
+  shifts: readonly ClerkShift[],
+  instant: number,
+  isOnShift: boolean,
+): Clerk {
   const activeShifts = shifts.filter(({ from, to }) => from <= instant && (to === null || instant < to));
   const clerksOnShift = new Set(activeShifts.map(({ clerk }) => clerk));
   return random.pick(isOnShift ? activeShifts : shifts.filter(({ clerk }) => !clerksOnShift.has(clerk))).clerk;

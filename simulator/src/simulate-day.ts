@@ -2,11 +2,11 @@ import type { PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
-import { createPaymentRow } from "./generate-payments.ts";
+import { createValidatedPaymentRow } from "./generate-payments.ts";
 import { createClosedTill, type GeneratedTill } from "./generate-till.ts";
-import { createLiveOrder } from "./order-revisions.ts";
-import { type OrderSchedule, takeDueRevisions } from "./order-schedule.ts";
-import { Random } from "./random.ts";
+import { toOrderLiveInput } from "./order-revisions.ts";
+import { type OrderSchedule, takeDueOrderRevisions } from "./order-schedule.ts";
+import { SeededRandom } from "./random.ts";
 import type { Restaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import type { SimulationClock } from "./transient-retry-options.ts";
@@ -49,7 +49,7 @@ export async function simulateDay(context: SimulationContext, schedule: OrderSch
   const logProgress = createProgressLog(context, schedule, orders);
   let queue = schedule.revisions;
   while (queue.length > 0) {
-    const { batch, rest } = takeDueRevisions(queue, clock.now());
+    const { batch, rest } = takeDueOrderRevisions(queue, clock.now());
     if (batch.length === 0) {
       await clock.wait(Math.max(1, (queue[0]?.atMs ?? 0) - clock.now()), signal);
       continue;
@@ -67,7 +67,7 @@ export async function simulateDay(context: SimulationContext, schedule: OrderSch
     : schedule.till.reportNumber;
   const orderList = schedule.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...schedule.till, reportNumber, orderList };
-  const sales = sumSales([...orders.values()]);
+  const sales = sumOrderSales([...orders.values()]);
   const report = await pushTillAndAwaitReport(context, till);
   const outcome = report ? `report ${report.id}` : "its report is not available yet";
   log(`Till closed: ${till.orderList.length} orders, sales ${formatEuros(sales)}; ${outcome}`);
@@ -85,7 +85,7 @@ async function readNextReportNumber({ api }: SimulationContext): Promise<number>
 }
 
 /** Pushes a till. Ignores a till_conflict, which means that the API has the till with other content. */
-export async function pushTill(api: PublicApiClient, till: GeneratedTill): Promise<void> {
+export async function pushGeneratedTill(api: PublicApiClient, till: GeneratedTill): Promise<void> {
   await nullOnProblem(api.POST("/v2/tills", { body: till }), "till_conflict");
 }
 
@@ -94,7 +94,7 @@ export async function pushTill(api: PublicApiClient, till: GeneratedTill): Promi
  * show it; null after a minute.
  */
 async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: SimulationContext, till: GeneratedTill) {
-  await pushTill(api, till);
+  await pushGeneratedTill(api, till);
   const { id: tillId, startedAt } = till;
   const day = getLocalDate(Date.parse(startedAt), timeZone).toString();
   for (let polls = 0; polls < maxPolls; polls++) {
@@ -113,7 +113,7 @@ const pollIntervalMs = 250;
 const maxPolls = 240;
 
 /** Returns the sales of these orders, in minor units. */
-export function sumSales(orders: readonly OrderLiveInput[]): number {
+export function sumOrderSales(orders: readonly OrderLiveInput[]): number {
   return orders
     .filter(({ data }) => !data.isCanceled && !data.isTransferred && !data.isTraining)
     .reduce((sum, { data }) => sum + data.total, 0);
@@ -174,7 +174,7 @@ export async function closeInterruptedTills(
     const finalizedAt = new Date(clock.now()).toISOString();
     const [startedAt = finalizedAt] = orders.map(({ openedAt }) => openedAt).sort();
     const orderList = orders.map((order) => payAndCloseOrder(restaurant, order, finalizedAt));
-    const closedOrders = orderList.map((order) => createLiveOrder(restaurant.establishment, order));
+    const closedOrders = orderList.map((order) => toOrderLiveInput(restaurant.establishment, order));
     for (let first = 0; first < closedOrders.length; first += maxLiveOrdersPerRequest)
       await api.POST("/v1/orders-live", { body: closedOrders.slice(first, first + maxLiveOrdersPerRequest) });
     const reportNumber = await readNextReportNumber(context);
@@ -182,7 +182,7 @@ export async function closeInterruptedTills(
       context,
       createClosedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
     );
-    log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumSales(closedOrders))}`);
+    log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumOrderSales(closedOrders))}`);
   }
 }
 
@@ -192,7 +192,7 @@ function payAndCloseOrder({ paymentMethods }: Restaurant, order: OrderData, at: 
   const { operatorId, operatorName, leftToPay } = order;
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;
   const isDue = !isDone && leftToPay > 0;
-  const random = new Random(`settle/${order.id}`);
+  const random = new SeededRandom(`settle/${order.id}`);
   const closed = {
     ...order,
     revisionHash: random.uuid(),
@@ -202,7 +202,7 @@ function payAndCloseOrder({ paymentMethods }: Restaurant, order: OrderData, at: 
     manuallyClosed: !isDone && !isDue,
   };
   if (!isDue) return closed;
-  const paid = createPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
+  const paid = createValidatedPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
   const paymentRowList = [...order.paymentRowList, { ...paid, operatorId, operatorName }];
   return { ...closed, isPaid: true, paidAt: at, leftToPay: 0, paymentRowList };
 }

@@ -3,8 +3,8 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { describe, expect, it } from "vitest";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { simulateDemo } from "./simulate-demo.ts";
-import { createOtherDeviceOrder, FakeClock, FakeLiveApi } from "./testing/fake-live-api.ts";
+import { simulateDemoLocation } from "./simulate-demo.ts";
+import { copyOrderAsOtherDevice, FakeClock, FakeSimulatorApi } from "./testing/fake-live-api.ts";
 import { createTransientRetryOptions } from "./transient-retry-options.ts";
 
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
@@ -12,7 +12,12 @@ const hourMs = 3_600_000;
 const morning = Date.parse("2026-11-20T09:13:20.000Z");
 
 /** Simulates the demo on a fake clock for so many hours, and returns its log lines. */
-async function simulateHours(fake: FakeLiveApi, clock: FakeClock, hours: number, onTick = () => {}): Promise<string[]> {
+async function simulateHours(
+  fake: FakeSimulatorApi,
+  clock: FakeClock,
+  hours: number,
+  onTick = () => {},
+): Promise<string[]> {
   const stop = new AbortController();
   const stopAtMs = clock.time + hours * hourMs;
   const lines: string[] = [];
@@ -34,7 +39,7 @@ async function simulateHours(fake: FakeLiveApi, clock: FakeClock, hours: number,
     // One call a minute instead of one per change keeps the test fast.
     maxCallsPerSecond: 1 / 60,
   };
-  await expect(simulateDemo(context)).rejects.toThrow("stopped");
+  await expect(simulateDemoLocation(context)).rejects.toThrow("stopped");
   return lines;
 }
 
@@ -46,7 +51,7 @@ function salesOf(orders: readonly OrderData[]): number {
 
 describe("the demo's live orders", () => {
   it("change all day, end in consecutive tills, and do not accumulate", async () => {
-    const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 24);
     // Six shifts of two hours and one of twelve.
     expect(fake.tills).toHaveLength(7);
@@ -59,7 +64,7 @@ describe("the demo's live orders", () => {
   }, 60_000);
 
   it("continue the same till when the simulation restarts soon after an interruption", async () => {
-    const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 0.5);
     const [before] = [...fake.liveOrders.values()];
     clock.time += 0.25 * hourMs;
@@ -74,10 +79,10 @@ describe("the demo's live orders", () => {
   }, 30_000);
 
   it("are closed in their own till when the simulation restarts the next day, unlike the orders of other devices", async () => {
-    const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 0.5);
     const interruptedOrders = [...fake.liveOrders.values()];
-    const others = interruptedOrders.slice(0, 2).map(createOtherDeviceOrder);
+    const others = interruptedOrders.slice(0, 2).map(copyOrderAsOtherDevice);
     for (const order of others) fake.liveOrders.set(order.id, order);
     clock.time += 20 * hourMs;
     const lines = await simulateHours(fake, clock, 0.1);
@@ -91,7 +96,7 @@ describe("the demo's live orders", () => {
   }, 30_000);
 
   it("continue after an API outage, and after a rejected request", async () => {
-    const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     let ticks = 0;
     const lines = await simulateHours(fake, clock, 2.5, () => {
       ticks += 1;
@@ -105,7 +110,7 @@ describe("the demo's live orders", () => {
   }, 30_000);
 
   it("start again after the machine has slept, and close the till of the day before", async () => {
-    const [fake, clock] = [new FakeLiveApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     let hasSlept = false;
     await simulateHours(fake, clock, 11, () => {
       if (hasSlept || fake.revisionCount < 100) return;

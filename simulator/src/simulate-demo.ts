@@ -1,8 +1,8 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { type OrderSchedule, resumeScheduleAt, scheduleAtSimulatedTimes } from "./order-schedule.ts";
-import { Random } from "./random.ts";
+import { type OrderSchedule, resumeOrderScheduleAt, scheduleAtSimulatedTimes } from "./order-schedule.ts";
+import { SeededRandom } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
 import { closeInterruptedTills, findDeviceLiveOrders, type SimulationContext, simulateDay } from "./simulate-day.ts";
@@ -22,7 +22,7 @@ type ShiftContext = Pick<SimulationContext, "locationId" | "timeZone" | "clock">
  * Simulates live orders of the demo location until the signal is aborted: one shift after the other, each ending with
  * its till. Continues an interrupted shift, and closes the tills of older ones. Retries half a minute after any error.
  */
-export async function simulateDemo(context: SimulationContext): Promise<void> {
+export async function simulateDemoLocation(context: SimulationContext): Promise<void> {
   const { clock, signal, log } = context;
   for (let shiftCount = 0; ; ) {
     try {
@@ -31,7 +31,7 @@ export async function simulateDemo(context: SimulationContext): Promise<void> {
       liveOrdersByTill.delete(shift.tillId);
       await closeInterruptedTills(context, liveOrdersByTill);
       for (;;) {
-        await simulateDay(context, resumeScheduleAt(scheduleDemoShift(context, shift), clock.now()));
+        await simulateDay(context, resumeOrderScheduleAt(scheduleDemoShift(context, shift), clock.now()));
         shiftCount++;
         shift = createNextDemoShift(context, shift, shiftCount);
         await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
@@ -118,7 +118,7 @@ export function getDemoShiftShareAtHour(hour: number): number {
 function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoShift {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");
-  const uuid = new Random(`live/${locationId}/${startsAtMs}/${durationMs}`).uuid();
+  const uuid = new SeededRandom(`live/${locationId}/${startsAtMs}/${durationMs}`).uuid();
   return { tillId: `${timeDigits.slice(0, 8)}-${timeDigits.slice(8)}-7${uuid.slice(15)}`, startsAtMs, durationMs };
 }
 

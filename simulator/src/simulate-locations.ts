@@ -1,20 +1,25 @@
 import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pragma/client/api-client";
 import { Temporal } from "temporal-polyfill";
-import { createLocationKey, ensureConsumer, ensureLocation, pushCatalogIfMissing } from "./ensure-location.ts";
+import {
+  createLocationApiKey,
+  ensureApiConsumer,
+  ensureRestaurantLocation,
+  pushCatalogIfMissing,
+} from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { scheduleAtOriginalTimes, scheduleAtSimulatedTimes } from "./order-schedule.ts";
-import { Random } from "./random.ts";
+import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
   closeInterruptedTills,
   findDeviceLiveOrders,
-  pushTill,
+  pushGeneratedTill,
   type SimulatedDay,
   type SimulationContext,
   simulateDay,
 } from "./simulate-day.ts";
-import type { SimulateOptions } from "./simulate-options.ts";
+import type { SimulatorOptions } from "./simulate-options.ts";
 import { createTransientRetryOptions } from "./transient-retry-options.ts";
 
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
@@ -27,7 +32,7 @@ interface SimulatedLocation {
 }
 
 /** Simulates the locations of the given API keys, or locations that it creates with an admin key. */
-export async function simulateLocations(options: SimulateOptions, control: SimulationControl): Promise<void> {
+export async function simulateLocations(options: SimulatorOptions, control: SimulationControl): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return simulateCreatedLocations(adminKey, options, control);
   const findLocationOfKey = async (apiKey: string, index: number) => {
@@ -40,7 +45,7 @@ export async function simulateLocations(options: SimulateOptions, control: Simul
 /** Simulates the locations of the seed, which it creates if necessary. Revokes their API keys at the end. */
 async function simulateCreatedLocations(
   apiKey: string,
-  options: SimulateOptions,
+  options: SimulatorOptions,
   control: SimulationControl,
 ): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
@@ -48,13 +53,22 @@ async function simulateCreatedLocations(
   const admin = createAdminApiClient({ baseUrl, apiKey, ...createTransientRetryOptions({ ...control, fetch }) });
   const locations: SimulatedLocation[] = [];
   try {
-    await ensureConsumer(admin, simulatorConsumerName, simulatorScopes);
+    await ensureApiConsumer(admin, simulatorConsumerName, simulatorScopes);
     for (let index = 0; index < options.locations; index++) {
       const seed = locationSeed(options, index);
       const restaurant = generateRestaurant(seed);
-      const legacyId = new Random(`location/${seed}`).integer(1, 2 ** 31 - 1);
-      const locationId = await ensureLocation(admin, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
-      const location = { seed, locationId, apiKey: await createLocationKey(admin, locationId, simulatorConsumerName) };
+      const legacyId = new SeededRandom(`location/${seed}`).integer(1, 2 ** 31 - 1);
+      const locationId = await ensureRestaurantLocation(admin, {
+        restaurant,
+        timeZone,
+        owner: "pragma-simulator",
+        legacyId,
+      });
+      const location = {
+        seed,
+        locationId,
+        apiKey: await createLocationApiKey(admin, locationId, simulatorConsumerName),
+      };
       locations.push(location);
       await pushCatalogIfMissing(createLocationClient(options, control, location.apiKey), restaurant);
       control.log(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
@@ -68,7 +82,7 @@ async function simulateCreatedLocations(
 }
 
 async function simulateAll(
-  options: SimulateOptions,
+  options: SimulatorOptions,
   control: SimulationControl,
   locations: readonly SimulatedLocation[],
 ): Promise<void> {
@@ -90,7 +104,7 @@ async function simulateAll(
 
 /** The options that define the simulation of one location. */
 export type LocationSimulationOptions = Pick<
-  SimulateOptions,
+  SimulatorOptions,
   "seed" | "days" | "forever" | "history" | "orders" | "speed" | "from"
 >;
 
@@ -107,7 +121,10 @@ export async function simulateLocation(
   await closeInterruptedTills(context, await findDeviceLiveOrders(context));
   const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let daysBefore = history; daysBefore > 0; daysBefore--)
-    await pushTill(context.api, generateDayTill(context, options, firstDay.subtract({ days: daysBefore }).toString()));
+    await pushGeneratedTill(
+      context.api,
+      generateDayTill(context, options, firstDay.subtract({ days: daysBefore }).toString()),
+    );
   if (history > 0) log(`Pushed the tills of ${history} past days`);
 
   let lastDay: SimulatedDay | undefined;
@@ -135,11 +152,11 @@ function generateDayTill(
   startsAtMs?: number,
 ): GeneratedTill {
   const { locationId, timeZone } = context;
-  const tillId = new Random(`play/${seed}/${locationId}/${orders}/${day}/${startsAtMs ?? ""}`).uuid();
+  const tillId = new SeededRandom(`play/${seed}/${locationId}/${orders}/${day}/${startsAtMs ?? ""}`).uuid();
   return generateTill({ seed, orders, day, timeZone, tillId });
 }
 
-function createLocationClient({ url: baseUrl }: SimulateOptions, control: SimulationControl, apiKey: string) {
+function createLocationClient({ url: baseUrl }: SimulatorOptions, control: SimulationControl, apiKey: string) {
   return createApiClient({ baseUrl, apiKey, ...createTransientRetryOptions(control) });
 }
 
@@ -151,7 +168,7 @@ async function revokeKey(admin: AdminApiClient, { locationId, apiKey }: Simulate
   }
 }
 
-function locationSeed({ seed }: SimulateOptions, index: number): string {
+function locationSeed({ seed }: SimulatorOptions, index: number): string {
   return index === 0 ? seed : `${seed}/${index + 1}`;
 }
 

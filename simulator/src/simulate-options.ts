@@ -69,7 +69,7 @@ const optionsSchema = optionDefinitions.refine(
 );
 
 /** The parsed options of the simulator. */
-export type SimulateOptions = z.output<typeof optionDefinitions>;
+export type SimulatorOptions = z.output<typeof optionDefinitions>;
 
 /**
  * Returns the options from a command line, with environment variables as defaults. Returns the help text for `--help`.
@@ -79,7 +79,7 @@ export type SimulateOptions = z.output<typeof optionDefinitions>;
 export function readSimulateOptions(
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
-): SimulateOptions | string {
+): SimulatorOptions | string {
   const { values } = parseArgs({ args, options: argumentTypes, strict: true });
   if (values.help) return helpText;
   const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;

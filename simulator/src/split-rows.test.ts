@@ -2,28 +2,28 @@ import type { ProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createOrderTimes } from "./order-times.ts";
-import { applyDiscount, createProductRow, sumField } from "./product-row.ts";
-import { Random } from "./random.ts";
-import { generateRestaurant, type Product } from "./restaurant.ts";
+import { applyDiscountToProductRow, generateProductRow, sumFieldOfRows } from "./product-row.ts";
+import { SeededRandom } from "./random.ts";
+import { generateRestaurant, type RestaurantProduct } from "./restaurant.ts";
 import { chooseModifiers, createMenuRow } from "./row-cases.ts";
-import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
+import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");
 const [room] = restaurant.rooms;
 const [operator] = restaurant.clerks;
 if (!room || !operator) throw new Error("The restaurant is empty");
-const random = new Random("split");
+const random = new SeededRandom("split");
 const context = { random, restaurant, room, operator, times: createOrderTimes(0, 3_600_000) };
 
 function sumRowTotals(rows: readonly ProductRow[]) {
   return {
-    totalRowWithModifier: sumField(rows, "totalRowWithModifier"),
-    totalDiscount: sumField(rows, "totalDiscount"),
-    totalRow: sumField(rows, "totalRow"),
+    totalRowWithModifier: sumFieldOfRows(rows, "totalRowWithModifier"),
+    totalDiscount: sumFieldOfRows(rows, "totalDiscount"),
+    totalRow: sumFieldOfRows(rows, "totalRow"),
   };
 }
 
-const withModifiers = restaurant.products.find(({ modifierGroups }) => modifierGroups.length > 0) as Product;
+const withModifiers = restaurant.products.find(({ modifierGroups }) => modifierGroups.length > 0) as RestaurantProduct;
 
 describe("splitProductRow", () => {
   it("keeps the sum of all amounts, with modifiers and a discount", () => {
@@ -35,9 +35,9 @@ describe("splitProductRow", () => {
         [7, 2, 4, 1],
       ]) {
         const modifiers = chooseModifiers(context, withModifiers);
-        const whole = createProductRow(context, { product: withModifiers, modifiers, quantity: 3 });
-        const row = applyDiscount(context, whole, discount);
-        const parts = splitProductRow(context, row, shares);
+        const whole = generateProductRow(context, { product: withModifiers, modifiers, quantity: 3 });
+        const row = applyDiscountToProductRow(context, whole, discount);
+        const parts = splitProductRowOverBills(context, row, shares);
         expect(sumRowTotals(parts)).toEqual(sumRowTotals([row]));
         for (const part of parts) expect(part.taxableAmount + part.taxAmount).toBe(part.totalRow);
       }
@@ -45,16 +45,22 @@ describe("splitProductRow", () => {
   });
 
   it("keeps the original's id and quantity, and makes the other parts its children", () => {
-    const row = createProductRow(context, { product: withModifiers, quantity: 2 });
-    const [original, ...children] = splitProductRow(context, row, [1, 1, 1]);
+    const row = generateProductRow(context, { product: withModifiers, quantity: 2 });
+    const [original, ...children] = splitProductRowOverBills(context, row, [1, 1, 1]);
     expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });
     expect(children.map((child) => child.parentProductRowId)).toEqual([row.id, row.id]);
     expect(new Set([original, ...children].map((part) => part?.id)).size).toBe(3);
   });
 
   it("groups the discounts of the parts", () => {
-    const row = applyDiscount(context, createProductRow(context, { product: withModifiers }), restaurant.gift);
-    const groups = splitProductRow(context, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
+    const row = applyDiscountToProductRow(
+      context,
+      generateProductRow(context, { product: withModifiers }),
+      restaurant.gift,
+    );
+    const groups = splitProductRowOverBills(context, row, [1, 2]).map(
+      (part) => part.discountRowList[0]?.discountGroupId,
+    );
     expect(groups[0]).toEqual(expect.any(String));
     expect(groups[1]).toBe(groups[0]);
   });
@@ -64,8 +70,8 @@ describe("splitMenuRow", () => {
   it("keeps the total, and links the products of each part to the part and to the original", () => {
     for (const menu of restaurant.menus) {
       const whole = createMenuRow(context, menu);
-      const [original, ...children] = splitMenuRow(context, whole, [2, 3, 4]);
-      expect(sumField([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
+      const [original, ...children] = splitMenuRowOverBills(context, whole, [2, 3, 4]);
+      expect(sumFieldOfRows([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
       expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });
       for (const child of children) {
         expect(child.parentMenuRowId).toBe(whole.id);

@@ -1,7 +1,7 @@
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
-import { computeRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
-import { orderEventShares } from "./order-times.ts";
-import { type OrderRowContext, replaceMenuProductRows, sumField } from "./product-row.ts";
+import { computeProductRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
+import { guestStayShareByOrderEvent } from "./order-times.ts";
+import { type OrderRowContext, replaceMenuProductRows, sumFieldOfRows } from "./product-row.ts";
 
 type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
 
@@ -10,8 +10,12 @@ type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
  * it as their parent. Price, modifiers and discounts are split to the cent and the quantity stays, so that the parts
  * add up to the whole. Use this only for rows sold by the piece: the parts of a price by weight are rounded one by one.
  */
-export function splitProductRow({ random, times }: SplitRowContext, row: ProductRow, shares: readonly number[]) {
-  const splitAt = times.at(orderEventShares.split);
+export function splitProductRowOverBills(
+  { random, times }: SplitRowContext,
+  row: ProductRow,
+  shares: readonly number[],
+) {
+  const splitAt = times.at(guestStayShareByOrderEvent.split);
   const groupId = random.uuid();
   const unitPrices = splitAmountByWeights(row.unitPriceRow, shares);
   const split = <Part extends { id: string; amount: number }>(rows: readonly Part[], part: number): Part[] =>
@@ -21,7 +25,7 @@ export function splitProductRow({ random, times }: SplitRowContext, row: Product
       amount: splitAmountByWeights(each.amount, shares)[part] as number,
     }));
   return unitPrices.map((unitPriceRow, part) =>
-    computeRowAmounts({
+    computeProductRowAmounts({
       ...row,
       ...(part > 0 && { id: random.uuid(), parentProductRowId: row.id, recordedAt: splitAt }),
       modifiedAt: splitAt,
@@ -36,9 +40,9 @@ export function splitProductRow({ random, times }: SplitRowContext, row: Product
 }
 
 /** Splits a menu over several bills with `splitProductRow` for each product, and returns its parts. */
-export function splitMenuRow(context: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
-  const splitAt = context.times.at(orderEventShares.split);
-  const partsByRow = menu.productRowList.map((row) => splitProductRow(context, row, shares));
+export function splitMenuRowOverBills(context: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
+  const splitAt = context.times.at(guestStayShareByOrderEvent.split);
+  const partsByRow = menu.productRowList.map((row) => splitProductRowOverBills(context, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : context.random.uuid();
     const rows = partsByRow.map((parts): ProductRow => ({ ...(parts[part] as ProductRow), menuRowId: id }));
@@ -47,7 +51,7 @@ export function splitMenuRow(context: SplitRowContext, menu: MenuRow, shares: re
       id,
       ...(part > 0 && { parentMenuRowId: menu.id, recordedAt: splitAt }),
       modifiedAt: splitAt,
-      unitPriceRow: sumField(rows, "unitPriceRow"),
+      unitPriceRow: sumFieldOfRows(rows, "unitPriceRow"),
     };
     return replaceMenuProductRows(changed, rows);
   });

@@ -42,7 +42,7 @@ interface FecFormat {
 }
 
 /** Returns the lines of a FEC file. @throws Error at the first violation. */
-export function readFec(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
+export function parseFecFile(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
   const lines = decodeFec(bytes, charset).split("\r\n");
   if (lines.pop() !== "") throw new Error("The last line has no line end.");
   if (lines.some((line) => /\p{Cc}/u.test(line.replaceAll("\t", "")))) throw new Error("There is a control character.");

@@ -13,7 +13,7 @@ const colorRules = ["color-contrast", "link-in-text-block"];
  * place. Colors are checked once for each text style, since a page has thousands of words in a few dozen styles.
  * Highlighted code is only checked for its colors.
  */
-export async function findSeriousViolations(page: Page): Promise<string[]> {
+export async function findSeriousAccessibilityViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
   return [
     ...(await findViolations(page, '{ exclude: "pre > code" }', { rules })),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findSeriousViolations } from "./check-accessibility.ts";
+import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSite;
@@ -168,7 +168,7 @@ describe("the search's suggestions", () => {
     await page.keyboard.press("Control+k");
     await page.locator("input.navbar__search-input").pressSequentially("webhook");
     await page.locator('[class*="suggestion"]').first().waitFor();
-    expect(await findSeriousViolations(page)).toEqual([]);
+    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
     await close();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findColorViolations, findSeriousViolations } from "./check-accessibility.ts";
+import { findColorViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import {
   type BrowserTab,
   type DocumentationSite,
@@ -88,7 +88,7 @@ describe("a page", () => {
       await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
       // The browser logs an error for a page with status 404.
       expect(consoleErrors.filter((error) => !/status of 404/.test(error))).toEqual([]);
-      expect(await findSeriousViolations(page), "in dark mode").toEqual([]);
+      expect(await findSeriousAccessibilityViolations(page), "in dark mode").toEqual([]);
       await page.emulateMedia({ colorScheme: "light" });
       await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
       expect(await findColorViolations(page), "in light mode").toEqual([]);

@@ -1,15 +1,15 @@
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductAddress } from "../harness/product-under-test.ts";
-import { getSharedProduct } from "../harness/shared-product.ts";
+import type { ProductUnderTestAccess } from "../harness/product-under-test.ts";
+import { getSharedProductUnderTest } from "../harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
 
-let product: ProductAddress;
+let product: ProductUnderTestAccess;
 let testLocation: TestLocation;
 let documentationSite: DocumentationSite;
 beforeAll(async () => {
-  product = await getSharedProduct();
+  product = await getSharedProductUnderTest();
   testLocation = await createTestLocation(product);
   await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await testLocation.waitForReports(1);

@@ -1,17 +1,17 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "../fault-injection/expect-consistency.ts";
 import { productParts } from "../harness/product-process.ts";
 import { type ReplicatedProduct, startReplicatedProduct } from "../harness/replicated-product.ts";
 import { createTestLocation } from "../harness/test-location.ts";
-import { clientTrafficScopes, startClientTraffic } from "../traffic/client-traffic.ts";
+import { startClientTraffic, testClientTrafficScopes } from "../traffic/client-traffic.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
 
 let nats: NatsCluster;
-let postgres: DedicatedServer;
-let redis: DedicatedServer;
+let postgres: DedicatedTestServer;
+let redis: DedicatedTestServer;
 let environment: TestEnvironment;
 let replicatedProduct: ReplicatedProduct;
 
@@ -38,7 +38,7 @@ const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 describe("two instances of everything on three NATS servers", () => {
   it("lose and repeat nothing while one instance of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
-    const testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficScopes });
+    const testLocation = await createTestLocation(replicatedProduct, { scopes: testClientTrafficScopes });
     const traffic = await startClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
     const { counts } = traffic;
 

@@ -1,7 +1,7 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { assertClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
 import { findFreePort } from "../../deploy/local/free-port.js";
-import { createTemporaryDataFolder, type StartedServer, startNats } from "../../deploy/local/servers.js";
+import { createTemporaryDataFolder, type StartedLocalServer, startNats } from "../../deploy/local/servers.js";
 
 /** Three NATS servers with three replicas of every stream. */
 export interface NatsCluster {
@@ -18,7 +18,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const folder = createTemporaryDataFolder("cluster");
   const names = ["n1", "n2", "n3"];
   const routes = await Promise.all(names.map(() => findFreePort()));
-  const servers = new Map<string, StartedServer>();
+  const servers = new Map<string, StartedLocalServer>();
   let killed: string | undefined;
 
   async function start(name: string, port?: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ErrorCode } from "@pragma/contracts/errors";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
 /** A JSON Schema of the OpenAPI document. */
@@ -24,7 +24,7 @@ export interface OpenApiDocument {
 }
 
 /** A documented outcome of an operation: the status of a success, or the code of an error. */
-export type OperationOutcome = `${2 | 3}${number}` | ErrorCode;
+export type ApiOperationOutcome = `${2 | 3}${number}` | ErrorCode;
 
 /** An operation of the API as documented. */
 export interface ApiOperation {
@@ -34,7 +34,7 @@ export interface ApiOperation {
   /** The path template, with parameters in braces. */
   path: string;
   /** The scope that a key needs; undefined when no key is needed. */
-  scope: Scope | undefined;
+  scope: ApiScope | undefined;
   pathParameters: string[];
   queryParameters: string[];
   acceptsBody: boolean;
@@ -42,7 +42,7 @@ export interface ApiOperation {
   bodySchema: JsonSchema;
   requiresBody: boolean;
   /** Every documented success and error, with its status and the schema of each content type. */
-  outcomes: Map<OperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
+  outcomes: Map<ApiOperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
@@ -75,18 +75,20 @@ function readOperation(method: string, path: string, documented: OpenApiOperatio
   };
 }
 
-function parseScope(description: string): Scope {
+function parseScope(description: string): ApiScope {
   const [, scope] = /^Scope: `([\w:]+)`/m.exec(description) ?? [];
   if (!scope) throw new Error(`No scope in: ${description}`);
-  return scope as Scope;
+  return scope as ApiScope;
 }
 
 function readOutcomes({ responses }: OpenApiOperation): ApiOperation["outcomes"] {
   return new Map(
     Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
       const response = { status: Number(status), content };
-      if (response.status < 400) return [[status as OperationOutcome, response] as const];
-      return [...description.matchAll(/^`(\w+)`:/gm)].map(([, code]) => [code as OperationOutcome, response] as const);
+      if (response.status < 400) return [[status as ApiOperationOutcome, response] as const];
+      return [...description.matchAll(/^`(\w+)`:/gm)].map(
+        ([, code]) => [code as ApiOperationOutcome, response] as const,
+      );
     }),
   );
 }

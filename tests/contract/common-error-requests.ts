@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { ErrorCode } from "@pragma/contracts/errors";
 import type { ApiOperation } from "./api-operations.ts";
-import type { ContractFixture } from "./contract-fixture.ts";
+import type { ApiContractFixture } from "./contract-fixture.ts";
 import type { OperationRequest } from "./operation-contract.ts";
 
 /** Larger than the limit of every operation, after decompression. */
@@ -11,7 +11,7 @@ const oversizedBody = gzipSync(Buffer.alloc(51 * 1024 * 1024, " "), { level: 1 }
 type ErrorRequestBuilder = (
   successRequest: OperationRequest,
   operation: ApiOperation,
-  fixture: ContractFixture,
+  fixture: ApiContractFixture,
 ) => OperationRequest | Promise<OperationRequest>;
 
 /** Builders of requests that cause an error at any operation that documents it, from the success request. */
@@ -19,14 +19,14 @@ export const errorRequestBuilders: Partial<Record<ErrorCode, ErrorRequestBuilder
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),
   malformed_body: (successRequest) =>
-    withHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
+    withRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
   body_too_large: (successRequest) =>
-    withHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
-  unsupported_media_type: (successRequest) => withHeaders(successRequest, { "content-type": "text/plain" }),
-  unsupported_encoding: (successRequest) => withHeaders(successRequest, { "content-encoding": "br" }),
-  invalid_page_token: (successRequest) => withQuery(successRequest, { pageToken: "x" }),
+    withRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
+  unsupported_media_type: (successRequest) => withRequestHeaders(successRequest, { "content-type": "text/plain" }),
+  unsupported_encoding: (successRequest) => withRequestHeaders(successRequest, { "content-encoding": "br" }),
+  invalid_page_token: (successRequest) => withRequestQuery(successRequest, { pageToken: "x" }),
   location_forbidden: (successRequest, _, { otherLocation }) =>
-    withQuery(successRequest, { locationId: otherLocation.locationId }),
+    withRequestQuery(successRequest, { locationId: otherLocation.locationId }),
 };
 
 /** Returns the request with an issue in each part that can be invalid. */
@@ -34,7 +34,7 @@ function invalidateEveryPart(successRequest: OperationRequest, operation: ApiOpe
   const invalidValues = (names: string[]) => Object.fromEntries(names.map((name) => [name, "-"]));
   const { pathParameters, queryParameters, acceptsBody } = operation;
   if (!acceptsBody && pathParameters.length + queryParameters.length === 0) {
-    return withHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
+    return withRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
   }
   return {
     ...successRequest,
@@ -50,7 +50,7 @@ function invalidatableQueryParameters({ queryParameters }: ApiOperation): string
 }
 
 /** Returns the locations of the issues of such a request: "body", or the part and the parameter name. */
-export function expectedIssueLocations(operation: ApiOperation): string[] {
+export function listExpectedRequestIssueLocations(operation: ApiOperation): string[] {
   const { pathParameters, acceptsBody } = operation;
   const locations = [
     ...pathParameters.map((name) => `path ${name}`),
@@ -60,15 +60,18 @@ export function expectedIssueLocations(operation: ApiOperation): string[] {
   return locations.length > 0 ? locations : ["header idempotency-key"];
 }
 
-export function withHeaders(operationRequest: OperationRequest, headers: Record<string, string>): OperationRequest {
+export function withRequestHeaders(
+  operationRequest: OperationRequest,
+  headers: Record<string, string>,
+): OperationRequest {
   return { ...operationRequest, headers: { ...operationRequest.headers, ...headers } };
 }
 
-export function withQuery(operationRequest: OperationRequest, query: Record<string, string>): OperationRequest {
+export function withRequestQuery(operationRequest: OperationRequest, query: Record<string, string>): OperationRequest {
   return { ...operationRequest, query: { ...operationRequest.query, ...query } };
 }
 
 /** Returns the request with a new Idempotency-Key. */
 export function withIdempotencyKey(operationRequest: OperationRequest): OperationRequest {
-  return withHeaders(operationRequest, { "idempotency-key": randomUUID() });
+  return withRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
 }

@@ -1,20 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { type Scope, scopeNames } from "@pragma/contracts/scopes";
+import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
-import type { ProductAddress } from "../harness/product-under-test.ts";
+import type { ProductUnderTestAccess } from "../harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { createLiveOrderInput } from "./order-and-till-inputs.ts";
 
 /** The scopes of a location's API key: all that do not reach beyond the location. */
-export const locationKeyScopes: Scope[] = scopeNames.filter((scope) => scope !== "admin" && scope !== "locations:any");
+export const locationKeyScopes: ApiScope[] = apiScopeNames.filter(
+  (scope) => scope !== "admin" && scope !== "locations:any",
+);
 
 /** Two locations, one of which has data for every read operation. */
-export interface ContractFixture {
-  product: ProductAddress;
+export interface ApiContractFixture {
+  product: ProductUnderTestAccess;
   testLocation: TestLocation;
   /** Another location, whose API key has the same scopes. */
   otherLocation: TestLocation;
@@ -29,11 +31,14 @@ export interface ContractFixture {
   /** Sends a request with the admin key. @throws Error when it fails. */
   requestAsAdmin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
   /** Creates an API key of the location with these scopes and this rate limit. */
-  createKeyWithScopes(scopes: Scope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
+  createKeyWithScopes(scopes: ApiScope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
 /** Creates the fixture. `mark` is appended to every name in its data. */
-export async function createContractFixture(product: ProductAddress, { mark = "" } = {}): Promise<ContractFixture> {
+export async function createApiContractFixture(
+  product: ProductUnderTestAccess,
+  { mark = "" } = {},
+): Promise<ApiContractFixture> {
   const [testLocation, otherLocation] = await Promise.all([
     createTestLocation(product, { scopes: locationKeyScopes }),
     createTestLocation(product, { scopes: locationKeyScopes }),
@@ -49,7 +54,7 @@ export async function createContractFixture(product: ProductAddress, { mark = ""
     return requireSuccess(testLocation.request(method, path, { body, key: product.adminKey }), `${method} ${path}`);
   }
   async function createKeyWithScopes(
-    scopes: Scope[],
+    scopes: ApiScope[],
     rateLimit?: { perSecond: number; burst: number },
   ): Promise<string> {
     const { id, name } = await requestAsAdmin<{ id: string; name: string }>("POST", "/v1/consumers", {
@@ -60,7 +65,7 @@ export async function createContractFixture(product: ProductAddress, { mark = ""
     return (await requestAsAdmin<{ apiKey: string }>("POST", "/v1/auth/keys", newKey)).apiKey;
   }
 
-  const consumer = await requireSuccess<ContractFixture["consumer"]>(
+  const consumer = await requireSuccess<ApiContractFixture["consumer"]>(
     testLocation.request("POST", "/v1/consumers", { body: { name: `consumer ${randomUUID()}` } }),
     "the consumer",
   );

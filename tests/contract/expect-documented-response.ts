@@ -2,8 +2,8 @@ import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
-import { type ApiOperation, fullOpenApiDocument, type JsonSchema, type OperationOutcome } from "./api-operations.ts";
-import type { OperationResponse } from "./send-operation-request.ts";
+import { type ApiOperation, type ApiOperationOutcome, fullOpenApiDocument, type JsonSchema } from "./api-operations.ts";
+import type { ReceivedOperationResponse } from "./send-operation-request.ts";
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
 addFormats.default(ajv);
@@ -16,8 +16,8 @@ const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 /** Expects the documented status, headers, content type and body of an outcome. */
 export function expectDocumentedResponse(
   operation: ApiOperation,
-  response: OperationResponse,
-  outcome: OperationOutcome,
+  response: ReceivedOperationResponse,
+  outcome: ApiOperationOutcome,
 ): void {
   const documented = operation.outcomes.get(outcome);
   const failureMessage = `${operation.id} returned ${response.status}: ${response.text.slice(0, 1_000)}`;

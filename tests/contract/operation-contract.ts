@@ -1,5 +1,5 @@
-import type { ApiOperation, OperationOutcome } from "./api-operations.ts";
-import type { ContractFixture } from "./contract-fixture.ts";
+import type { ApiOperation, ApiOperationOutcome } from "./api-operations.ts";
+import type { ApiContractFixture } from "./contract-fixture.ts";
 
 /** The parameters, body, headers and API key of a request to an operation. */
 export interface OperationRequest {
@@ -13,7 +13,7 @@ export interface OperationRequest {
 }
 
 /** Returns a request with a certain outcome, after its preparations. */
-export type OperationRequestBuilder = (fixture: ContractFixture) => OperationRequest | Promise<OperationRequest>;
+export type OperationRequestBuilder = (fixture: ApiContractFixture) => OperationRequest | Promise<OperationRequest>;
 
 /** The requests that test the contract of an operation. */
 export interface OperationContract {
@@ -21,15 +21,15 @@ export interface OperationContract {
    * The request for each outcome of this operation. The first success is its success request, from which the requests
    * for the common errors are built.
    */
-  requestsByOutcome: Partial<Record<OperationOutcome, OperationRequestBuilder>>;
+  requestsByOutcome: Partial<Record<ApiOperationOutcome, OperationRequestBuilder>>;
   /** The status of the success request with another location's API key that has all scopes. */
   statusForOtherLocation?: number;
   /** Why a documented outcome cannot be tested here. */
-  untestableOutcomes?: Partial<Record<OperationOutcome, string>>;
+  untestableOutcomes?: Partial<Record<ApiOperationOutcome, string>>;
 }
 
 /** The contracts of the operations of a tag, by operation id. */
-export type TagContract = Record<string, OperationContract>;
+export type TagApiContract = Record<string, OperationContract>;
 
 /** Returns the builder of an operation's success request. */
 export function getSuccessRequestBuilder(
@@ -37,7 +37,7 @@ export function getSuccessRequestBuilder(
   contract: OperationContract | undefined,
 ): OperationRequestBuilder {
   const [first] = Object.keys(contract?.requestsByOutcome ?? {}).filter((outcome) => outcome.startsWith("2"));
-  const buildRequest = first && contract?.requestsByOutcome[first as OperationOutcome];
+  const buildRequest = first && contract?.requestsByOutcome[first as ApiOperationOutcome];
   if (!buildRequest) throw new Error(`${id} has no contract: add it to the file of its tag.`);
   return buildRequest;
 }

@@ -19,7 +19,8 @@ export function createLiveOrderInput(): OrderLiveInput {
 }
 
 /** Returns a new small till. */
-export const createTillInput = () => generateTill({ seed: "new", orders: 1, day: "2026-06-01", tillId: randomUUID() });
+export const createTillV2Input = () =>
+  generateTill({ seed: "new", orders: 1, day: "2026-06-01", tillId: randomUUID() });
 
 /** Returns a till in the V1 format, of the location with this application and legacy id. */
 export function createTillV1Input(

@@ -2,7 +2,7 @@ import type { ApiOperation } from "./api-operations.ts";
 import type { OperationRequest } from "./operation-contract.ts";
 
 /** A response with its body as text. */
-export interface OperationResponse {
+export interface ReceivedOperationResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -13,7 +13,7 @@ export async function sendOperationRequest(
   url: string,
   operation: ApiOperation,
   operationRequest: OperationRequest,
-): Promise<OperationResponse> {
+): Promise<ReceivedOperationResponse> {
   const response = await fetchOperation(url, operation, operationRequest);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = isStream ? await readFirstChunk(response) : await response.text();

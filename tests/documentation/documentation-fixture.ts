@@ -1,10 +1,10 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoTimeZone, generateExampleTill, homePageDay } from "@pragma/simulator/demo-location";
+import { demoTimeZone, generateExampleTill, homePageDate } from "@pragma/simulator/demo-location";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import { edgeCaseTill } from "./edge-case-till.ts";
-import { createExampleRecorder, type ExampleRecorder } from "./example-recorder.ts";
+import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
 /** A location with three days of the demo and one day of edge cases, for the examples of the documentation. */
 export interface DocumentationFixture {
@@ -12,17 +12,17 @@ export interface DocumentationFixture {
   /** An API key with all scopes of a partner. */
   key: string;
   adminKey: string;
-  recorder: ExampleRecorder;
+  recorder: DocumentationExampleRecorder;
   /** Creates an API key of the location for a new consumer with these scopes. */
-  createKey(consumerName: string, scopes: Scope[]): Promise<string>;
+  createKey(consumerName: string, scopes: ApiScope[]): Promise<string>;
 }
 
-const exampleDays = ["2026-05-28", "2026-05-29", homePageDay];
+const exampleDays = ["2026-05-28", "2026-05-29", homePageDate];
 
 /** The till whose report the home page shows. */
-export const homePageTill = generateExampleTill(homePageDay);
+export const homePageTill = generateExampleTill(homePageDate);
 
-const partnerScopes: Scope[] = [
+const partnerScopes: ApiScope[] = [
   "reports:read",
   "orders:read",
   "orders:write",
@@ -61,7 +61,7 @@ export async function createDocumentationFixture(product: ProductUnderTest): Pro
     },
   });
 
-  async function createKey(consumerName: string, scopes: Scope[]): Promise<string> {
+  async function createKey(consumerName: string, scopes: ApiScope[]): Promise<string> {
     const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
     await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes } });
     const { data: created } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });

@@ -1,20 +1,20 @@
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import {
-  createExampleId,
   createExampleMenuRow,
   createExampleOrder,
   createExamplePaymentRow,
   createExampleProductRow,
+  createExampleUuid,
 } from "./example-order.ts";
 
 const createDiscountRow = (number: number, amount: number, discountGroupId: string) => ({
-  id: createExampleId(number),
+  id: createExampleUuid(number),
   amount,
   status: "validated" as const,
   splitAllowed: true,
   name: "Happy hour -20 %",
-  discountId: createExampleId(800_001),
+  discountId: createExampleUuid(800_001),
   discountGroupId,
 });
 
@@ -25,8 +25,8 @@ export const edgeCaseOrders = {
     products: [
       createExampleProductRow(1011, "Bordeaux 75 cl", 2800, { totalRow: 1400, taxableAmount: 1273, taxAmount: 127 }),
       createExampleProductRow(1012, "Bordeaux 75 cl", 2800, {
-        productId: createExampleId(901_011),
-        parentProductRowId: createExampleId(1011),
+        productId: createExampleUuid(901_011),
+        parentProductRowId: createExampleUuid(1011),
         totalRow: 1400,
         taxableAmount: 1273,
         taxAmount: 127,
@@ -84,10 +84,10 @@ export const edgeCaseOrders = {
   groupDiscount: createExampleOrder(109, {
     products: [
       createExampleProductRow(1091, "Pinte blonde", 800, {
-        discountRowList: [createDiscountRow(1092, 160, createExampleId(1093))],
+        discountRowList: [createDiscountRow(1092, 160, createExampleUuid(1093))],
       }),
       createExampleProductRow(1094, "Planche mixte", 1500, {
-        discountRowList: [createDiscountRow(1095, 300, createExampleId(1093))],
+        discountRowList: [createDiscountRow(1095, 300, createExampleUuid(1093))],
       }),
     ],
   }),

@@ -8,7 +8,7 @@ type Menu = Order["menuRowList"][number];
 type Payment = Order["paymentRowList"][number];
 
 /** Returns the UUID of a numbered example. */
-export function createExampleId(number: number): string {
+export function createExampleUuid(number: number): string {
   return `e0000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
 
@@ -27,8 +27,8 @@ export function createExampleProductRow(
   const taxableAmount = amountWithoutTax(totalRow, 10);
   const { isCanceled, isTransferred, isMerged, isCustomPrice, validated, taxId, taxName, taxRate } = productRowExample;
   return {
-    id: createExampleId(number),
-    productId: createExampleId(900_000 + number),
+    id: createExampleUuid(number),
+    productId: createExampleUuid(900_000 + number),
     name,
     categoryName: "Cuisine",
     subCategoryName: "Plats",
@@ -54,7 +54,7 @@ export function createExampleProductRow(
 /** Returns a card payment. */
 export function createExamplePaymentRow(number: number, amount: number, overrides: Partial<Payment> = {}): Payment {
   return {
-    id: createExampleId(number),
+    id: createExampleUuid(number),
     recordedAt: "2026-05-31T11:10:00.000Z",
     amount,
     changeAmount: 0,
@@ -70,8 +70,8 @@ export function createExamplePaymentRow(number: number, amount: number, override
 export function createExampleMenuRow(number: number, name: string, products: Product[]): Menu {
   const totalRow = sumAmounts(products, (row) => row.totalRow);
   return {
-    id: createExampleId(number),
-    menuId: createExampleId(900_000 + number),
+    id: createExampleUuid(number),
+    menuId: createExampleUuid(900_000 + number),
     name,
     totalRow,
     productRowList: products,
@@ -99,7 +99,7 @@ export function createExampleOrder(
     payments ??
     (overrides.isCanceled || overrides.isTransferred ? [] : [createExamplePaymentRow(500_000 + number, total)]);
   return {
-    id: createExampleId(number),
+    id: createExampleUuid(number),
     openedAt: "2026-05-31T10:15:00.000Z",
     closedAt: "2026-05-31T11:10:00.000Z",
     total,

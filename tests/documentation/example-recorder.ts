@@ -13,7 +13,7 @@ interface RecordedRequest {
 }
 
 /** A request and its response, in the format of the example files. */
-export interface RecordedExchange {
+export interface RecordedHttpExchange {
   request: { method: string; path: string; headers: Record<string, string>; body?: unknown };
   reply: { status: number; headers: Record<string, string>; body: unknown };
 }
@@ -34,7 +34,7 @@ const placeholderEtag = '"mC5uX0hQ2rW8"';
 /** Values of fields that differ in each run. */
 const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds: 38, averageMilliseconds: 38 };
 
-export type ExampleRecorder = ReturnType<typeof createExampleRecorder>;
+export type DocumentationExampleRecorder = ReturnType<typeof createExampleRecorder>;
 
 /** Sends requests to the product, and records normalized requests and responses by name. */
 export function createExampleRecorder(url: string, getDefaultKey: () => string) {
@@ -66,7 +66,7 @@ export function createExampleRecorder(url: string, getDefaultKey: () => string) 
       const { response, body } = await sendRequest(request);
       const { method = "GET", path, headers = {}, key } = request;
       const shownKey = key === null ? {} : { authorization: "Bearer <your key>" };
-      const exchange: RecordedExchange = {
+      const exchange: RecordedHttpExchange = {
         request: {
           method,
           path,

@@ -1,17 +1,17 @@
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import type { DocumentationFixture } from "./documentation-fixture.ts";
 import {
-  createExampleId,
   createExampleOrder,
   createExamplePaymentRow,
   createExampleProductRow,
+  createExampleUuid,
 } from "./example-order.ts";
 import { documentedApiUrl } from "./example-recorder.ts";
 
 const tillId = "3b8f0b1c-9a1e-4a57-8a3f-5d0a4c6c2e77";
 
 const pasta = createExampleProductRow(2001, "Tagliatelle", 1450, {
-  modifierRowList: [{ id: createExampleId(2002), amount: 150, name: "Truffe", modifierGroupName: "Suppléments" }],
+  modifierRowList: [{ id: createExampleUuid(2002), amount: 150, name: "Truffe", modifierGroupName: "Suppléments" }],
 });
 const wine = createExampleProductRow(2003, "Verre de vin", 600, { quantity: 2 });
 
@@ -34,11 +34,11 @@ const paid = createExampleOrder(
 /** Returns a live order as the POS sends it after each change. */
 function createRevision(revisionHash: string, data: object) {
   const { establishmentName, city, country } = orderLiveInputExample;
-  return { id: createExampleId(2000), tillId, revisionHash, establishmentName, city, country, data };
+  return { id: createExampleUuid(2000), tillId, revisionHash, establishmentName, city, country, data };
 }
 
 /** Records a live order that is opened, changed and paid, and the stream of its events. */
-export async function recordLiveOrder({ recorder, key }: DocumentationFixture, url: string): Promise<void> {
+export async function recordLiveOrderExchanges({ recorder, key }: DocumentationFixture, url: string): Promise<void> {
   const { recordExchange, recordExample } = recorder;
   recorder.keepIds([opened, withWine, paid, tillId]);
   const upsertRequest = (body: unknown) => ({ method: "POST", path: "/v1/orders-live/", body: [body] }) as const;

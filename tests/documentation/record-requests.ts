@@ -2,7 +2,7 @@ import { type DocumentationFixture, homePageTill } from "./documentation-fixture
 import { edgeCaseOrders, edgeCaseTill } from "./edge-case-till.ts";
 
 /** Records reads of the API: health, location, reports, orders and pages. */
-export async function recordReads({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordReadExchanges({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("health", { path: "/health/", key: null });
   await recordExchange("own-location", { path: "/v1/locations/own" });
@@ -27,7 +27,11 @@ export async function recordReads({ recorder }: DocumentationFixture): Promise<v
 }
 
 /** Records errors, and the life of an API key. */
-export async function recordErrorResponses({ recorder, createKey, adminKey }: DocumentationFixture): Promise<void> {
+export async function recordErrorResponseExamples({
+  recorder,
+  createKey,
+  adminKey,
+}: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("key-missing", { path: "/v2/reports/", key: null });
   await recordExchange("key-invalid", { path: "/v2/reports/", key: "not-a-key" });
@@ -61,7 +65,7 @@ export async function recordErrorResponses({ recorder, createKey, adminKey }: Do
 }
 
 /** Records the orders, the report and the till of the edge cases. */
-export async function recordEdgeCases({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordEdgeCaseExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {
     const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -73,7 +77,7 @@ export async function recordEdgeCases({ recorder }: DocumentationFixture): Promi
 }
 
 /** Records repeated requests, and tills that are pushed again, replaced and reprocessed. */
-export async function recordRepeatedRequests({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordRepeatedRequestExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest, recordExample } = recorder;
   const recipient = { method: "POST", path: "/v1/recipients/" } as const;
   const headers = { "idempotency-key": "recipient-of-may" };

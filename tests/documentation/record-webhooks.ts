@@ -6,10 +6,10 @@ import { text } from "node:stream/consumers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { DocumentationFixture } from "./documentation-fixture.ts";
 import {
-  createExampleId,
   createExampleOrder,
   createExamplePaymentRow,
   createExampleProductRow,
+  createExampleUuid,
 } from "./example-order.ts";
 
 const secret = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
@@ -29,7 +29,7 @@ interface ReceivedWebhookMessage {
 /**
  * Records a recipient, a webhook, a message that succeeds with the second attempt, a replay, a recovery and a rotation.
  */
-export async function recordWebhooks({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordWebhookExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest, recordExample, normalize } = recorder;
   const endpoint = await startWebhookEndpoint();
   const recipient = await recordExchange("webhook-recipient", {
@@ -64,7 +64,7 @@ export async function recordWebhooks({ recorder }: DocumentationFixture): Promis
     { products: [wine], payments: [createExamplePaymentRow(3002, 600)] },
     { tableName: "7" },
   );
-  const tillId = createExampleId(3003);
+  const tillId = createExampleUuid(3003);
   recorder.keepIds([paid, tillId]);
   endpoint.failOnce(paid.id);
   await sendRequest({

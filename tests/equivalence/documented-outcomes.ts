@@ -1,14 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { type ApiOperation, apiOperations, type OperationOutcome } from "../contract/api-operations.ts";
+import { type ApiOperation, type ApiOperationOutcome, apiOperations } from "../contract/api-operations.ts";
 import { errorRequestBuilders } from "../contract/common-error-requests.ts";
 import type { OperationRequest } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
 import type { DeploymentMode } from "../harness/both-modes.ts";
 import { describeResponseShape } from "../harness/compare-responses.ts";
-import { bothModes, buildOutcomeRequest, fixturesByMode, toRawRequest } from "./equivalence-fixture.ts";
+import {
+  buildOperationOutcomeRequest,
+  fixturesByDeploymentMode,
+  productInBothDeploymentModes,
+  toRawHttpRequest,
+} from "./equivalence-fixture.ts";
 
 /** Returns the documented outcomes of an operation that one request can cause. */
-function listTestableOutcomes({ id, outcomes }: ApiOperation): OperationOutcome[] {
+function listTestableOutcomes({ id, outcomes }: ApiOperation): ApiOperationOutcome[] {
   const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
   return [...outcomes.keys()].filter(
     (outcome) =>
@@ -21,27 +26,27 @@ function listTestableOutcomes({ id, outcomes }: ApiOperation): OperationOutcome[
 async function buildRequest(
   operation: ApiOperation,
   mode: DeploymentMode,
-  outcome: OperationOutcome,
+  outcome: ApiOperationOutcome,
 ): Promise<OperationRequest> {
-  const operationRequest = await buildOutcomeRequest(operation, mode, outcome);
+  const operationRequest = await buildOperationOutcomeRequest(operation, mode, outcome);
   if (operationContracts[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
   return (
     (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
       operationRequest,
       operation,
-      fixturesByMode[mode],
+      fixturesByDeploymentMode[mode],
     )) ?? operationRequest
   );
 }
 
 /** Compares every documented outcome of every operation: reads byte by byte, writes by their shape. */
-export function defineDocumentedOutcomeTests(): void {
+export function defineOutcomeEquivalenceTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {
       const status = operation.outcomes.get(outcome)?.status;
       if (operation.method === "GET") {
-        const response = await bothModes.expectSameResponse(
-          toRawRequest(operation, await buildRequest(operation, "singleProcess", outcome)),
+        const response = await productInBothDeploymentModes.expectSameResponse(
+          toRawHttpRequest(operation, await buildRequest(operation, "singleProcess", outcome)),
         );
         expect(response.status).toBe(status);
         return;
@@ -51,8 +56,8 @@ export function defineDocumentedOutcomeTests(): void {
         await buildRequest(operation, "split", outcome),
       ];
       const requests = { singleProcess, split };
-      const responses = await bothModes.expectEquivalentResponses(
-        (mode) => toRawRequest(operation, requests[mode]),
+      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
+        (mode) => toRawHttpRequest(operation, requests[mode]),
         describeResponseShape,
       );
       expect(responses.singleProcess.status).toBe(status);

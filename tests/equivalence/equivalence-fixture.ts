@@ -1,13 +1,17 @@
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { Random } from "@pragma/simulator/random";
+import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import type { ApiOperation, OperationOutcome } from "../contract/api-operations.ts";
-import { type ContractFixture, createContractFixture } from "../contract/contract-fixture.ts";
+import type { ApiOperation, ApiOperationOutcome } from "../contract/api-operations.ts";
+import { type ApiContractFixture, createApiContractFixture } from "../contract/contract-fixture.ts";
 import { getSuccessRequestBuilder, type OperationRequest } from "../contract/operation-contract.ts";
 import { operationContracts } from "../contract/operation-contracts.ts";
-import { createTillInput } from "../contract/order-and-till-inputs.ts";
+import { createTillV2Input } from "../contract/order-and-till-inputs.ts";
 import { jobLimitVariables } from "../contract/tags/jobs.ts";
-import { type DeploymentMode, type ProductInBothModes, startProductInBothModes } from "../harness/both-modes.ts";
+import {
+  type DeploymentMode,
+  type ProductInBothDeploymentModes,
+  startProductInBothDeploymentModes,
+} from "../harness/both-modes.ts";
 import {
   type FakeLegacyBackoffice,
   legacyBackofficeVariables,
@@ -17,10 +21,10 @@ import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 
 /** An installation that runs in both modes, each with its own fixture in the same database. */
-export let bothModes: ProductInBothModes;
-export let fixturesByMode: Record<DeploymentMode, ContractFixture>;
+export let productInBothDeploymentModes: ProductInBothDeploymentModes;
+export let fixturesByDeploymentMode: Record<DeploymentMode, ApiContractFixture>;
 /** An API key without scopes. */
-export let keyWithoutScopes: string;
+export let apiKeyWithoutScopes: string;
 let environment: TestEnvironment;
 let backoffice: FakeLegacyBackoffice;
 
@@ -32,44 +36,50 @@ export async function startEquivalenceFixture(): Promise<void> {
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
     ...{ ...jobLimitVariables, ...legacyBackofficeVariables(backoffice) },
   });
-  bothModes = await startProductInBothModes(environment.variables);
+  productInBothDeploymentModes = await startProductInBothDeploymentModes(environment.variables);
   const [singleProcess, split] = await Promise.all([
-    createContractFixture(bothModes.singleProcess),
-    createContractFixture(bothModes.split),
+    createApiContractFixture(productInBothDeploymentModes.singleProcess),
+    createApiContractFixture(productInBothDeploymentModes.split),
   ]);
-  fixturesByMode = { singleProcess, split };
-  keyWithoutScopes = await singleProcess.createKeyWithScopes([]);
+  fixturesByDeploymentMode = { singleProcess, split };
+  apiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
   // More tills, so that lists have several pages.
   const { testLocation } = singleProcess;
-  for (const till of [createTillInput(), createTillInput()])
+  for (const till of [createTillV2Input(), createTillV2Input()])
     expect((await testLocation.request("POST", "/v2/tills", { body: till })).status).toBe(201);
   expect(
-    (await testLocation.request("POST", "/v1/tills", { body: createSampleTillV1(new Random("older"), testLocation) }))
-      .status,
+    (
+      await testLocation.request("POST", "/v1/tills", {
+        body: createSampleTillV1(new SeededRandom("older"), testLocation),
+      })
+    ).status,
   ).toBe(201);
   await testLocation.waitForReports(4);
 }
 
-export async function stopEquivalenceFixture(): Promise<void> {
-  await bothModes?.stop();
+export async function stopDeploymentEquivalenceFixture(): Promise<void> {
+  await productInBothDeploymentModes?.stop();
   await backoffice?.stop();
   await environment?.remove();
 }
 
 /** Returns the request for an outcome of an operation, or else its success request. */
-export async function buildOutcomeRequest(
+export async function buildOperationOutcomeRequest(
   operation: ApiOperation,
   mode: DeploymentMode,
-  outcome?: OperationOutcome,
+  outcome?: ApiOperationOutcome,
 ): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
-  return { key: fixturesByMode[mode].testLocation.key, ...(await buildRequest(fixturesByMode[mode])) };
+  return {
+    key: fixturesByDeploymentMode[mode].testLocation.key,
+    ...(await buildRequest(fixturesByDeploymentMode[mode])),
+  };
 }
 
 /** Returns the raw HTTP request. Of an event stream, only the headers are read. */
-export function toRawRequest(
+export function toRawHttpRequest(
   { method, path, outcomes }: ApiOperation,
   operationRequest: OperationRequest,
 ): RawHttpRequest {

@@ -1,8 +1,13 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { withHeaders } from "../contract/common-error-requests.ts";
-import { bothModes, buildOutcomeRequest, keyWithoutScopes, toRawRequest } from "./equivalence-fixture.ts";
+import { withRequestHeaders } from "../contract/common-error-requests.ts";
+import {
+  apiKeyWithoutScopes,
+  buildOperationOutcomeRequest,
+  productInBothDeploymentModes,
+  toRawHttpRequest,
+} from "./equivalence-fixture.ts";
 
 const gzip = { "content-encoding": "gzip" };
 
@@ -25,21 +30,24 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
 /** Compares the errors that every operation can return. */
-export function defineInvalidRequestTests(): void {
+export function defineInvalidRequestEquivalenceTests(): void {
   it.each(apiOperations.filter(({ scope }) => scope))(
     "$method $path rejects API keys with equal responses",
     async (operation) => {
-      const operationRequest = await buildOutcomeRequest(operation, "singleProcess");
+      const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const authorization of invalidAuthorizations) {
         const headers = authorization === undefined ? {} : { authorization };
-        const { status } = await bothModes.expectSameResponse(
-          toRawRequest(operation, withHeaders({ ...operationRequest, key: null }, headers)),
+        const { status } = await productInBothDeploymentModes.expectSameResponse(
+          toRawHttpRequest(operation, withRequestHeaders({ ...operationRequest, key: null }, headers)),
         );
         expect(status).toBe(401);
       }
       expect(
-        (await bothModes.expectSameResponse(toRawRequest(operation, { ...operationRequest, key: keyWithoutScopes })))
-          .status,
+        (
+          await productInBothDeploymentModes.expectSameResponse(
+            toRawHttpRequest(operation, { ...operationRequest, key: apiKeyWithoutScopes }),
+          )
+        ).status,
       ).toBe(403);
     },
   );
@@ -50,11 +58,14 @@ export function defineInvalidRequestTests(): void {
   it.each(bodyOperations)(
     "$operation.method $operation.path rejects bodies with equal responses, with and without chunks",
     async ({ operation, at }) => {
-      const operationRequest = await buildOutcomeRequest(operation, "singleProcess");
+      const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
-        const request = toRawRequest(operation, withHeaders({ ...operationRequest, body }, headers));
+        const request = toRawHttpRequest(operation, withRequestHeaders({ ...operationRequest, body }, headers));
         // All operations share the code that reads bodies: they alternate between chunked and plain bodies.
-        const { status } = await bothModes.expectSameResponse({ ...request, isChunked: (index + at) % 2 === 1 });
+        const { status } = await productInBothDeploymentModes.expectSameResponse({
+          ...request,
+          isChunked: (index + at) % 2 === 1,
+        });
         if (body !== "" || operation.requiresBody) expect(status).toBeGreaterThanOrEqual(400);
       }
     },

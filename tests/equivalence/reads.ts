@@ -1,48 +1,64 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { withHeaders, withQuery } from "../contract/common-error-requests.ts";
-import { bothModes, buildOutcomeRequest, fixturesByMode, toRawRequest } from "./equivalence-fixture.ts";
+import { withRequestHeaders, withRequestQuery } from "../contract/common-error-requests.ts";
+import {
+  buildOperationOutcomeRequest,
+  fixturesByDeploymentMode,
+  productInBothDeploymentModes,
+  toRawHttpRequest,
+} from "./equivalence-fixture.ts";
 
 /** Compares all reads: pages, days, keys of locations and operators, and conditional requests. */
-export function defineReadTests(): void {
+export function defineReadEquivalenceTests(): void {
   describe.each(apiOperations.filter(({ method }) => method === "GET"))(
     "GET $path has equal responses",
     (operation) => {
       const hasParameter = (name: string) => operation.queryParameters.includes(name);
 
       it("for pages and days, with an API key of the location and an admin key", async () => {
-        const successRequest = await buildOutcomeRequest(operation, "singleProcess");
+        const successRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
         const pages = [{ size: "1" }, { size: "2", index: "1" }, { size: "100" }, { index: "99" }];
         const days = [{ since: "2026-05-30" }, { until: "2026-05-29" }];
         for (const part of [{}, ...(hasParameter("size") ? pages : []), ...(hasParameter("since") ? days : [])]) {
-          const operationRequest = withQuery(successRequest, part);
-          const { status, body } = await bothModes.expectSameResponse(toRawRequest(operation, operationRequest));
+          const operationRequest = withRequestQuery(successRequest, part);
+          const { status, body } = await productInBothDeploymentModes.expectSameResponse(
+            toRawHttpRequest(operation, operationRequest),
+          );
           expect(status).toBe(200);
-          await bothModes.expectSameResponse(
-            toRawRequest(operation, { ...operationRequest, key: fixturesByMode.singleProcess.product.adminKey }),
+          await productInBothDeploymentModes.expectSameResponse(
+            toRawHttpRequest(operation, {
+              ...operationRequest,
+              key: fixturesByDeploymentMode.singleProcess.product.adminKey,
+            }),
           );
           const pageToken = hasParameter("pageToken") && JSON.parse(body).nextPageToken;
           if (pageToken)
-            await bothModes.expectSameResponse(toRawRequest(operation, withQuery(operationRequest, { pageToken })));
+            await productInBothDeploymentModes.expectSameResponse(
+              toRawHttpRequest(operation, withRequestQuery(operationRequest, { pageToken })),
+            );
         }
       });
 
       it("with and without a trailing slash, for HEAD, for other origins, and for conditional requests", async () => {
-        const operationRequest = await buildOutcomeRequest(operation, "singleProcess");
-        const request = toRawRequest(operation, operationRequest);
-        const { headers } = await bothModes.expectSameResponse(request);
-        const crossOriginRequest = withHeaders(operationRequest, {
+        const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
+        const request = toRawHttpRequest(operation, operationRequest);
+        const { headers } = await productInBothDeploymentModes.expectSameResponse(request);
+        const crossOriginRequest = withRequestHeaders(operationRequest, {
           origin: "https://portal.example",
           "accept-encoding": "gzip, br",
         });
         for (const path of [request.path, request.path.replace(/(\?|$)/, "/$1")]) {
-          if (!request.isHeadersOnly) await bothModes.expectSameResponse({ ...request, method: "HEAD", path });
-          await bothModes.expectSameResponse({ ...toRawRequest(operation, crossOriginRequest), path });
+          if (!request.isHeadersOnly)
+            await productInBothDeploymentModes.expectSameResponse({ ...request, method: "HEAD", path });
+          await productInBothDeploymentModes.expectSameResponse({
+            ...toRawHttpRequest(operation, crossOriginRequest),
+            path,
+          });
         }
         const tag = headers.find(([name]) => name === "etag")?.[1];
         for (const ifNoneMatch of [tag ?? '"none"', `"other", W/${tag}`, "*", '"other"', "not a tag"]) {
-          const { status } = await bothModes.expectSameResponse(
-            toRawRequest(operation, withHeaders(operationRequest, { "if-none-match": ifNoneMatch })),
+          const { status } = await productInBothDeploymentModes.expectSameResponse(
+            toRawHttpRequest(operation, withRequestHeaders(operationRequest, { "if-none-match": ifNoneMatch })),
           );
           if (ifNoneMatch === tag) expect(status).toBe(304);
         }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { bothModes, fixturesByMode } from "./equivalence-fixture.ts";
+import { fixturesByDeploymentMode, productInBothDeploymentModes } from "./equivalence-fixture.ts";
 
 const testedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
 const origin = "https://portal.example";
 
 const withKey = (extraHeaders: Record<string, string> = {}) => ({
-  headers: { authorization: fixturesByMode.singleProcess.testLocation.key, ...extraHeaders },
+  headers: { authorization: fixturesByDeploymentMode.singleProcess.testLocation.key, ...extraHeaders },
 });
 
 /** Compares responses to undocumented methods, unknown paths and unused headers. */
@@ -19,7 +19,11 @@ export function defineUndocumentedRequestTests(): void {
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
     // All paths share the code that rejects methods: each path tests a third of them.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
-      const { status } = await bothModes.expectSameResponse({ method, path: requestPath, ...withKey() });
+      const { status } = await productInBothDeploymentModes.expectSameResponse({
+        method,
+        path: requestPath,
+        ...withKey(),
+      });
       // A path such as /v2/reports/{id} may match another route with an invalid id.
       expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);
     }
@@ -28,8 +32,16 @@ export function defineUndocumentedRequestTests(): void {
       "access-control-request-method": "PUT",
       "access-control-request-headers": "authorization",
     };
-    await bothModes.expectSameResponse({ method: "OPTIONS", path: requestPath, headers: preflightHeaders });
-    await bothModes.expectSameResponse({ method: "OPTIONS", path: `${requestPath}/`, headers: { origin } });
+    await productInBothDeploymentModes.expectSameResponse({
+      method: "OPTIONS",
+      path: requestPath,
+      headers: preflightHeaders,
+    });
+    await productInBothDeploymentModes.expectSameResponse({
+      method: "OPTIONS",
+      path: `${requestPath}/`,
+      headers: { origin },
+    });
   });
 
   it.each([
@@ -55,7 +67,7 @@ export function defineUndocumentedRequestTests(): void {
     ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
   ])("%s has equal responses", async (path) => {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
-      await bothModes.expectSameResponse({ method, path, ...withKey() });
+      await productInBothDeploymentModes.expectSameResponse({ method, path, ...withKey() });
   });
 
   describe("unused headers have equal responses", () => {
@@ -74,12 +86,16 @@ export function defineUndocumentedRequestTests(): void {
       ["traceparent", "no"],
       ["x-request-id", "\xe9"],
     ])("%s: %s", async (name, value) => {
-      await bothModes.expectSameResponse({ method: "GET", path: "/v2/reports", ...withKey({ [name]: value }) });
+      await productInBothDeploymentModes.expectSameResponse({
+        method: "GET",
+        path: "/v2/reports",
+        ...withKey({ [name]: value }),
+      });
     });
 
     it("a body of a GET request", async () => {
       for (const isChunked of [false, true])
-        await bothModes.expectSameResponse({
+        await productInBothDeploymentModes.expectSameResponse({
           method: "GET",
           path: "/v2/reports",
           ...withKey(),

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { Random } from "@pragma/simulator/random";
+import { SeededRandom } from "@pragma/simulator/random";
 import { expect, it } from "vitest";
 import { type DeploymentMode, deploymentModes } from "../harness/both-modes.ts";
-import { maskVolatileValues } from "../harness/compare-responses.ts";
+import { maskVolatileResponseValues } from "../harness/compare-responses.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
-import { bothModes, fixturesByMode } from "./equivalence-fixture.ts";
+import { fixturesByDeploymentMode, productInBothDeploymentModes } from "./equivalence-fixture.ts";
 
 const createTill = (orders: number) => generateTill({ seed: 2, orders, day: "2026-05-28", tillId: randomUUID() });
 const forEachMode = <T>(create: (mode: DeploymentMode) => T): Record<DeploymentMode, T> => ({
@@ -31,7 +31,7 @@ function createPostRequest(
 }
 
 /** Compares writes. Each mode uses its own names: the responses differ only in these. */
-export function defineWriteTests(): void {
+export function defineWriteEquivalenceTests(): void {
   it("new, repeated, conflicting, compressed, chunked and large tills have equal responses", async () => {
     const [small, compressed, large] = [
       forEachMode(() => createTill(4)),
@@ -47,15 +47,15 @@ export function defineWriteTests(): void {
       [200, (mode) => ({ body: JSON.stringify(large[mode]) })],
     ];
     for (const [status, postOf] of pushes) {
-      const responses = await bothModes.expectEquivalentResponses(
-        (mode) => createPostRequest("/v2/tills/", postOf(mode), fixturesByMode[mode].testLocation.key),
-        maskVolatileValues,
+      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
+        (mode) => createPostRequest("/v2/tills/", postOf(mode), fixturesByDeploymentMode[mode].testLocation.key),
+        maskVolatileResponseValues,
       );
       expect(responses.split.status).toBe(status);
     }
     for (const mode of deploymentModes) {
-      const headers = { authorization: fixturesByMode[mode].testLocation.key };
-      const { body } = await bothModes.expectSameResponse({
+      const headers = { authorization: fixturesByDeploymentMode[mode].testLocation.key };
+      const { body } = await productInBothDeploymentModes.expectSameResponse({
         method: "GET",
         path: `/v1/tills/${large[mode].id}/object`,
         headers,
@@ -66,21 +66,21 @@ export function defineWriteTests(): void {
 
   it("V1 tills have equal responses", async () => {
     const tillsV1 = forEachMode((mode) =>
-      createSampleTillV1(new Random(`older till ${mode}`), fixturesByMode[mode].testLocation),
+      createSampleTillV1(new SeededRandom(`older till ${mode}`), fixturesByDeploymentMode[mode].testLocation),
     );
     for (const [status, more] of [
       [201, {}],
       [200, {}],
       [409, { other: true }],
     ] as const) {
-      const responses = await bothModes.expectEquivalentResponses(
+      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/tills/",
             { body: JSON.stringify({ ...tillsV1[mode], ...more }) },
-            fixturesByMode[mode].testLocation.key,
+            fixturesByDeploymentMode[mode].testLocation.key,
           ),
-        maskVolatileValues,
+        maskVolatileResponseValues,
       );
       expect(responses.split.status).toBe(status);
     }
@@ -94,14 +94,14 @@ export function defineWriteTests(): void {
       [201, (mode: DeploymentMode) => ({ name: name[mode] })],
       [422, () => ({ name: "other" })],
     ] as const) {
-      const responses = await bothModes.expectEquivalentResponses(
+      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/consumers/",
             { body: JSON.stringify(bodyOf(mode)), headers: headers[mode] },
-            bothModes[mode].adminKey,
+            productInBothDeploymentModes[mode].adminKey,
           ),
-        maskVolatileValues,
+        maskVolatileResponseValues,
       );
       expect(responses.split.status).toBe(status);
     }

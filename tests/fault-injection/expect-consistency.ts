@@ -24,7 +24,7 @@ export async function expectDatabaseConsistency(
       );
       expect(await sql`select subscription, reason from ${schema}.parked_messages`).toEqual([]);
     }
-    expect(await findInconsistentCounts(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
+    expect(await findReportingInconsistencies(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
   } finally {
     await sql.end();
   }
@@ -34,7 +34,7 @@ export async function expectDatabaseConsistency(
  * Returns all derived data of reporting that disagrees with the reports and orders: days with a wrong count, and orders
  * that are current in no till or in several.
  */
-export async function findInconsistentCounts(sql: postgres.Sql, schema: string): Promise<unknown[]> {
+export async function findReportingInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
   const days = await sql`
     with things as (

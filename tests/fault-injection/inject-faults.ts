@@ -1,7 +1,7 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { DedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
-import type { Random } from "@pragma/simulator/random";
-import type { ProductRole } from "../harness/product-process.ts";
+import type { SeededRandom } from "@pragma/simulator/random";
+import type { ProductProcessRole } from "../harness/product-process.ts";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 
 /** A fault that ends by itself. */
@@ -13,9 +13,9 @@ interface InjectedFault {
 interface FaultInjectionOptions {
   product: ProductUnderTest;
   servers: DedicatedServers;
-  random: Random;
+  random: SeededRandom;
   /** Processes that are killed once each. */
-  roles: readonly ProductRole[];
+  roles: readonly ProductProcessRole[];
   /** Duration of each server's outage, in milliseconds. */
   outageMs: number;
   log: (message: string) => void;
@@ -27,7 +27,7 @@ interface FaultInjectionOptions {
  */
 export async function injectFaults(options: FaultInjectionOptions): Promise<void> {
   const { random, log, outageMs } = options;
-  async function injectSequentially(faults: InjectedFault[], delays: Random): Promise<void> {
+  async function injectSequentially(faults: InjectedFault[], delays: SeededRandom): Promise<void> {
     for (const fault of delays.shuffle(faults)) {
       await sleep(delays.integer(0, 500 + outageMs / 2));
       log(fault.name);

@@ -1,7 +1,7 @@
 import { problemSchema } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { generateTill } from "@pragma/simulator/generate-till";
-import type { Random } from "@pragma/simulator/random";
+import type { SeededRandom } from "@pragma/simulator/random";
 import type { TillFormat } from "../harness/expected-report.ts";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
@@ -14,7 +14,7 @@ export interface TillToPush {
 
 /** Returns random tills of both formats: mostly small ones, and a few of busy days. */
 export function generateTillsToPush(
-  random: Random,
+  random: SeededRandom,
   { count, testLocation }: { count: number; testLocation: TestLocation },
 ): TillToPush[] {
   return Array.from({ length: count }, (_, index): TillToPush => {
@@ -29,7 +29,7 @@ export function generateTillsToPush(
 interface PushOptions {
   product: ProductUnderTest;
   testLocation: TestLocation;
-  random: Random;
+  random: SeededRandom;
   /** Longest random pause after each push, in milliseconds. */
   maxPauseMs: number;
   onPushed: () => void;

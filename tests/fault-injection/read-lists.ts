@@ -31,7 +31,7 @@ const orders: PaginatedList<OrderV1> = {
 };
 
 /** The numbers of reads that succeeded, were rejected with 503, and lost their connection. */
-export interface ReadCounts {
+export interface ReadOutcomeCounts {
   succeeded: number;
   unavailable: number;
   disconnected: number;
@@ -40,7 +40,7 @@ export interface ReadCounts {
 interface ReadContext {
   product: ProductUnderTest;
   testLocation: TestLocation;
-  counts: ReadCounts;
+  counts: ReadOutcomeCounts;
 }
 
 const retryDelayMs = 250;
@@ -89,7 +89,7 @@ async function readAllPages<Item extends { id: string }>(
 }
 
 /** Reads the location's reports and orders until `signal` is aborted. @throws Error when an item leaves a list. */
-export async function readListsUntilAborted(context: ReadContext, signal: AbortSignal): Promise<void> {
+export async function readReportsAndOrdersUntilAborted(context: ReadContext, signal: AbortSignal): Promise<void> {
   const seen = { reports: new Set<string>(), orders: new Set<string>() };
   while (!signal.aborted) {
     const listed = await readAllPages(context, reports);
@@ -108,7 +108,7 @@ function expectNothingRemoved(listPath: string, seen: Set<string>, items: { id: 
 }
 
 /** Returns the ids of all reports and orders of the location. */
-export async function readAllIds(
+export async function readAllReportAndOrderIds(
   product: ProductUnderTest,
   testLocation: TestLocation,
 ): Promise<{ reports: string[]; orders: string[] }> {

@@ -2,7 +2,7 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import type { DedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { Random } from "@pragma/simulator/random";
+import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import { computeExpectedReport, toJsonValue } from "../harness/expected-report.ts";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
@@ -10,7 +10,7 @@ import type { TestLocation } from "../harness/test-location.ts";
 import { expectDatabaseConsistency } from "./expect-consistency.ts";
 import { injectFaults } from "./inject-faults.ts";
 import { generateTillsToPush, pushPendingTills, type TillToPush } from "./push-tills.ts";
-import { type ReadCounts, readAllIds, readListsUntilAborted } from "./read-lists.ts";
+import { type ReadOutcomeCounts, readAllReportAndOrderIds, readReportsAndOrdersUntilAborted } from "./read-lists.ts";
 
 export interface FaultInjectionRun {
   /** The same seed gives the same tills and the same faults in the same order. */
@@ -40,15 +40,15 @@ interface FaultInjectionEnvironment {
  * Pushes tills and reads lists while each process and server fails once. Then expects exactly one correct report for
  * every till, every order once, and consistent databases.
  */
-export async function runWithFaults(
+export async function runFaultInjectionRound(
   faultEnvironment: FaultInjectionEnvironment,
   run: FaultInjectionRun,
 ): Promise<void> {
   const { product, servers, testLocation, environment } = faultEnvironment;
-  const random = new Random(`round ${run.seed}`);
+  const random = new SeededRandom(`round ${run.seed}`);
   const tills = generateTillsToPush(random, { count: run.tills, testLocation });
   const pendingTills = [...tills];
-  const counts: ReadCounts = { succeeded: 0, unavailable: 0, disconnected: 0 };
+  const counts: ReadOutcomeCounts = { succeeded: 0, unavailable: 0, disconnected: 0 };
   const since = Date.now();
   let pushed = 0;
   const log = (message: string) =>
@@ -56,7 +56,7 @@ export async function runWithFaults(
 
   const stopController = new AbortController();
   const readLoops = Array.from({ length: run.readers }, () =>
-    readListsUntilAborted({ product, testLocation, counts }, stopController.signal),
+    readReportsAndOrdersUntilAborted({ product, testLocation, counts }, stopController.signal),
   );
   const roles = ["gateway", ...run.services] as const;
   const options = { product, servers, random: random.fork("faults"), roles, outageMs: run.outageMs, log };
@@ -112,7 +112,7 @@ async function expectEveryTillReported(
     );
     expect(report).toEqual(toJsonValue(reportV2));
   }
-  const listed = await readAllIds(product, testLocation);
+  const listed = await readAllReportAndOrderIds(product, testLocation);
   expect(listed.reports.sort()).toEqual(expected.map(({ id }) => id).sort());
   expect(listed.orders.sort()).toEqual(expected.flatMap(({ orders }) => orders.map(({ id }) => id)).sort());
 }

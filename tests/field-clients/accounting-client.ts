@@ -1,4 +1,4 @@
-import { type FieldClientApi, fetchAllPages, fetchFieldApi } from "./field-client-api.ts";
+import { fetchAllPages, fetchAsOlderClient, type OlderClientApiAccess } from "./field-client-api.ts";
 
 interface Report {
   id: string;
@@ -12,8 +12,8 @@ interface PaymentMethod {
 }
 
 /** Returns the takings of a period by payment method, with the names of the catalog. */
-export async function sumTakingsByPaymentMethod(api: FieldClientApi) {
-  const methods = await fetchFieldApi<PaymentMethod[]>(api, "/v1/catalog/payments");
+export async function sumTakingsByPaymentMethod(api: OlderClientApiAccess) {
+  const methods = await fetchAsOlderClient<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));
   const reports = await fetchAllPages<Report>(api, "/v1/reports");
   const takings: Record<string, number> = {};

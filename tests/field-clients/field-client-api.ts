@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * The way older clients use the API: a bearer key, paths without a trailing slash, and the location and a period as
  * query parameters of every request, even where the API does not define them.
  */
-export interface FieldClientApi {
+export interface OlderClientApiAccess {
   url: string;
   apiKey: string;
   locationId: string;
@@ -14,8 +14,8 @@ export interface FieldClientApi {
 }
 
 /** Sends a GET, with retries after 429. Returns the parsed body. */
-export async function fetchFieldApi<Body>(
-  api: FieldClientApi,
+export async function fetchAsOlderClient<Body>(
+  api: OlderClientApiAccess,
   path: string,
   query: Record<string, string> = {},
 ): Promise<Body> {
@@ -35,10 +35,10 @@ interface Page<Item> {
 }
 
 /** Returns all items of a list, in pages of a hundred. The first page has the number of pages. */
-export async function fetchAllPages<Item>(api: FieldClientApi, path: string): Promise<Item[]> {
+export async function fetchAllPages<Item>(api: OlderClientApiAccess, path: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0, pages = 1; index < pages; index++) {
-    const page = await fetchFieldApi<Page<Item>>(api, path, { size: "100", index: String(index) });
+    const page = await fetchAsOlderClient<Page<Item>>(api, path, { size: "100", index: String(index) });
     items.push(...page.data);
     pages = page.meta.totalPage;
   }

@@ -1,4 +1,4 @@
-import { type FieldClientApi, fetchAllPages, fetchFieldApi } from "./field-client-api.ts";
+import { fetchAllPages, fetchAsOlderClient, type OlderClientApiAccess } from "./field-client-api.ts";
 
 interface Order {
   id: string;
@@ -11,18 +11,18 @@ interface Order {
 const maxConcurrentRequests = 20;
 
 /** Returns every order of a period: those that the reports list, fetched twenty at a time. */
-export async function fetchOrdersOfReports(api: FieldClientApi): Promise<Order[]> {
+export async function fetchOrdersOfReports(api: OlderClientApiAccess): Promise<Order[]> {
   const reports = await fetchAllPages<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);
   const copied: Order[] = [];
   for (let start = 0; start < ids.length; start += maxConcurrentRequests) {
     const batch = ids.slice(start, start + maxConcurrentRequests);
-    copied.push(...(await Promise.all(batch.map((id) => fetchFieldApi<Order>(api, `/v1/orders/${id}`)))));
+    copied.push(...(await Promise.all(batch.map((id) => fetchAsOlderClient<Order>(api, `/v1/orders/${id}`)))));
   }
   return copied;
 }
 
 /** Returns every order of a location from the list. */
-export function fetchOrderList(api: FieldClientApi): Promise<Order[]> {
+export function fetchOrderList(api: OlderClientApiAccess): Promise<Order[]> {
   return fetchAllPages<Order>(api, "/v1/orders");
 }

@@ -1,4 +1,4 @@
-import { type FieldClientApi, fetchAllPages, fetchFieldApi } from "./field-client-api.ts";
+import { fetchAllPages, fetchAsOlderClient, type OlderClientApiAccess } from "./field-client-api.ts";
 
 interface Report {
   reportProducts: { productCatalogId: string | null; productQuantity: number }[];
@@ -11,8 +11,8 @@ interface Product {
 }
 
 /** Returns the sold quantity of each product with a SKU in a period. */
-export async function countSoldProducts(api: FieldClientApi) {
-  const catalog = await fetchFieldApi<Product[]>(api, "/v1/catalog");
+export async function sumSoldQuantitiesBySku(api: OlderClientApiAccess) {
+  const catalog = await fetchAsOlderClient<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();
   for (const { reportProducts } of await fetchAllPages<Report>(api, "/v1/reports")) {
     for (const { productCatalogId, productQuantity } of reportProducts) {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { normalizeResponse, omitConnectionHeaders } from "./compare-responses.ts";
+import { normalizeResponseForComparison, omitConnectionHeaders } from "./compare-responses.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./product-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRawHttpRequest } from "./raw-http-client.ts";
 
@@ -9,7 +9,7 @@ export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
 /** One installation that runs in both modes at once. */
-export interface ProductInBothModes extends Record<DeploymentMode, ProductUnderTest> {
+export interface ProductInBothDeploymentModes extends Record<DeploymentMode, ProductUnderTest> {
   /** Sends the same request to both and expects equal responses. Returns the response. */
   expectSameResponse(request: RawHttpRequest): Promise<RawHttpResponse>;
   /** Sends one request to each and expects responses with equal results of `summarize`. Returns both. */
@@ -22,7 +22,9 @@ export interface ProductInBothModes extends Record<DeploymentMode, ProductUnderT
 
 type ResponsesByMode = Record<DeploymentMode, RawHttpResponse>;
 
-export async function startProductInBothModes(variables: Record<string, string>): Promise<ProductInBothModes> {
+export async function startProductInBothDeploymentModes(
+  variables: Record<string, string>,
+): Promise<ProductInBothDeploymentModes> {
   const singleProcess = await startProductUnderTest(variables);
   const split = await startProductUnderTest(variables, { split: true, adminKey: singleProcess.adminKey });
   const products = { singleProcess, split };
@@ -37,7 +39,7 @@ export async function startProductInBothModes(variables: Record<string, string>)
           ...request,
           headers: { ...common, ...headers },
         });
-        return normalizeResponse(request.body === undefined ? response : omitConnectionHeaders(response));
+        return normalizeResponseForComparison(request.body === undefined ? response : omitConnectionHeaders(response));
       }),
     );
     return { singleProcess: one as RawHttpResponse, split: other as RawHttpResponse };

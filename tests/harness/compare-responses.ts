@@ -12,7 +12,7 @@ export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse)
   return { ...response, headers: headers.filter(([name]) => name !== "connection" && name !== "keep-alive") };
 }
 
-export function normalizeResponse({ status, headers, body }: RawHttpResponse): RawHttpResponse {
+export function normalizeResponseForComparison({ status, headers, body }: RawHttpResponse): RawHttpResponse {
   const requestId = headers.find(([name]) => name === "x-request-id")?.[1] ?? "no request id";
   // The uptime also changes the length of the body.
   const isHealthResponse = body.includes('"uptime":');
@@ -29,7 +29,7 @@ export function normalizeResponse({ status, headers, body }: RawHttpResponse): R
 }
 
 /** Returns the response without ETag, and with ids, API keys and recent times replaced. Equal ids stay equal. */
-export function maskVolatileValues({ status, headers, body }: RawHttpResponse): object {
+export function maskVolatileResponseValues({ status, headers, body }: RawHttpResponse): object {
   const names = new Map<string, string>();
   const text = JSON.stringify({ headers: headers.filter(([name]) => name !== "etag"), body });
   const replaced = text

@@ -1,11 +1,11 @@
-import type { Random } from "@pragma/simulator/random";
+import type { SeededRandom } from "@pragma/simulator/random";
 
 /** Corruptions of JSON text by a broken or malicious client, which no JSON value can express. */
 
 const numberLike = ["NaN", "-Infinity", "+1", "01", "1.", ".5", "0x10", "1_000", "1e400", "-0", "1E2", "undefined"];
 const hugeNumber = "123456789012345678901234567890";
 
-const jsonCorruptions: ((text: string, random: Random) => string)[] = [
+const jsonCorruptions: ((text: string, random: SeededRandom) => string)[] = [
   (text, random) => text.slice(0, random.integer(0, text.length - 1)),
   (text, random) =>
     replaceRandomMatch(text, random, /(?<=:)-?\d+(?=[,}\]])/g, random.pick([...numberLike, hugeNumber, "1.0"])),
@@ -30,12 +30,12 @@ const jsonCorruptions: ((text: string, random: Random) => string)[] = [
 ];
 
 /** Returns the text with one random corruption. */
-export function corruptJsonText(text: string, random: Random): string {
+export function corruptJsonText(text: string, random: SeededRandom): string {
   return random.pick(jsonCorruptions)(text, random);
 }
 
 /** Returns the bytes with a few of them changed, so that they often are invalid UTF-8. */
-export function corruptBytes(bytes: Buffer, random: Random): Buffer {
+export function corruptBytes(bytes: Buffer, random: SeededRandom): Buffer {
   const corrupted = Buffer.from(bytes);
   for (let times = random.integer(1, 3); times > 0 && corrupted.length > 0; times--) {
     corrupted[random.integer(0, corrupted.length - 1)] = random.pick([0x00, 0x22, 0x5b, 0x7b, 0x80, 0xc0, 0xff]);
@@ -45,7 +45,7 @@ export function corruptBytes(bytes: Buffer, random: Random): Buffer {
 
 function replaceRandomMatch(
   text: string,
-  random: Random,
+  random: SeededRandom,
   pattern: RegExp,
   replacement: string | ((match: string) => string),
 ): string {

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** How the response to a request for a till fails. */
-export type LegacyBackofficeFault =
+export type FakeBackofficeFault =
   | "timeout"
   | "error"
   | "invalid"
@@ -24,7 +24,7 @@ export interface FakeLegacyBackoffice {
   token: string;
   tills: Map<number, LegacyTillPayload>;
   /** Faults by the server id of the till; changes apply at once. */
-  faults: Map<number, LegacyBackofficeFault>;
+  faults: Map<number, FakeBackofficeFault>;
   /** Pages of the list that return 500. */
   faultyPages: Set<number>;
   /** Number of requests for each till. */
@@ -34,7 +34,7 @@ export interface FakeLegacyBackoffice {
 
 interface FakeLegacyBackofficeOptions {
   tills?: Iterable<LegacyTillPayload>;
-  faults?: Iterable<[number, LegacyBackofficeFault]>;
+  faults?: Iterable<[number, FakeBackofficeFault]>;
   /** Largest page size, for every requested size. */
   maxPageSize?: number;
 }
@@ -108,7 +108,7 @@ function respondWithTill(
 }
 
 const faultResponders: Record<
-  LegacyBackofficeFault | "none",
+  FakeBackofficeFault | "none",
   (response: ServerResponse, till: LegacyTillPayload) => void
 > = {
   none: (response, till) => sendJson(response, 200, till),

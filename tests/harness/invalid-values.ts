@@ -1,4 +1,4 @@
-import type { Random } from "@pragma/simulator/random";
+import type { SeededRandom } from "@pragma/simulator/random";
 
 /** Values to put into a field: a few are valid for some fields, most are not. */
 
@@ -38,7 +38,7 @@ const edgeCaseDates = [
 ];
 
 /** Returns an id as clients send it, or nearly so. */
-function createEdgeCaseId(random: Random): string {
+function createEdgeCaseId(random: SeededRandom): string {
   const uuid = random.uuid();
   return random.pick([
     ...[uuid, `s${uuid}`, uuid.toUpperCase(), `s${uuid.toUpperCase()}`, `S${uuid}`, `ss${uuid}`, `{${uuid}}`],
@@ -47,7 +47,7 @@ function createEdgeCaseId(random: Random): string {
 }
 
 /** Returns a deeply nested array or object. */
-function createNestedValue(random: Random): unknown {
+function createNestedValue(random: SeededRandom): unknown {
   const levels = random.pick([1, 15, 16, 17, 40, 60, 300]);
   const isList = random.chance(0.5);
   let value: unknown = 1;
@@ -62,11 +62,11 @@ export const invalidObjects: unknown[] = JSON.parse(`[
   { "constructor": 1 }, { "constructor": { "prototype": 1 } }, { "__proto__": 1 }, { "hasOwnProperty": 1 }
 ]`);
 
-export function pickEdgeCaseDate(random: Random): string {
+export function pickEdgeCaseDate(random: SeededRandom): string {
   return random.pick(edgeCaseDates);
 }
 
-export function pickInvalidValue(random: Random): unknown {
+export function pickInvalidValue(random: SeededRandom): unknown {
   return random.pickWeighted<() => unknown>([
     [() => random.pick(edgeCaseNumbers), 4],
     [() => random.pick(edgeCaseStrings), 4],
@@ -81,7 +81,7 @@ export function pickInvalidValue(random: Random): unknown {
 
 type JsonValueKind = "number" | "boolean" | "date" | "id" | "text" | "other";
 
-export function jsonValueKind(value: unknown): JsonValueKind {
+export function getJsonValueKind(value: unknown): JsonValueKind {
   if (typeof value === "number") return "number";
   if (typeof value === "boolean") return "boolean";
   if (typeof value !== "string") return "other";
@@ -90,7 +90,7 @@ export function jsonValueKind(value: unknown): JsonValueKind {
 }
 
 /** Returns an edge case of the same kind as the value, which is often valid in its place. */
-export function pickEdgeCaseOfSameKind(random: Random, value: unknown): unknown {
+export function pickEdgeCaseOfSameKind(random: SeededRandom, value: unknown): unknown {
   const edgeCasesByKind: Record<JsonValueKind, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),
     boolean: () => !value,
@@ -99,5 +99,5 @@ export function pickEdgeCaseOfSameKind(random: Random, value: unknown): unknown 
     text: () => random.pick(edgeCaseStrings),
     other: () => pickInvalidValue(random),
   };
-  return edgeCasesByKind[jsonValueKind(value)]();
+  return edgeCasesByKind[getJsonValueKind(value)]();
 }

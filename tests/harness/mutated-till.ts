@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { Random } from "@pragma/simulator/random";
+import { SeededRandom } from "@pragma/simulator/random";
 import { corruptBytes, corruptJsonText } from "./corrupt-json.ts";
 import type { TillFormat } from "./expected-report.ts";
-import { jsonValueKind, pickEdgeCaseDate, pickEdgeCaseOfSameKind, pickInvalidValue } from "./invalid-values.ts";
+import { getJsonValueKind, pickEdgeCaseDate, pickEdgeCaseOfSameKind, pickInvalidValue } from "./invalid-values.ts";
 import { createSampleTillV1 } from "./sample-till-v1.ts";
 
 /** A till as a broken or malicious client may push it. */
@@ -29,7 +29,7 @@ interface JsonSlot {
 
 /** Returns a valid till with a random number of mutations, the same for the same seed. */
 export function createMutatedTill(seed: string, location: { application: string; legacyId: number }): MutatedTill {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   const format: TillFormat = random.chance(0.7) ? "V2" : "V1";
   const till = format === "V2" ? createValidTillV2(random) : createValidTillV1(random, location);
   const appliedMutations: string[] = [];
@@ -72,19 +72,19 @@ export function createMutatedTill(seed: string, location: { application: string;
 
 const gzip = { "content-encoding": "gzip" };
 
-function createValidTillV2(random: Random): Container {
+function createValidTillV2(random: SeededRandom): Container {
   const day = `2026-0${random.integer(1, 9)}-1${random.integer(0, 9)}`;
   const options = { seed: random.integer(0, 50), orders: random.integer(0, 6), day, tillId: random.uuid() };
   return generateTill({ ...options, training: random.chance(0.05) }) as unknown as Container;
 }
 
-function createValidTillV1(random: Random, location: { application: string; legacyId: number }): Container {
+function createValidTillV1(random: SeededRandom, location: { application: string; legacyId: number }): Container {
   const till = createSampleTillV1(random, location);
   till.tillJson.tickets = random.sample(till.tillJson.tickets, random.integer(0, 8));
   return till as unknown as Container;
 }
 
-const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, random: Random) => void][] = [
+const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, random: SeededRandom) => void][] = [
   [
     "edge case of the same kind",
     6,
@@ -103,11 +103,11 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
   ["unusual keys beside it", 2, ({ container }, random) => addUnusualKeys(container, random)],
 ];
 
-function applyRandomMutation(till: Container, random: Random): string {
+function applyRandomMutation(till: Container, random: SeededRandom): string {
   // Most values are deep names and flags. Values of other kinds and of lower depth matter more.
   const maxDepth = random.pick([2, 4, 100]);
   const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
-  const kind = ({ container, key }: JsonSlot) => jsonValueKind(getSlotValue(container, key));
+  const kind = ({ container, key }: JsonSlot) => getJsonValueKind(getSlotValue(container, key));
   const pickedKind = random.pick([...new Set(candidates.map(kind))]);
   const slot = random.pick(candidates.filter((each) => kind(each) === pickedKind));
   const [name, , apply] = random.pickWeighted(tillMutations.map((each) => [each, each[1]] as const));
@@ -166,7 +166,7 @@ const unusualKeys = [
   "a.b[0]",
 ];
 
-function addUnusualKeys(container: Container, random: Random): void {
+function addUnusualKeys(container: Container, random: SeededRandom): void {
   if (Array.isArray(container)) return;
   for (const key of random.sample(unusualKeys, 3)) setSlotValue(container, key, pickInvalidValue(random));
 }

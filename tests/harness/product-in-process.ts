@@ -7,13 +7,13 @@ import type { ProcessComponent } from "@pragma/runtime/process/run-process";
 import { startService } from "@pragma/runtime/service/start-service";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { loadServiceDefinition } from "@pragma/services/definitions";
-import type { ProductAddress } from "./product-under-test.ts";
+import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
 /** Starts the product in the test's process, for tests of its logs, metrics and traces. */
 export async function startProductInProcess(
   variables: Record<string, string>,
   { log = createLogger({ name: "test", level: "silent" }) }: { log?: Logger } = {},
-): Promise<ProductAddress & { stop(): Promise<void> }> {
+): Promise<ProductUnderTestAccess & { stop(): Promise<void> }> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const environment = { ...variables, PRAGMA_ADMIN_KEY: adminKey, PORT: "0" };
   const metrics = createMetrics();

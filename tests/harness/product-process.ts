@@ -12,7 +12,7 @@ export type ProductPart = ServiceName | "gateway";
 export const productParts: readonly ProductPart[] = ["gateway", ...serviceNames];
 
 /** The part of the product that a process runs, or all of them. */
-export type ProductRole = ProductPart | "all";
+export type ProductProcessRole = ProductPart | "all";
 
 export interface ProductProcess {
   opsUrl: string;
@@ -35,7 +35,7 @@ export function serviceUrlVariable(service: ServiceName): string {
 
 /** Returns a process that is not started yet, with its own ports. `urls` are the variables with the services' URLs. */
 export async function prepareProductProcess(
-  role: ProductRole,
+  role: ProductProcessRole,
   variables: Record<string, string>,
   urls: Record<string, string>,
 ): Promise<ProductProcess> {

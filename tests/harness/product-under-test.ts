@@ -4,22 +4,22 @@ import { findFreePort } from "../../deploy/local/free-port.js";
 import {
   type ProductPart,
   type ProductProcess,
-  type ProductRole,
+  type ProductProcessRole,
   prepareProductProcess,
   serviceUrlVariable,
 } from "./product-process.ts";
 
 /** The address and the admin key of a product. */
-export interface ProductAddress {
+export interface ProductUnderTestAccess {
   /** The gateway's address. */
   url: string;
   adminKey: string;
 }
 
 /** The product as operators run it: compiled, in its own processes, over HTTP. */
-export interface ProductUnderTest extends ProductAddress {
+export interface ProductUnderTest extends ProductUnderTestAccess {
   /** Returns the process of a role; `all` when there is only one. */
-  process(role: ProductRole): ProductProcess;
+  process(role: ProductProcessRole): ProductProcess;
   stop(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function startProductUnderTest(
 ): Promise<ProductUnderTest> {
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
   const gatewayPort = await findFreePort();
-  const processes = new Map<ProductRole, ProductProcess>();
+  const processes = new Map<ProductProcessRole, ProductProcess>();
   if (split) {
     const urls: Record<string, string> = {};
     for (const service of split === true ? serviceNames : split) {

@@ -9,10 +9,10 @@ import {
   productParts,
   serviceUrlVariable,
 } from "./product-process.ts";
-import type { ProductAddress } from "./product-under-test.ts";
+import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
 /** The product as on a cluster: several instances of every role behind load balancers with readiness checks. */
-export interface ReplicatedProduct extends ProductAddress {
+export interface ReplicatedProduct extends ProductUnderTestAccess {
   instances: Map<ProductPart, ProductProcess[]>;
   /** Restarts an instance. Resolves when its load balancer uses it, so that the next one may stop. */
   restart(role: ProductPart, instance: number, variables?: Record<string, string>): Promise<void>;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
-import type { Random } from "@pragma/simulator/random";
+import type { SeededRandom } from "@pragma/simulator/random";
 
 interface SampleTillV1 {
   application: string;
@@ -13,7 +13,7 @@ const sampleTillJson = readFileSync(sampleTillV1Path, "utf8");
 
 /** Returns the V1 sample till with the ids of this location, a new till id and new order ids. */
 export function createSampleTillV1(
-  random: Random,
+  random: SeededRandom,
   { application, legacyId }: { application: string; legacyId: number },
 ): SampleTillV1 {
   const { tillJson } = JSON.parse(sampleTillJson) as SampleTillV1;

@@ -8,9 +8,9 @@ import {
   type PublicApiClient,
 } from "@pragma/client/api-client";
 import type { PosApplication } from "@pragma/contracts/pos-application";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { ProductAddress } from "./product-under-test.ts";
+import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
 /** A location with its own consumer and API key, created through the API. */
 export interface TestLocation {
@@ -42,7 +42,7 @@ interface LocationRequestOptions {
 }
 
 async function sendLocationRequest(
-  product: ProductAddress,
+  product: ProductUnderTestAccess,
   method: string,
   path: string,
   { body, headers = {}, key, agent }: LocationRequestOptions & { key: string | null },
@@ -77,7 +77,7 @@ function fetchWithAgent(
   });
 }
 
-const defaultTestScopes: Scope[] = [
+const defaultTestScopes: ApiScope[] = [
   "reports:read",
   "orders:read",
   "catalog:read",
@@ -87,13 +87,13 @@ const defaultTestScopes: Scope[] = [
 ];
 
 interface TestLocationOptions {
-  scopes?: Scope[];
+  scopes?: ApiScope[];
   application?: PosApplication;
   legacyId?: number;
 }
 
 export async function createTestLocation(
-  product: ProductAddress,
+  product: ProductUnderTestAccess,
   { scopes = defaultTestScopes, application = "POPINA", legacyId = randomInt(1, 2 ** 31) }: TestLocationOptions = {},
 ): Promise<TestLocation> {
   const admin = createTestAdminClient(product);
@@ -142,7 +142,7 @@ export async function createTestLocation(
 }
 
 /** Returns a client of the whole API with the admin key. */
-export function createTestAdminClient({ url, adminKey }: ProductAddress): AdminApiClient {
+export function createTestAdminClient({ url, adminKey }: ProductUnderTestAccess): AdminApiClient {
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 

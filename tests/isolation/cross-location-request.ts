@@ -4,7 +4,7 @@ import type { OperationRequest } from "../contract/operation-contract.ts";
 import { type VictimData, type VictimResourceKind, victimResourceKinds } from "./victim-data.ts";
 
 /** Requests with a known outcome by operation id: the other location's own, and those of the victim. */
-export type KnownRequests = Map<string, OperationRequest[]>;
+export type KnownRequestsByOperationId = Map<string, OperationRequest[]>;
 
 /** A generated request: the operation, the index of a known request, and the data of the victim to insert. */
 export interface CrossLocationRequest {
@@ -52,7 +52,7 @@ export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> =
 /** Returns the request to send. */
 export function buildCrossLocationRequest(
   { operation, requestIndex, path, query, headers }: CrossLocationRequest,
-  knownRequests: KnownRequests,
+  knownRequests: KnownRequestsByOperationId,
   victimData: VictimData,
 ) {
   const { ids, pageTokens, etags } = victimData;

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import type { ContractFixture } from "../contract/contract-fixture.ts";
-import { victimReadPaths } from "./victim-data.ts";
+import type { ApiContractFixture } from "../contract/contract-fixture.ts";
+import { listVictimReadPaths } from "./victim-data.ts";
 
 /**
  * Returns all data of a location for comparison: the responses to its reads, and a hash of its rows in every table. The
  * time of last use of its API keys is left out, since the snapshot uses one.
  */
 export async function snapshotLocationData(
-  fixture: ContractFixture,
+  fixture: ApiContractFixture,
   { sql, namespace }: { sql: postgres.Sql; namespace: string },
 ): Promise<Record<string, string>> {
   const snapshot: Record<string, string> = {};
-  for (const path of victimReadPaths(fixture)) {
+  for (const path of listVictimReadPaths(fixture)) {
     const response = await fixture.testLocation.request("GET", `${path}size=100`);
     snapshot[path] = `${response.status} ${(await response.text()).replaceAll(/"lastUsedAt":("[^"]+"|null)/g, "")}`;
   }

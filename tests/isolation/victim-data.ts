@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { ContractFixture } from "../contract/contract-fixture.ts";
-import { createLiveOrderInput, createTillInput } from "../contract/order-and-till-inputs.ts";
+import type { ApiContractFixture } from "../contract/contract-fixture.ts";
+import { createLiveOrderInput, createTillV2Input } from "../contract/order-and-till-inputs.ts";
 
 /** Kinds of resources whose ids another location may know. */
 export const victimResourceKinds = [
@@ -31,7 +31,13 @@ export interface VictimData {
 }
 
 /** Returns the paths of all lists and resources of a location. */
-export function victimReadPaths({ testLocation, till, reportId, orderId, liveOrder }: ContractFixture): string[] {
+export function listVictimReadPaths({
+  testLocation,
+  till,
+  reportId,
+  orderId,
+  liveOrder,
+}: ApiContractFixture): string[] {
   return [
     ...["/v1/tills?sinceDate=2026-01-01T00:00:00Z&", "/v1/reports?", "/v2/reports?", "/v1/orders?", "/v1/orders-live?"],
     ...[
@@ -53,10 +59,10 @@ export function victimReadPaths({ testLocation, till, reportId, orderId, liveOrd
 }
 
 /** Fills a location with more than a page of data, and returns everything that another location may know of it. */
-export async function collectVictimData(fixture: ContractFixture): Promise<VictimData> {
+export async function collectVictimData(fixture: ApiContractFixture): Promise<VictimData> {
   const { testLocation, consumer } = fixture;
   for (const _ of [1, 2]) {
-    await testLocation.request("POST", "/v2/tills", { body: createTillInput() });
+    await testLocation.request("POST", "/v2/tills", { body: createTillV2Input() });
     await testLocation.request("POST", "/v1/orders-live", { body: [createLiveOrderInput()] });
   }
   await testLocation.waitForReports(3);
@@ -74,7 +80,7 @@ export async function collectVictimData(fixture: ContractFixture): Promise<Victi
 
   const pageTokens: string[] = [];
   const etags: string[] = [];
-  for (const path of victimReadPaths(fixture)) {
+  for (const path of listVictimReadPaths(fixture)) {
     const response = await testLocation.request("GET", `${path}size=1`);
     const { nextPageToken } = (await response.json()) as { nextPageToken?: string };
     if (nextPageToken) pageTokens.push(nextPageToken);

@@ -44,7 +44,7 @@ export function buildKustomization(kustomization: string): KubernetesManifest[] 
 }
 
 /** Returns the objects in the files of a folder, without patches. */
-export async function readManifestFiles(kustomization: string): Promise<KubernetesManifest[]> {
+export async function readKubernetesManifests(kustomization: string): Promise<KubernetesManifest[]> {
   const files = (await readdir(join(kubernetesFolder, kustomization))).filter(
     (name) => name.endsWith(".yaml") && name !== "kustomization.yaml",
   );
@@ -75,7 +75,7 @@ const modelsByApiVersion: Record<string, object> = {
 };
 
 /** @throws Error when an object does not match the Kubernetes or KEDA schema of its kind. */
-export function validateManifest(manifest: KubernetesManifest): void {
+export function validateKubernetesManifest(manifest: KubernetesManifest): void {
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;

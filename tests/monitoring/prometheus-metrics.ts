@@ -1,10 +1,10 @@
 /** Exported metrics with their labels, by name. */
-export type ExportedMetrics = Map<string, Set<string>>;
+export type LabelsByMetricName = Map<string, Set<string>>;
 
 /** Reads the metrics of a process in the text format of Prometheus. */
-export async function readPrometheusMetrics(url: string): Promise<ExportedMetrics> {
+export async function readPrometheusMetrics(url: string): Promise<LabelsByMetricName> {
   const text = await (await fetch(url)).text();
-  const labelsByMetric: ExportedMetrics = new Map();
+  const labelsByMetric: LabelsByMetricName = new Map();
   for (const line of text.split("\n")) {
     const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+/.exec(line);
     if (!parts?.[1]) continue;

@@ -10,7 +10,7 @@ import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import {
   createTemporaryDataFolder,
   removeDataFolder,
-  type StartedServer,
+  type StartedLocalServer,
   startNats,
   startPostgres,
   startRedis,
@@ -33,7 +33,7 @@ export interface RestrictedServers {
 const partsWithRedis: ProductPart[] = ["gateway", "jobs"];
 const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
-export async function startRestrictedServers(): Promise<RestrictedServers> {
+export async function startLeastPrivilegeServers(): Promise<RestrictedServers> {
   const { variables: testVariables } = await createTestEnvironment();
   const namespace = testVariables.NAMESPACE ?? "";
   const folder = createTemporaryDataFolder("privileges");
@@ -44,7 +44,7 @@ export async function startRestrictedServers(): Promise<RestrictedServers> {
     startNats({ dataFolder: join(folder, "nats"), config: insertPasswords(await renderNatsUsersConfig(namespace)) }),
     startRedis({ dataFolder: join(folder, "redis"), config: insertPasswords(renderRedisAclFile(namespace)) }),
   ]);
-  const urlForUser = ({ url }: StartedServer, user: string, secret = password) => {
+  const urlForUser = ({ url }: StartedLocalServer, user: string, secret = password) => {
     const loginUrl = new URL(url);
     loginUrl.username = user;
     loginUrl.password = secret;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -11,7 +11,7 @@ import { computeExpectedReport, toJsonValue } from "../harness/expected-report.t
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** The results of the clients' requests. */
-export interface TrafficCounts {
+export interface ClientTrafficResults {
   responseCount: number;
   /** Milliseconds of each request, including its retries. */
   responseTimesMs: number[];
@@ -20,8 +20,8 @@ export interface TrafficCounts {
 }
 
 /** Clients of a location that push tills, pay orders and read lists, with a receiver of webhooks. */
-export interface ClientTraffic {
-  counts: TrafficCounts;
+export interface TestClientTraffic {
+  counts: ClientTrafficResults;
   tills: object[];
   /** Stops the clients after their current requests. */
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface ClientTraffic {
 }
 
 /** The scopes of the API key that the clients need. */
-export const clientTrafficScopes: Scope[] = [
+export const testClientTrafficScopes: ApiScope[] = [
   "tills:write",
   "reports:read",
   "orders:read",
@@ -52,7 +52,7 @@ interface ClientTrafficOptions {
 export async function startClientTraffic(
   testLocation: TestLocation,
   { clients, maxPauseMs, shouldRetry }: ClientTrafficOptions,
-): Promise<ClientTraffic> {
+): Promise<TestClientTraffic> {
   const receiver = await startWebhookReceiver();
   const endpoint = receiver.addEndpoint();
   const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Traffic" } });
@@ -60,7 +60,7 @@ export async function startClientTraffic(
     body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid"] },
   });
   const stopController = new AbortController();
-  const counts: TrafficCounts = { responseCount: 0, responseTimesMs: [], failures: [] };
+  const counts: ClientTrafficResults = { responseCount: 0, responseTimesMs: [], failures: [] };
   const tills: { id: string }[] = [];
   const paid: string[] = [];
 

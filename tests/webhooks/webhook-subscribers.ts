@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** How an endpoint responds: always, slowly, at intervals, or never. */
-export type EndpointBehavior = "healthy" | "slow" | "flapping" | "refusing" | "silent";
+export type WebhookEndpointBehavior = "healthy" | "slow" | "flapping" | "refusing" | "silent";
 
 /** A message that an endpoint received, with its response. */
 interface ReceivedMessage {
@@ -16,7 +16,7 @@ interface ReceivedMessage {
 
 /** An endpoint with its webhook and the messages that it received. */
 export interface WebhookSubscriber {
-  kind: EndpointBehavior;
+  kind: WebhookEndpointBehavior;
   webhookId: string;
   receivedMessages: ReceivedMessage[];
   /** Ends the outages of a flapping endpoint. */
@@ -33,14 +33,14 @@ interface EndpointTimings {
 /** Starts endpoints of each kind with webhooks for the location's paid orders. */
 export async function startWebhookSubscribers(
   testLocation: TestLocation,
-  counts: Record<EndpointBehavior, number>,
+  counts: Record<WebhookEndpointBehavior, number>,
   timings: EndpointTimings,
 ): Promise<{ subscribers: WebhookSubscriber[]; close(): void }> {
   const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Subscribers" } });
   const servers: Server[] = [];
   const subscribers: WebhookSubscriber[] = [];
   const kinds = Object.entries(counts).flatMap(([kind, count]) =>
-    new Array<EndpointBehavior>(count).fill(kind as EndpointBehavior),
+    new Array<WebhookEndpointBehavior>(count).fill(kind as WebhookEndpointBehavior),
   );
   for (const kind of kinds) {
     const receivedMessages: ReceivedMessage[] = [];
@@ -85,7 +85,7 @@ interface EndpointState {
 }
 
 function createEndpointListener(
-  kind: EndpointBehavior,
+  kind: WebhookEndpointBehavior,
   { receivedMessages, isUp, slowResponseMs }: EndpointState,
 ): RequestListener {
   return async (request, response) => {

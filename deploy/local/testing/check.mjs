@@ -3,6 +3,6 @@ import "../node-version.mjs";
 
 const { runUntilStopped } = await import("../run-until-stopped.mjs");
 await runUntilStopped(async () => {
-  const { runChecks } = await import("./run-checks.ts");
-  return (await runChecks()).failed === 0 ? 0 : 1;
+  const { runRepositoryChecks } = await import("./run-checks.ts");
+  return (await runRepositoryChecks()).failed === 0 ? 0 : 1;
 }, 1);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /** Returns what a server sends on a new connection until it matches the pattern; undefined when it never does. */
-export function readFromPort(port: number, pattern: RegExp, greeting?: string): Promise<string | undefined> {
+export function readFromPortUntilMatch(port: number, pattern: RegExp, greeting?: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let received = "";
     const socket = connect({ port, host: "127.0.0.1" });

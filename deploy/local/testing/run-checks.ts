@@ -23,7 +23,7 @@ const checkSteps: { name: string; command: string; args: string[] }[] = [
 ];
 
 /** Runs all checks, even after a failed one. Prints a line for each, and the output of those that fail. */
-export async function runChecks(): Promise<{ passed: number; failed: number }> {
+export async function runRepositoryChecks(): Promise<{ passed: number; failed: number }> {
   let failed = 0;
   for (const { name, command, args } of checkSteps) {
     const startedAt = Date.now();

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTemporaryDataFolder, removeDataFolder } from "../data-folder.mjs";
-import { buildPortal } from "../portal.ts";
+import { buildDocsPortal } from "../portal.ts";
 import { spawnWithCleanup } from "../process-cleanup.mjs";
 import { ensureServers } from "../servers.ts";
 import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
 import { ensureChromium } from "./chromium.ts";
-import { runChecks } from "./run-checks.ts";
+import { runRepositoryChecks } from "./run-checks.ts";
 
 interface TestTotals {
   passed: number;
@@ -34,9 +34,9 @@ export async function runTests(args: string[], add: (part: TestTotals) => void):
   // Runs during the checks: downloads and installations hardly use the CPU.
   const preparing = ensureChromium().then(() => ensureServers("test"));
   preparing.catch(() => {});
-  add(await runChecks());
+  add(await runRepositoryChecks());
   const urls = await preparing;
-  await buildPortal();
+  await buildDocsPortal();
   const { retriedTests, ...totals } = await runVitest(args, urls);
   for (const test of retriedTests) printLine(`passed only on retry: ${test}`);
   add(totals);

@@ -1,6 +1,6 @@
 import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerLaunch } from "../run-server.ts";
+import type { ServerLaunchSpec } from "../run-server.ts";
 
 /** The certificate and key of a server, and the certificate authority of its clients, as PEM texts. */
 export interface ServerCertificate {
@@ -13,7 +13,7 @@ export interface ServerCertificate {
 function writeCertificate(
   folder: string,
   certificate: ServerCertificate,
-  user?: ServerLaunch["user"],
+  user?: ServerLaunchSpec["user"],
 ): ServerCertificate {
   const write = (part: keyof ServerCertificate) => {
     const file = join(folder, `tls-${part}.pem`);
@@ -43,7 +43,7 @@ const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R
 export function withPostgresTls(
   folder: string,
   certificate: ServerCertificate,
-): (launch: ServerLaunch) => ServerLaunch {
+): (launch: ServerLaunchSpec) => ServerLaunchSpec {
   return (launch) => {
     const files = writeCertificate(folder, certificate, launch.user);
     const pathOf = (file: string) => (launch.container ? file.replace(folder, "/own") : file);

@@ -9,7 +9,7 @@ import { curlSample } from "../../src/try-it/samples/curl.ts";
 
 type Element = MdxJsxFlowElement | MdxJsxTextElement;
 
-export function isElement(node: { type: string }): node is Element {
+export function isMdxJsxElement(node: { type: string }): node is Element {
   return node.type === "mdxJsxFlowElement" || node.type === "mdxJsxTextElement";
 }
 

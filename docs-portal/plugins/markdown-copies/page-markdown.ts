@@ -7,8 +7,8 @@ import remarkMdx from "remark-mdx";
 import remarkParse from "remark-parse";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
-import { isElement, type MarkdownComponents } from "./components.ts";
-import { evaluateExpression } from "./evaluate.ts";
+import { isMdxJsxElement, type MarkdownComponents } from "./components.ts";
+import { evaluatePageExpression } from "./evaluate.ts";
 
 interface Page {
   title: string;
@@ -66,10 +66,10 @@ function toPlainMarkdown(
   rendering: PageRenderOptions,
 ): RootContent[] {
   if (node.type === "yaml" || node.type === "mdxjsEsm" || node.type === "mdxFlowExpression") return [];
-  if (isElement(node)) {
+  if (isMdxJsxElement(node)) {
     const component = rendering.components[node.name ?? ""];
     const imported = values[node.name ?? ""];
-    if (component !== undefined) return component(node, (expression) => evaluateExpression(expression, values));
+    if (component !== undefined) return component(node, (expression) => evaluatePageExpression(expression, values));
     if (typeof imported === "string") return [{ type: "html", value: imported }];
     return node.children.flatMap((child) => toPlainMarkdown(child as RootContent, values, rendering));
   }

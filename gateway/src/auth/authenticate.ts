@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@pragma/contracts/errors";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { apiKeyPrefix, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { AddressTokenBuckets } from "../limits/address-token-buckets.ts";
+import { ClientAddressTokenBuckets } from "../limits/address-token-buckets.ts";
 import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKey } from "./api-key-header.ts";
@@ -32,9 +32,9 @@ export function createAuthenticator(
   cache: ApiKeyCache,
   { failures, lookups, now = Date.now }: AuthenticationLimits,
 ): Authenticator {
-  const failureBuckets = new AddressTokenBuckets(failures, now);
-  const generatedKeyLookups = new AddressTokenBuckets(lookups, now);
-  const operatorKeyLookups = new AddressTokenBuckets(lookups, now);
+  const failureBuckets = new ClientAddressTokenBuckets(failures, now);
+  const generatedKeyLookups = new ClientAddressTokenBuckets(lookups, now);
+  const operatorKeyLookups = new ClientAddressTokenBuckets(lookups, now);
 
   function rejectKey(code: ErrorCode, address: string): never {
     failureBuckets.takeOrThrow(address, createLimitDetail("Requests with wrong API keys", failures));

@@ -3,14 +3,14 @@ import type { EventData } from "@pragma/contracts/events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createEventBus, type EventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
-let server: DedicatedServer;
+let server: DedicatedTestServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
 const accounts = new FakeAccountsService();

@@ -2,12 +2,12 @@ import { eventDataSchemas } from "@pragma/contracts/events";
 import type { EventBus } from "@pragma/runtime/messaging/event-bus";
 import { parseEventEnvelope } from "@pragma/runtime/messaging/handle-event";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { StreamTracker } from "../streams/stream-tracker.ts";
+import type { OpenStreamTracker } from "../streams/stream-tracker.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 
 interface KeyChangeTargets {
   cache: ApiKeyCache;
-  streams: StreamTracker;
+  streams: OpenStreamTracker;
 }
 
 /**

@@ -4,7 +4,7 @@ import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
 /** A document and its entity tag. */
-export interface ServedDocument {
+export interface ServedOpenApiDocument {
   /** Shared by all responses, so it must not be changed. */
   body: Buffer;
   etag: string;
@@ -24,7 +24,7 @@ export async function readOpenApiDocuments(folder = contractsFolder) {
   return { openapi, full };
 }
 
-async function readServedDocument(path: string): Promise<ServedDocument> {
+async function readServedDocument(path: string): Promise<ServedOpenApiDocument> {
   try {
     return createServedDocument(await readFile(path, "utf8"));
   } catch (cause) {
@@ -32,6 +32,6 @@ async function readServedDocument(path: string): Promise<ServedDocument> {
   }
 }
 
-export function createServedDocument(body: string): ServedDocument {
+export function createServedDocument(body: string): ServedOpenApiDocument {
   return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }

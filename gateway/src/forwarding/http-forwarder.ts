@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import { createBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
+import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
@@ -81,9 +81,9 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       });
     }
     const body = isStreamedUpload(incoming)
-      ? createBodyStream(incoming)
+      ? createRequestBodyStream(incoming)
       : hasRequestBody(incoming)
-        ? await buffer(createBodyStream(incoming))
+        ? await buffer(createRequestBodyStream(incoming))
         : null;
     if (outgoing.destroyed) throw new errors.RequestAbortedError();
     return (request.isStream ? streamPool : pool).request({

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { formatRequestHead, openRawConnection, readRawResponse, writeChunks } from "../testing/raw-client.ts";
-import { createTestService } from "../testing/test-service.ts";
+import { formatRequestHead, openRawConnection, readRawResponse, writeChunkRepeatedly } from "../testing/raw-client.ts";
+import { createPathControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
 let gateways: GatewayPair;
 
 beforeAll(async () => {
-  gateways = await startGatewayPair(createTestService(observations), { UPSTREAM_TIMEOUT: "1" });
+  gateways = await startGatewayPair(createPathControlledTestService(observations), { UPSTREAM_TIMEOUT: "1" });
 });
 afterAll(() => gateways?.stop());
 
@@ -26,7 +26,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
       socket.write(
         formatRequestHead("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }),
       );
-      expect(await writeChunks(socket, mebibyte, 51)).toBe(true);
+      expect(await writeChunkRepeatedly(socket, mebibyte, 51)).toBe(true);
       const reading = readRawResponse(socket);
       socket.resume();
       const response = await reading;
@@ -39,7 +39,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
       socket.pause();
       socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
-      expect(await writeChunks(socket, chunk, 51)).toBe(true);
+      expect(await writeChunkRepeatedly(socket, chunk, 51)).toBe(true);
       socket.write("0\r\n\r\n");
       const reading = readRawResponse(socket);
       socket.resume();
@@ -53,7 +53,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
       socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
       const reading = readRawResponse(socket);
-      void writeChunks(socket, chunk, 60);
+      void writeChunkRepeatedly(socket, chunk, 60);
       const response = await reading;
       expect(response.status).toBe(413);
       expect(JSON.parse(response.body.toString())).toMatchObject({ code: "body_too_large" });
@@ -92,7 +92,7 @@ describe("a client without a key", () => {
     const socket = await openRawConnection(gateways["in-process"].port);
     socket.pause();
     socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
-    expect(await writeChunks(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);
+    expect(await writeChunkRepeatedly(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);
     const reading = readRawResponse(socket);
     socket.resume();
     expect(await reading).toMatchObject({ status: 401, isTruncated: false });

@@ -20,6 +20,6 @@ export const routeTable = {
 } as const satisfies Record<`/${string}`, ServiceName>;
 
 /** Paths whose responses stay open until the client closes them, with their prefixes. */
-export const streamRoutes = {
+export const routePrefixByStreamPath = {
   "/v1/orders-live/stream": "/v1/orders-live",
 } as const satisfies Record<`/${string}`, keyof typeof routeTable>;

@@ -7,13 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
 import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
-import { createTestService } from "../testing/test-service.ts";
+import { createPathControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
 let gateways: GatewayPair;
 
 beforeAll(async () => {
-  gateways = await startGatewayPair(createTestService(observations), { UPSTREAM_TIMEOUT: "1", IDLE_TIMEOUT: "3" });
+  gateways = await startGatewayPair(createPathControlledTestService(observations), {
+    UPSTREAM_TIMEOUT: "1",
+    IDLE_TIMEOUT: "3",
+  });
 });
 afterAll(() => gateways?.stop());
 

@@ -1,13 +1,13 @@
 import { ApiError, type ApiErrorOptions } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { LRUCache } from "lru-cache";
-import { clientNetworkOf } from "../server/client-address.ts";
+import { getClientIpNetwork } from "../server/client-address.ts";
 
 /** The maximum number of addresses with a bucket; the least recently used one is dropped first. */
 const maxTrackedAddresses = 50_000;
 
 /** One token bucket for each client network. */
-export class AddressTokenBuckets {
+export class ClientAddressTokenBuckets {
   readonly #buckets: LRUCache<string, TokenBucket>;
   readonly #now: () => number;
 
@@ -22,13 +22,13 @@ export class AddressTokenBuckets {
    * @throws `ApiError` rate_limited with these details, when the bucket is empty.
    */
   takeOrThrow(address: string, errorDetails: Pick<ApiErrorOptions, "detail" | "limit">): void {
-    const bucket = this.#buckets.memo(clientNetworkOf(address));
+    const bucket = this.#buckets.memo(getClientIpNetwork(address));
     if (bucket.take(this.#now())) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(bucket.getWaitMs(this.#now()) / 1000));
     throw new ApiError("rate_limited", { ...errorDetails, headers: { "retry-after": String(retryAfterSeconds) } });
   }
 
   refundToken(address: string): void {
-    this.#buckets.memo(clientNetworkOf(address)).refund(this.#now());
+    this.#buckets.memo(getClientIpNetwork(address)).refund(this.#now());
   }
 }

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { KeyedCounter } from "@pragma/runtime/limits/keyed-counter";
-import { clientNetworkOf } from "../server/client-address.ts";
+import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
+import { getClientIpNetwork } from "../server/client-address.ts";
 
 interface ConnectionLimits {
   maxConnections: number;
@@ -16,9 +16,9 @@ export function limitServerConnections(
 ): void {
   server.maxConnections = maxConnections;
   if (maxConnectionsPerAddress === undefined) return;
-  const openConnections = new KeyedCounter();
+  const openConnections = new KeyedUsageCounter();
   server.on("connection", (socket: Socket) => {
-    const network = clientNetworkOf(socket.remoteAddress ?? "unknown");
+    const network = getClientIpNetwork(socket.remoteAddress ?? "unknown");
     if (openConnections.get(network) >= maxConnectionsPerAddress) return void socket.destroy();
     openConnections.add(1, network);
     socket.once("close", () => openConnections.add(-1, network));

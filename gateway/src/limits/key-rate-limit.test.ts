@@ -1,7 +1,7 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -131,7 +131,7 @@ describe("the rate limit of a key", () => {
 });
 
 describe("while Redis", () => {
-  let redis: DedicatedServer;
+  let redis: DedicatedTestServer;
   beforeAll(async () => {
     redis = await startDedicatedServer("redis");
   });

@@ -2,7 +2,7 @@ import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { readApiKeyHeader } from "../auth/api-key-header.ts";
 import { routeTable } from "../forwarding/route-table.ts";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
-import { AddressTokenBuckets } from "./address-token-buckets.ts";
+import { ClientAddressTokenBuckets } from "./address-token-buckets.ts";
 
 const routePrefixes = Object.keys(routeTable);
 
@@ -14,7 +14,7 @@ function requiresKey(path: string): boolean {
 
 /** Limits requests that are not authenticated, by client address. All others are limited by their key. */
 export function keylessRequestLimitMiddleware(rate: TokenBucketRate): GatewayMiddleware {
-  const buckets = new AddressTokenBuckets(rate);
+  const buckets = new ClientAddressTokenBuckets(rate);
   const errorDetails = {
     detail: `Requests without an API key are limited to ${rate.perSecond} per second (burst ${rate.burst}) per address.`,
     limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },

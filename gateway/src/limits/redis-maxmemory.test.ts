@@ -1,12 +1,12 @@
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKeyRateLimiter } from "./key-rate-limit.ts";
 import { createTokenLeaseStore } from "./token-lease-store.ts";
 
-let redis: DedicatedServer;
+let redis: DedicatedTestServer;
 beforeAll(async () => {
   redis = await startDedicatedServer("redis");
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { clientAddressOf, clientNetworkOf, requestOriginOf } from "./client-address.ts";
+import { getClientIpAddress, getClientIpNetwork, requestOriginOf } from "./client-address.ts";
 
 function fakeRequest(headers: Record<string, string>, remoteAddress = "192.0.2.9"): IncomingMessage {
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
@@ -39,11 +39,11 @@ describe("a client's address", () => {
     [2, "203.0.113.5"],
     [9, "198.51.100.1"],
   ])("behind %i trusted proxies is %s", (trustedProxies, address) => {
-    expect(clientAddressOf(fakeRequest(headers), { ...noProxies, trustedProxies })).toBe(address);
+    expect(getClientIpAddress(fakeRequest(headers), { ...noProxies, trustedProxies })).toBe(address);
   });
 
   it("is that of the connection when the proxy sends no header", () => {
-    expect(clientAddressOf(fakeRequest({}), { ...noProxies, trustedProxies: 1 })).toBe("192.0.2.9");
+    expect(getClientIpAddress(fakeRequest({}), { ...noProxies, trustedProxies: 1 })).toBe("192.0.2.9");
   });
 
   it.each([
@@ -54,6 +54,6 @@ describe("a client's address", () => {
     ["::1", "0:0:0:0"],
     ["fe80::1%eth0", "fe80:0:0:0"],
   ])("%s counts as %s", (address, network) => {
-    expect(clientNetworkOf(address)).toBe(network);
+    expect(getClientIpNetwork(address)).toBe(network);
   });
 });

@@ -35,7 +35,7 @@ function firstHeaderValue(header: string | string[] | undefined): string | undef
 }
 
 /** Returns the client's IP address: that of the connection, or the one that the outermost trusted proxy recorded. */
-export function clientAddressOf(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
+export function getClientIpAddress(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
   const peer = incoming.socket.remoteAddress ?? "unknown";
   if (trustedProxies === 0) return peer;
   const hops = String(incoming.headers["x-forwarded-for"] ?? "")
@@ -46,7 +46,7 @@ export function clientAddressOf(incoming: IncomingMessage, { trustedProxies }: P
 }
 
 /** Returns the network that limits count as one client: an IPv4 address, or the /64 prefix of an IPv6 address. */
-export function clientNetworkOf(address: string): string {
+export function getClientIpNetwork(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
   if (!isIPv6(plain)) return plain;
   const [head = "", tail = ""] = plain.replace(/%.*$/, "").split("::");

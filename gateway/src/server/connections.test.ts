@@ -5,7 +5,7 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
-import { createTestService } from "../testing/test-service.ts";
+import { createPathControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
 let environment: TestEnvironment;
@@ -26,9 +26,9 @@ beforeAll(async () => {
   environment = await createTestEnvironment();
   gateway = await startTestGateway(environment, {
     inProcessServices: {
-      reporting: createTestService(observations),
+      reporting: createPathControlledTestService(observations),
       catalog: respondSlowly,
-      "order-live": createTestService(observations),
+      "order-live": createPathControlledTestService(observations),
     },
     variables: {
       IDLE_TIMEOUT: "1",

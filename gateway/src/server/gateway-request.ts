@@ -9,7 +9,7 @@ import type { RequestIdentity } from "@pragma/runtime/http/request-identity";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { formatTraceparent, type Span, SpanKind, startClientRequestSpan } from "@pragma/runtime/observability/tracing";
 import type { Context, MiddlewareHandler } from "hono";
-import { clientAddressOf, type ProxyConfig, requestOriginOf } from "./client-address.ts";
+import { getClientIpAddress, type ProxyConfig, requestOriginOf } from "./client-address.ts";
 
 /** The environment of the gateway's Hono app: Node's request and response, and the gateway's own request object. */
 export interface GatewayEnv {
@@ -91,7 +91,7 @@ export class GatewayRequest implements RequestIdentity {
   }
 
   get clientAddress(): string {
-    return clientAddressOf(this.incoming, this.#proxies);
+    return getClientIpAddress(this.incoming, this.#proxies);
   }
 
   /** Bytes of the response sent so far, headers included. A connection carries one response at a time. */

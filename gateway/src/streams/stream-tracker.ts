@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { CachedApiKey, GatewayMiddleware, GatewayRequest } from "../server/gateway-request.ts";
 
 /** Tracks open streams, and ends those whose API key is revoked or changed. */
-export type StreamTracker = ReturnType<typeof createStreamTracker>;
+export type OpenStreamTracker = ReturnType<typeof createStreamTracker>;
 
 interface StreamTrackerOptions {
   /** Returns the current state of the key in an authorization header; null when it does not exist. */
@@ -77,7 +77,7 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
 }
 
 /** Marks and tracks a request whose response stays open until the client closes it. */
-export function streamTrackingMiddleware(streams: StreamTracker): GatewayMiddleware {
+export function streamTrackingMiddleware(streams: OpenStreamTracker): GatewayMiddleware {
   return (context, next) => {
     const request = context.get("request");
     request.isStream = true;

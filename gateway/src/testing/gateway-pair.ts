@@ -5,10 +5,10 @@ import { createTestEnvironment } from "@pragma/runtime/testing/test-environment"
 import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** Whether the service of a test runs in the gateway's process or in a separate server. */
-export type ServicePlacement = "in-process" | "remote";
+export type ServiceProcessPlacement = "in-process" | "remote";
 
 /** Two gateways in front of one reporting service. Clients must see no difference between them. */
-export interface GatewayPair extends Record<ServicePlacement, TestGateway> {
+export interface GatewayPair extends Record<ServiceProcessPlacement, TestGateway> {
   accounts: FakeAccountsService;
   stop(): Promise<void>;
 }

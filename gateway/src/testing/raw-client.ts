@@ -25,7 +25,7 @@ export function formatRequestHead(line: string, headers: Record<string, string |
 }
 
 /** Writes as fast as the other side reads. Returns false when the connection closed before everything was written. */
-export async function writeChunks(socket: Socket, chunk: Uint8Array, times: number): Promise<boolean> {
+export async function writeChunkRepeatedly(socket: Socket, chunk: Uint8Array, times: number): Promise<boolean> {
   for (let written = 0; written < times; written++) {
     if (socket.destroyed || socket.writableEnded) return false;
     if (!socket.write(chunk)) {

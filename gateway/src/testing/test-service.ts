@@ -7,14 +7,14 @@ import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/http/request
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 
 /** Counters of the test service. */
-export interface ServiceObservations {
+export interface TestServiceCounters {
   abortedRequests: number;
   /** Chunks that were read from the service's endless response. */
   pulledChunks: number;
 }
 
 /** Returns a service whose behavior is chosen by the last segment of the path. */
-export function createTestService(observations: ServiceObservations): ServiceFetch {
+export function createPathControlledTestService(observations: TestServiceCounters): ServiceFetch {
   const behaviors: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
     json: ({ method }) =>
       new Response(method === "HEAD" ? null : '{"é":1}', {

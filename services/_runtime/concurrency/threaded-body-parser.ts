@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "./semaphore.ts";
-import { createWorkerPool, OutOfMemoryError, transferResult } from "./worker-pool.ts";
+import { createWorkerPool, OutOfMemoryError, transferWorkerOutput } from "./worker-pool.ts";
 
 /** Parses and validates a body of the given kind. */
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
@@ -75,7 +75,7 @@ export function createBodyParserWorker<Kind, Result>(
       throw error;
     }
   }
-  return (task) => transferResult(runParser(task), [task.bytes.buffer]);
+  return (task) => transferWorkerOutput(runParser(task), [task.bytes.buffer]);
 }
 
 /** Returns the bytes in a buffer that holds nothing else, because a transfer takes the whole buffer from its owner. */

@@ -53,6 +53,6 @@ export function createWorkerPool<Input, Output>(
 }
 
 /** Returns a thread's output in a form whose `transfer` buffers are moved instead of copied. Call it in the thread. */
-export function transferResult<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
+export function transferWorkerOutput<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
   return move({ [transferableSymbol]: transfer, [valueSymbol]: output }) as Output;
 }

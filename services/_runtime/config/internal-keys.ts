@@ -6,7 +6,7 @@ import {
 } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import type { EnvironmentVariables } from "./renamed-variables.ts";
-import { ConfigError, readConfig, secretKeysFromEnv } from "./runtime-config.ts";
+import { ConfigError, readConfigFromEnvironment, secretKeysFromEnv } from "./runtime-config.ts";
 
 /** A secret that one caller and one service share, and no other process has. */
 export interface InternalKey {
@@ -15,13 +15,13 @@ export interface InternalKey {
 }
 
 /** Returns the name of the variable that only the two processes have, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
-export function internalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {
+export function buildInternalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {
   return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
 }
 
 /** The names of all variables that hold internal keys. */
 export const internalKeysVariableNames = serviceNames.flatMap((service) =>
-  allowedCallersOf(service).map((caller) => internalKeysVariableName(caller, service)),
+  allowedCallersOf(service).map((caller) => buildInternalKeysVariableName(caller, service)),
 );
 
 /**
@@ -34,11 +34,11 @@ export function readInternalKeys(
   caller: InternalCallerName,
   service: ServiceName,
 ): InternalKey[] {
-  const variable = internalKeysVariableName(caller, service);
+  const variable = buildInternalKeysVariableName(caller, service);
   if (!environment[variable]) {
     throw new ConfigError([
       `${variable}: is required because ${caller} and ${service} run in different processes: set name:secret, the same in both`,
     ]);
   }
-  return readConfig(z.object({ [variable]: secretKeysFromEnv }), environment)[variable] as InternalKey[];
+  return readConfigFromEnvironment(z.object({ [variable]: secretKeysFromEnv }), environment)[variable] as InternalKey[];
 }

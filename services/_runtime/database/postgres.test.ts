@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
-import { createDatabasePool, type Database, lockUntilCommit, runAfterCommit } from "./postgres.ts";
+import { acquireTransactionLock, createDatabasePool, type Database, runAfterCommit } from "./postgres.ts";
 
 let environment: TestEnvironment;
 let database: Database;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  const config = readConfig(runtimeConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   const schema = `${environment.namespace}_postgres`;
   database = createDatabasePool(config, { schema, log });
@@ -56,11 +56,11 @@ describe("a named lock", () => {
     const acquireLockIn = async (schema: string) => {
       await database.transaction(async (tx) => {
         await tx`set local lock_timeout = 100`;
-        await lockUntilCommit(tx, { ...database, schema }, "admit things");
+        await acquireTransactionLock(tx, { ...database, schema }, "admit things");
       });
     };
     await database.transaction(async (tx) => {
-      await lockUntilCommit(tx, database, "admit things");
+      await acquireTransactionLock(tx, database, "admit things");
       await acquireLockIn(`other_${database.schema}`);
       await expect(acquireLockIn(database.schema)).rejects.toThrow("lock timeout");
     });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import postgres from "postgres";
-import type { RuntimeConfig } from "../config/runtime-config.ts";
+import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import { buildPostgresTlsOptions, type ServerTlsConfig } from "../config/server-tls.ts";
 import type { Logger } from "../observability/logger.ts";
 
@@ -36,7 +36,7 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 const millisecondsPerSecond = 1000;
 
 /** The configuration of a connection to PostgreSQL. */
-export type PostgresConfig = Pick<RuntimeConfig, "DATABASE_URL"> & ServerTlsConfig;
+export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerTlsConfig;
 
 /**
  * Returns the options of every session: a connect timeout of 5 seconds, and keep-alives with which PostgreSQL detects a
@@ -52,7 +52,7 @@ export function buildPostgresSessionOptions(config: PostgresConfig, settings: Re
 }
 
 export function createDatabasePool(
-  config: PostgresConfig & Pick<RuntimeConfig, "DATABASE_POOL">,
+  config: PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">,
   { schema, log }: { schema: string; log: Logger },
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
@@ -116,6 +116,6 @@ export function computeAdvisoryLockKey(schema: string, name: string): string {
 }
 
 /** Waits for the lock with this name in a service's schema, and holds it until the transaction ends. */
-export async function lockUntilCommit(tx: SqlTransaction, { schema }: Database, name: string): Promise<void> {
+export async function acquireTransactionLock(tx: SqlTransaction, { schema }: Database, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(${computeAdvisoryLockKey(schema, name)}::bigint)`;
 }

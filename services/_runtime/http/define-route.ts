@@ -1,16 +1,16 @@
 import type { ErrorCode } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import type { InternalScope } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import type { Database } from "../database/postgres.ts";
-import type { BodyIssues } from "../json/body-issues.ts";
+import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
 import type { RequestContext } from "../observability/request-context.ts";
 import { getRequestHeader, type RequestIdentity, type ServiceHonoContext } from "./request-identity.ts";
 import { toRequestIssues } from "./request-issues.ts";
-import type { RouteResponse } from "./route-response.ts";
+import type { RouteHandlerResponse } from "./route-response.ts";
 
 /** When a route that is still served was deprecated and when it may be removed. */
 export interface RouteDeprecation {
@@ -26,7 +26,7 @@ export interface RouteDeprecation {
 export type RouteAudience = "public" | "operator" | "internal";
 
 /** The scope that a principal needs; internal scopes are never granted to consumers. */
-export type RouteScope = Scope | InternalScope;
+export type RouteScope = ApiScope | InternalScope;
 
 type ObjectSchema = z.ZodObject | undefined;
 type SchemaOutput<Schema extends ObjectSchema> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;
@@ -40,7 +40,7 @@ export interface RequestBodyParser<Value, Services> {
   /** Whether the body may be missing. */
   isOptional?: boolean;
   /** `senderId` is the location of the API key, or the key itself when it has no location. */
-  parse(bytes: Uint8Array, services: Services, senderId: string): Promise<{ value: Value } | BodyIssues>;
+  parse(bytes: Uint8Array, services: Services, senderId: string): Promise<{ value: Value } | RequestBodyIssues>;
 }
 
 const mebibyte = 1024 * 1024;
@@ -73,7 +73,7 @@ export function jsonBodyParser<Schema extends z.ZodType>(
  * The input of a route's handler. It is a class because V8 creates a hidden class for every object literal with
  * getters, which would move all data of each request into the old generation of the heap.
  */
-export class RouteInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
+export class RouteHandlerInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   readonly params: SchemaOutput<Params>;
   readonly query: SchemaOutput<Query>;
   readonly body: Body;
@@ -84,7 +84,10 @@ export class RouteInput<Params extends ObjectSchema, Query extends ObjectSchema,
   readonly #honoContext: ServiceHonoContext;
 
   constructor(
-    parsed: Pick<RouteInput<Params, Query, Body, Services>, "params" | "query" | "body" | "services" | "context">,
+    parsed: Pick<
+      RouteHandlerInput<Params, Query, Body, Services>,
+      "params" | "query" | "body" | "services" | "context"
+    >,
     identity: RequestIdentity,
     honoContext: ServiceHonoContext,
   ) {
@@ -154,7 +157,7 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   isIdempotent?: boolean;
   /** The errors of this operation besides those of every operation. */
   errors: ErrorCode[];
-  handle(input: RouteInput<Params, Query, Body, Services>): Promise<RouteResponse>;
+  handle(input: RouteHandlerInput<Params, Query, Body, Services>): Promise<RouteHandlerResponse>;
 }
 
 /** An operation as it is documented; its scope is null when it needs no API key. */
@@ -166,7 +169,7 @@ export type OperationDefinition = Omit<
 };
 
 /** A route of a service, with any input. */
-export type Route<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
+export type ServiceRoute<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
 
 /** Returns the `defineRoute` of one service, whose handlers receive its `Services`. */
 export function createRouteDefiner<Services extends { db: Database }>() {
@@ -174,7 +177,7 @@ export function createRouteDefiner<Services extends { db: Database }>() {
     Params extends ObjectSchema = undefined,
     Query extends ObjectSchema = undefined,
     Body = undefined,
-  >(definition: RouteDefinition<Params, Query, Body, Services>): Route<Services> {
-    return definition as unknown as Route<Services>;
+  >(definition: RouteDefinition<Params, Query, Body, Services>): ServiceRoute<Services> {
+    return definition as unknown as ServiceRoute<Services>;
   };
 }

@@ -1,7 +1,7 @@
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import type { Logger } from "../observability/logger.ts";
 import { isTransient } from "../retries/transient-error.ts";
-import type { RouteResponse } from "./route-response.ts";
+import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface ErrorResponseOptions {
   requestId: string;
@@ -14,7 +14,7 @@ interface ErrorResponseOptions {
 export function createErrorResponse(
   error: unknown,
   { requestId, log, logFields = {} }: ErrorResponseOptions,
-): RouteResponse {
+): RouteHandlerResponse {
   const apiError = toApiError(error);
   if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
   Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { issues: apiError.issues.length }) });

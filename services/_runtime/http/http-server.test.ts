@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
 import { startHttpServer } from "./http-server.ts";
-import { createBodyStream } from "./read-body.ts";
+import { createRequestBodyStream } from "./read-body.ts";
 
 describe("an HTTP server", () => {
   it("reports that its port is taken", async () => {
@@ -44,7 +44,7 @@ describe("an HTTP server", () => {
   it("serves the next request on a connection whose last body was not read completely", async () => {
     const running = await startHttpServer(
       async (_, { incoming }) => {
-        const body = createBodyStream(incoming);
+        const body = createRequestBodyStream(incoming);
         await once(body, "readable");
         body.destroy();
         return new Response("enough");

@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CrashingRequest } from "../testing/crashing-request.ts";
+import type { CrashingRequestOptions } from "../testing/crashing-request.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { createTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
-import { createThingsService, type RequestStep } from "../testing/things-service.ts";
+import { createIdempotencyTestService, type IdempotentRequestStep } from "../testing/things-service.ts";
 
 /** The step at which requests wait, for tests that need a request in progress, and until when. */
-let pause: { atStep: RequestStep; until: Promise<void> } | undefined;
-const thingsDefinition = createThingsService(async (step) => {
+let pause: { atStep: IdempotentRequestStep; until: Promise<void> } | undefined;
+const thingsDefinition = createIdempotencyTestService(async (step) => {
   if (step === pause?.atStep) await pause.until;
 });
 
@@ -33,7 +33,7 @@ function createThing(key: string, body: object, as = principal): Promise<Respons
 }
 
 /** Makes requests wait at this step until the returned function is called. */
-function pauseRequestsAt(atStep: RequestStep): () => void {
+function pauseRequestsAt(atStep: IdempotentRequestStep): () => void {
   let release = () => {};
   const until = new Promise<void>((resolve) => {
     release = resolve;
@@ -238,7 +238,7 @@ describe("a POST with an Idempotency-Key", () => {
 });
 
 describe("a process that crashes during a request with an Idempotency-Key", () => {
-  async function crashProcessAt(request: CrashingRequest): Promise<void> {
+  async function crashProcessAt(request: CrashingRequestOptions): Promise<void> {
     const script = fileURLToPath(new URL("../testing/crashing-request.ts", import.meta.url));
     const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script, JSON.stringify(request)], {
       env: { PATH: process.env.PATH, ...environment.variables },

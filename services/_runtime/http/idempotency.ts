@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import type { RuntimeConfig } from "../config/runtime-config.ts";
+import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
 import { consumeDailyQuota, tryConsumeDailyQuota } from "../limits/daily-quota.ts";
 import type { Encryption } from "../security/encryption.ts";
-import type { RouteResponse } from "./route-response.ts";
+import type { RouteHandlerResponse } from "./route-response.ts";
 
 /**
  * Handles a request with an Idempotency-Key once, and returns the stored response when it is repeated.
@@ -22,13 +22,16 @@ import type { RouteResponse } from "./route-response.ts";
  * @throws `ApiError` quota_exceeded when the location has used its keys of today; idempotency_key_reused when the key
  * was used with a different request; idempotency_key_in_use while the first request is in progress.
  */
-export type IdempotencyHandler = (request: IdempotentRequest, handle: TransactionalHandler) => Promise<RouteResponse>;
+export type IdempotencyHandler = (
+  request: IdempotentRequest,
+  handle: TransactionalHandler,
+) => Promise<RouteHandlerResponse>;
 
 /**
  * Handles a request. It may use one transaction of `database`, which commits together with the response. The response
  * must therefore be complete, without further waiting, once the work of that transaction is done.
  */
-type TransactionalHandler = (database: Database) => Promise<RouteResponse>;
+type TransactionalHandler = (database: Database) => Promise<RouteHandlerResponse>;
 
 interface IdempotentRequest {
   key: string;
@@ -54,7 +57,7 @@ interface KeyReservation {
 export function createIdempotencyHandler(
   database: Database,
   encryption: Encryption,
-  limits: RuntimeConfig,
+  limits: CommonServiceConfig,
 ): IdempotencyHandler {
   const { sql } = database;
   const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
@@ -84,7 +87,7 @@ export function createIdempotencyHandler(
   async function completeReservation(
     tx: SqlTransaction,
     { owner, key, reservation }: KeyReservation,
-    { locationId, response }: { locationId: string; response: RouteResponse },
+    { locationId, response }: { locationId: string; response: RouteHandlerResponse },
   ): Promise<void> {
     await consumeDailyQuota(tx, { locationId, quota: dailyKeyQuota, amount: 1 });
     const { status, headers, body } = (await shouldStoreBody(tx, locationId, response))
@@ -97,7 +100,11 @@ export function createIdempotencyHandler(
     if (count === 0) throw createKeyInUseError();
   }
 
-  async function shouldStoreBody(tx: SqlTransaction, locationId: string, { body }: RouteResponse): Promise<boolean> {
+  async function shouldStoreBody(
+    tx: SqlTransaction,
+    locationId: string,
+    { body }: RouteHandlerResponse,
+  ): Promise<boolean> {
     if (body === null) return true;
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
@@ -133,7 +140,7 @@ export function createIdempotencyHandler(
           detail: "This Idempotency-Key was used with a different request. Use a new key for each request.",
         });
       }
-      const response: Omit<RouteResponse, "status"> = JSON.parse(encryption.decrypt(stored.sealedReply));
+      const response: Omit<RouteHandlerResponse, "status"> = JSON.parse(encryption.decrypt(stored.sealedReply));
       return { ...response, status: stored.status, headers: { ...response.headers, "idempotency-replayed": "true" } };
     }
 
@@ -162,7 +169,7 @@ export function createIdempotencyHandler(
 }
 
 /** Returns what is stored of a response that is too large. */
-function withoutBody({ headers: { "content-type": _, ...headers } }: RouteResponse): RouteResponse {
+function withoutBody({ headers: { "content-type": _, ...headers } }: RouteHandlerResponse): RouteHandlerResponse {
   return { status: 204, body: null, headers };
 }
 

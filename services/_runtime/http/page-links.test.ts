@@ -2,7 +2,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { buildDataListJson } from "../json/join-json.ts";
-import { buildPageFields } from "./page-links.ts";
+import { buildPaginationFields } from "./page-links.ts";
 
 const origin = "https://api.example";
 
@@ -16,7 +16,7 @@ interface PageOptions {
 function buildPage({ total, index, search = "", nextPageToken = null }: PageOptions) {
   const url = new URL(`http://inside:4001/v1/things/${search}`);
   const items = ['{"id":1}', Buffer.from('{"id":2}')];
-  const body = buildDataListJson(items, buildPageFields({ total, index, size: 10, origin, url, nextPageToken }));
+  const body = buildDataListJson(items, buildPaginationFields({ total, index, size: 10, origin, url, nextPageToken }));
   return paginatedSchema(z.object({ id: z.int() })).parse(JSON.parse(String(body)));
 }
 

@@ -17,7 +17,7 @@ interface PageLinkOptions {
 }
 
 /** Returns the fields of a page besides `data`. */
-export function buildPageFields(options: PageLinkOptions): {
+export function buildPaginationFields(options: PageLinkOptions): {
   meta: PageMeta;
   links: PageLinks;
   nextPageToken: string | null;

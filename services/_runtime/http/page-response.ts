@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
-import { numberFromEnv } from "../config/runtime-config.ts";
+import { integerEnvSchema } from "../config/runtime-config.ts";
 import type { SqlClient, SqlFragment } from "../database/postgres.ts";
 import { buildDataListJson } from "../json/join-json.ts";
-import type { RouteInput } from "./define-route.ts";
-import { buildPageFields } from "./page-links.ts";
+import type { RouteHandlerInput } from "./define-route.ts";
+import { buildPaginationFields } from "./page-links.ts";
 import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page-token.ts";
-import { jsonTextResponse, type RouteResponse } from "./route-response.ts";
+import { jsonTextResponse, type RouteHandlerResponse } from "./route-response.ts";
 
 /** The configuration of services whose lists have large items. */
 export const pageSizeConfig = {
   /** The maximum bytes of items in a page; a larger page ends early. A single larger item is a page by itself. */
-  PAGE_MAX_BYTES: numberFromEnv(1_024).default(4 * 1024 * 1024),
+  PAGE_MAX_BYTES: integerEnvSchema(1_024).default(4 * 1024 * 1024),
 };
 
 /** A part of a list: after a position in its order, or from an offset. */
@@ -39,7 +39,7 @@ const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min
 /** Limits the concurrent pages of large items for each API key, so that other keys can use the database. */
 const largePageSemaphore = createKeyedSemaphore(4);
 
-type AnyRouteInput = RouteInput<undefined, undefined, undefined, unknown>;
+type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
 
 interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
   query: { index: number; size: number; pageToken?: string | undefined };
@@ -54,11 +54,11 @@ type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageResul
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function largePageResponse<Schema extends z.ZodType<PagePosition>>(
+export async function createLargePageResponse<Schema extends z.ZodType<PagePosition>>(
   request: PageRequest & Pick<AnyRouteInput, "principal">,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
-): Promise<RouteResponse> {
+): Promise<RouteHandlerResponse> {
   return largePageSemaphore.run(() => pageResponse(request, positionSchema, find), request.principal.keyId);
 }
 
@@ -66,7 +66,7 @@ async function pageResponse<Schema extends z.ZodType<PagePosition>>(
   { query, url, origin }: PageRequest,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
-): Promise<RouteResponse> {
+): Promise<RouteHandlerResponse> {
   const { size, pageToken } = query;
   const token =
     pageToken === undefined ? undefined : decodePageToken(pageToken, positionSchema.and(pageTokenStateSchema));
@@ -77,7 +77,7 @@ async function pageResponse<Schema extends z.ZodType<PagePosition>>(
   const next = isPartial ? { index, left: limit - items.length } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next });
   const isContinuation = token?.left !== undefined;
-  const fields = buildPageFields({ total, index, size, url, origin, nextPageToken, isPartial, isContinuation });
+  const fields = buildPaginationFields({ total, index, size, url, origin, nextPageToken, isPartial, isContinuation });
   return jsonTextResponse(200, buildDataListJson(items, fields));
 }
 
@@ -102,11 +102,11 @@ interface NewestRowsQuery<Row> {
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function newestRowsPageResponse<Row extends ListedRow>(
+export async function createNewestRowsPageResponse<Row extends ListedRow>(
   request: PageRequest,
   sql: SqlClient,
   { columns, table, where, toItem = (row) => row }: NewestRowsQuery<Row>,
-): Promise<RouteResponse> {
+): Promise<RouteHandlerResponse> {
   return pageResponse(request, createdAtPositionSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
     const [rows, [counted]] = await Promise.all([
@@ -118,10 +118,10 @@ export async function newestRowsPageResponse<Row extends ListedRow>(
     ]);
     const last = rows.length > limit ? rows[limit - 1] : undefined;
     const items = rows.slice(0, limit).map((row) => JSON.stringify(toItem(row)));
-    return { items, total: counted.total, last: last ? toCreatedAtPosition(last) : null };
+    return { items, total: counted.total, last: last ? toCreatedAtCursor(last) : null };
   });
 }
 
-export function toCreatedAtPosition({ id, createdAt }: ListedRow): { at: string; id: string } {
+export function toCreatedAtCursor({ id, createdAt }: ListedRow): { at: string; id: string } {
   return { at: new Date(createdAt).toISOString(), id };
 }

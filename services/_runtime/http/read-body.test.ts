@@ -3,8 +3,8 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
 import { RequestBodyMemoryReservation, setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
-import { createIncomingRequest } from "../testing/incoming-request.ts";
-import { readRequestBody, setMinBodyRate } from "./read-body.ts";
+import { createTestIncomingRequest } from "../testing/incoming-request.ts";
+import { readRequestBody, setMinRequestBodyRate } from "./read-body.ts";
 
 const kibibyte = 1024;
 const mebibyte = 1024 * 1024;
@@ -19,15 +19,15 @@ function reserveMemory(sender: string): RequestBodyMemoryReservation {
 afterEach(() => {
   for (const reservation of reservations.splice(0)) reservation.release();
   setRequestBodyMemoryLimit(undefined);
-  setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 10 });
+  setMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 10 });
 });
 
 function requestOf(body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}): IncomingMessage {
-  return createIncomingRequest({ method: "POST", headers, body });
+  return createTestIncomingRequest({ method: "POST", headers, body });
 }
 
 test("rejects an unknown content encoding without reading the body", async () => {
-  const request = createIncomingRequest({ method: "POST", headers: { "content-encoding": "br" }, body: [] });
+  const request = createTestIncomingRequest({ method: "POST", headers: { "content-encoding": "br" }, body: [] });
   await expect(
     readRequestBody(request, { memoryReservation: new RequestBodyMemoryReservation("a") }),
   ).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe("a slow body", () => {
     ],
     ["trickles", () => slowStream([spaces(100 * kibibyte), ...Array(50).fill(spaces(kibibyte))], 100), {}],
   ])("returns 408 when it %s", async (_, body, headers) => {
-    setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
+    setMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
     const memoryReservation = reserveMemory("a");
     const started = performance.now();
     await expect(
@@ -72,7 +72,7 @@ describe("a slow body", () => {
   });
 
   it("is read when it is small or fast enough", async () => {
-    setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
+    setMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
     const read = (body: ReadableStream<Uint8Array>) =>
       readRequestBody(requestOf(body), { memoryReservation: reserveMemory("a") });
     const small = read(slowStream([spaces(30 * kibibyte), spaces(30 * kibibyte)], 1_500));

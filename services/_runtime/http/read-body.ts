@@ -7,7 +7,7 @@ import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limit
 /** The minimum bytes, after inflating, that a body must bring in each window once it is no longer small. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
-export function setMinBodyRate(rate: typeof minBodyRate): void {
+export function setMinRequestBodyRate(rate: typeof minBodyRate): void {
   minBodyRate = rate;
 }
 
@@ -32,7 +32,7 @@ export async function readRequestBody(
   // Checked before the stream is created: one that is never read would crash the process when it fails.
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
-  const raw = createBodyStream(incoming);
+  const raw = createRequestBodyStream(incoming);
   const source = isGzip ? raw.pipe(createGunzip()) : raw;
   raw.on("error", (error) => source.destroy(error));
   const chunks: Uint8Array[] = [];
@@ -104,7 +104,7 @@ export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
  * so that the client still gets its response. A truncated body fails the stream, so that it is never used as a whole
  * one.
  */
-export function createBodyStream(incoming: IncomingMessage): Readable {
+export function createRequestBodyStream(incoming: IncomingMessage): Readable {
   const body = new PassThrough();
   incoming.pipe(body);
   incoming.once("error", (error) => body.destroy(error));

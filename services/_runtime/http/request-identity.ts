@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { type InternalCallerName, internalScopesOf } from "@pragma/contracts/service-names";
+import { getInternalScopes, type InternalCallerName } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
 /** The principal of a request to a service, with the data that only the gateway knows. */
@@ -45,7 +45,7 @@ export function createInternalPrincipal(caller: InternalCallerName, service: Ser
   return {
     keyId: "00000000-0000-0000-0000-000000000000",
     consumer: caller,
-    scopes: [...internalScopesOf(caller, service)],
+    scopes: [...getInternalScopes(caller, service)],
     location: null,
   };
 }

@@ -1,8 +1,8 @@
 import { ApiError, maxReportedIssues, type RequestIssue } from "@pragma/contracts/errors";
-import { boundedArray, clientGeneratedIdToUuid, uniqueItemsCheck } from "@pragma/contracts/fields";
+import { boundedArray, clientGeneratedIdToUuid, createUniqueItemsCheck } from "@pragma/contracts/fields";
 import { z } from "zod";
-import type { BodyIssues } from "../json/body-issues.ts";
-import { type BodyPartLimits, checkBodyPartLimits } from "../json/json-limits.ts";
+import type { RequestBodyIssues } from "../json/body-issues.ts";
+import { checkJsonPartLimits, type JsonPartLimits } from "../json/json-limits.ts";
 
 /**
  * Returns the issues that a schema found in one part of a request: as many as a response lists. `basePath` is the
@@ -25,7 +25,7 @@ export function toRequestIssues(
 }
 
 /** Collects the issues of a request that is validated in parts: keeps those that a response lists, and counts all. */
-export class IssueCollector implements BodyIssues {
+export class IssueCollector implements RequestBodyIssues {
   readonly issues: RequestIssue[] = [];
   count = 0;
 
@@ -38,9 +38,9 @@ export class IssueCollector implements BodyIssues {
   parsePart<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
-    { path, limits }: { path: string; limits: BodyPartLimits },
+    { path, limits }: { path: string; limits: JsonPartLimits },
   ): z.output<Schema> | undefined {
-    const excess = checkBodyPartLimits(value, limits);
+    const excess = checkJsonPartLimits(value, limits);
     if (excess) {
       this.addIssue({ path, ...excess });
       return undefined;
@@ -50,7 +50,7 @@ export class IssueCollector implements BodyIssues {
     return data;
   }
 
-  addIssues({ issues, count }: BodyIssues): void {
+  addIssues({ issues, count }: RequestBodyIssues): void {
     this.issues.push(...issues.slice(0, maxReportedIssues - this.issues.length));
     this.count += count;
   }
@@ -74,7 +74,7 @@ export function orderIdListSchema<Field extends string>(idField: Field, max: num
   const ids = z
     .unknown()
     .transform((order) => ({ [idField]: readOrderId(order) }) as Record<Field, string | undefined>);
-  return boundedArray(ids, max, size).check(uniqueItemsCheck("order", idField));
+  return boundedArray(ids, max, size).check(createUniqueItemsCheck("order", idField));
 }
 
 /** Returns the code of an issue; custom checks set it in `params.code`. */

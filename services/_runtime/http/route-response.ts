@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** The response of a route; its body is text, bytes, a stream, or nothing. */
-export interface RouteResponse {
+export interface RouteHandlerResponse {
   status: number;
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
   headers: Record<string, string>;
@@ -12,16 +12,16 @@ type ResponseHeaders = Record<string, string>;
 const jsonType = "application/json; charset=utf-8";
 
 /** Returns a response with a value as JSON. */
-export function jsonResponse(status: number, value: unknown, headers: ResponseHeaders = {}): RouteResponse {
+export function jsonResponse(status: number, value: unknown, headers: ResponseHeaders = {}): RouteHandlerResponse {
   return jsonTextResponse(status, JSON.stringify(value), headers);
 }
 
 /** Returns a response with JSON that is already text. */
 export function jsonTextResponse(
   status: number,
-  body: NonNullable<RouteResponse["body"]>,
+  body: NonNullable<RouteHandlerResponse["body"]>,
   headers: ResponseHeaders = {},
-): RouteResponse {
+): RouteHandlerResponse {
   return { status, body, headers: { "content-type": jsonType, ...headers } };
 }
 
@@ -33,10 +33,10 @@ interface EntityTagCondition {
 
 /** Returns a JSON response with an entity tag, or 304 when If-None-Match lists that tag. */
 export function conditionalJsonResponse(
-  body: NonNullable<RouteResponse["body"]>,
+  body: NonNullable<RouteHandlerResponse["body"]>,
   tag: EntityTagCondition,
   headers: ResponseHeaders = {},
-): RouteResponse {
+): RouteHandlerResponse {
   return notModifiedResponse(tag) ?? jsonTextResponse(200, body, { ...headers, ...entityTagHeaders(tag) });
 }
 
@@ -44,12 +44,12 @@ export function conditionalJsonResponse(
 export function conditionalJsonResponseByContent(
   body: string,
   { ifNoneMatch }: Pick<EntityTagCondition, "ifNoneMatch">,
-): RouteResponse {
+): RouteHandlerResponse {
   return conditionalJsonResponse(body, { etag: computeEntityTag(body), ifNoneMatch });
 }
 
 /** Returns a 304 response when If-None-Match lists the entity tag; undefined otherwise. */
-export function notModifiedResponse(tag: EntityTagCondition): RouteResponse | undefined {
+export function notModifiedResponse(tag: EntityTagCondition): RouteHandlerResponse | undefined {
   const known = parseEntityTags(tag.ifNoneMatch);
   if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
   return { status: 304, body: null, headers: entityTagHeaders(tag) };
@@ -60,7 +60,10 @@ function entityTagHeaders({ etag }: Pick<EntityTagCondition, "etag">): ResponseH
 }
 
 /** Converts a route's response to a Fetch API response. */
-export async function toFetchResponse({ status, body, headers }: RouteResponse, method: string): Promise<Response> {
+export async function toFetchResponse(
+  { status, body, headers }: RouteHandlerResponse,
+  method: string,
+): Promise<Response> {
   if (method !== "HEAD") return new Response(body as string | null, { status, headers });
   // A stream that is not sent must be closed.
   if (body instanceof ReadableStream) await body.cancel();

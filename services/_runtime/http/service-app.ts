@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { hasScope, type Scope } from "@pragma/contracts/scopes";
+import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
 import type { z } from "zod";
 import type { KeyedSemaphore } from "../concurrency/semaphore.ts";
@@ -10,7 +10,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
 import { markSpanFailed, SpanKind } from "../observability/tracing.ts";
-import { type Route, type RouteDeprecation, RouteInput, type RouteScope } from "./define-route.ts";
+import { type RouteDeprecation, RouteHandlerInput, type RouteScope, type ServiceRoute } from "./define-route.ts";
 import { createErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
 import { readRequestBody } from "./read-body.ts";
@@ -22,15 +22,15 @@ import {
   type ServiceHonoContext,
 } from "./request-identity.ts";
 import { createInvalidRequestError, IssueCollector, throwIfInvalid } from "./request-issues.ts";
-import { type RouteResponse, toFetchResponse } from "./route-response.ts";
-import type { UnreadResponseLimit } from "./unread-response-limit.ts";
+import { type RouteHandlerResponse, toFetchResponse } from "./route-response.ts";
+import type { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
-  routes: Route<Services>[];
+  routes: ServiceRoute<Services>[];
   services: Services;
   handleOnce: IdempotencyHandler;
-  unreadResponses: UnreadResponseLimit;
+  unreadResponses: UnreadResponseLimiter;
   /** Limits the concurrent requests of each location that change data; the others wait. */
   writeSemaphore: KeyedSemaphore;
   log: Logger;
@@ -50,7 +50,7 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
 }
 
 /** The part of a route that is needed to serve it. */
-type ServableRoute<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Route<Services>>;
+type ServableRoute<Services> = Pick<ServiceRoute<Services>, "path" | "handle"> & Partial<ServiceRoute<Services>>;
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -86,7 +86,7 @@ async function serveRequest<Services>(
   };
   return runWithRequestContext(identity, async (context) => {
     const { requestId, traceId, span, logFields } = context;
-    let response: RouteResponse;
+    let response: RouteHandlerResponse;
     try {
       if (!caller) {
         throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
@@ -129,7 +129,7 @@ async function handleRequest<Services>(
   hono: ServiceHonoContext,
   route: ServableRoute<Services>,
   { caller, context, services, handleOnce, unreadResponses, writeSemaphore }: RequestHandlingOptions<Services>,
-): Promise<RouteResponse> {
+): Promise<RouteHandlerResponse> {
   const { principal } = caller;
   const { keyId, consumer, scopes, location } = principal;
   context.addLogFields({ consumer, keyId, locationId: location?.id });
@@ -153,8 +153,8 @@ async function handleRequest<Services>(
     const parsed = parseRouteInput(hono, route, { bytes, senderId, services });
     // Frees the bytes while the request is handled, unless the parsed body refers to them.
     bytes = undefined;
-    const input = new RouteInput({ ...(await parsed), services, context }, caller, hono);
-    let response: RouteResponse;
+    const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, hono);
+    let response: RouteHandlerResponse;
     if (idempotentRequest) {
       const { pathname, search } = input.url;
       const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
@@ -232,7 +232,7 @@ function readIdempotencyKey(hono: ServiceHonoContext): string | undefined {
 }
 
 function requireScope(granted: readonly string[], scope: RouteScope): void {
-  const isAllowed = scope.startsWith("internal:") ? granted.includes(scope) : hasScope(granted, scope as Scope);
+  const isAllowed = scope.startsWith("internal:") ? granted.includes(scope) : hasScope(granted, scope as ApiScope);
   if (!isAllowed) {
     throw new ApiError("scope_missing", {
       detail: `This operation needs the scope ${scope}; the key's consumer has: ${granted.join(", ") || "none"}.`,

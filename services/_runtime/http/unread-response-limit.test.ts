@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createUnreadResponse } from "../testing/unread-response.ts";
 import { jsonTextResponse } from "./route-response.ts";
-import { UnreadResponseLimit } from "./unread-response-limit.ts";
+import { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 const megabyte = 1_000_000;
 const createLimit = () =>
-  new UnreadResponseLimit({ UNREAD_REPLY_BYTES: 5 * megabyte, UNREAD_REPLY_BYTES_PER_KEY: 3 * megabyte });
+  new UnreadResponseLimiter({ UNREAD_REPLY_BYTES: 5 * megabyte, UNREAD_REPLY_BYTES_PER_KEY: 3 * megabyte });
 const largeResponse = () => jsonTextResponse(200, "é".repeat(megabyte / 2));
 
 describe("a large response", () => {

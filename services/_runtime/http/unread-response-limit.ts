@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
-import type { RuntimeConfig } from "../config/runtime-config.ts";
-import { KeyedCounter } from "../limits/keyed-counter.ts";
-import type { RouteResponse } from "./route-response.ts";
+import type { CommonServiceConfig } from "../config/runtime-config.ts";
+import { KeyedUsageCounter } from "../limits/keyed-counter.ts";
+import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface UnreadResponseOwner {
   keyId: string;
@@ -16,11 +16,11 @@ interface UnreadResponseOwner {
 const minTrackedBytes = 256 * 1024;
 
 /** Limits the large responses that are held in memory until their clients have read them. */
-export class UnreadResponseLimit {
-  readonly #held = new KeyedCounter();
-  readonly #max: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">;
+export class UnreadResponseLimiter {
+  readonly #held = new KeyedUsageCounter();
+  readonly #max: Pick<CommonServiceConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">;
 
-  constructor(max: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">) {
+  constructor(max: Pick<CommonServiceConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">) {
     this.#max = max;
   }
 
@@ -40,7 +40,7 @@ export class UnreadResponseLimit {
    *
    * @throws `ApiError` rate_limited or overloaded when it exceeds a limit and `canReject` is set.
    */
-  trackResponse({ body }: RouteResponse, { keyId, canReject, outgoing }: UnreadResponseOwner): void {
+  trackResponse({ body }: RouteHandlerResponse, { keyId, canReject, outgoing }: UnreadResponseOwner): void {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;
     const bytes = Buffer.byteLength(body);
     const keyBytes = this.#held.get(keyId);

@@ -1,7 +1,7 @@
 import type { RequestIssue } from "@pragma/contracts/errors";
 
 /** The issues of an invalid body. */
-export interface BodyIssues {
+export interface RequestBodyIssues {
   /** The first issues. */
   issues: RequestIssue[];
   /** The number of all issues. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkBodyPartLimits, checkJsonLimits } from "./json-limits.ts";
+import { checkJsonLimits, checkJsonPartLimits } from "./json-limits.ts";
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const unlimited = 10_000_000;
@@ -51,24 +51,24 @@ describe("checkJsonLimits", () => {
   });
 });
 
-describe("checkBodyPartLimits", () => {
+describe("checkJsonPartLimits", () => {
   const limits = { items: 20_000, levels: 5 };
 
   it("accepts small values and values that are not containers", () => {
-    expect(checkBodyPartLimits({ list: [{ amount: 1 }] }, limits)).toBeUndefined();
-    expect(checkBodyPartLimits(null, limits)).toBeUndefined();
-    expect(checkBodyPartLimits("text", limits)).toBeUndefined();
+    expect(checkJsonPartLimits({ list: [{ amount: 1 }] }, limits)).toBeUndefined();
+    expect(checkJsonPartLimits(null, limits)).toBeUndefined();
+    expect(checkJsonPartLimits("text", limits)).toBeUndefined();
   });
 
   it("counts the rows of all arrays together, except those of the excluded one", () => {
     const rows = Array.from({ length: 101 }, () => ({ list: Array.from({ length: 200 }, () => 0) }));
-    expect(checkBodyPartLimits({ rows }, limits)).toMatchObject({ code: "too_big" });
-    expect(checkBodyPartLimits({ rows: rows.slice(0, 99) }, limits)).toBeUndefined();
-    expect(checkBodyPartLimits({ rows }, limits, { excluded: rows })).toBeUndefined();
+    expect(checkJsonPartLimits({ rows }, limits)).toMatchObject({ code: "too_big" });
+    expect(checkJsonPartLimits({ rows: rows.slice(0, 99) }, limits)).toBeUndefined();
+    expect(checkJsonPartLimits({ rows }, limits, { excluded: rows })).toBeUndefined();
   });
 
   it("counts levels of nesting", () => {
-    expect(checkBodyPartLimits([[[[[]]]]], limits)).toBeUndefined();
-    expect(checkBodyPartLimits([[[[[[]]]]]], limits)).toMatchObject({ code: "too_deep" });
+    expect(checkJsonPartLimits([[[[[]]]]], limits)).toBeUndefined();
+    expect(checkJsonPartLimits([[[[[[]]]]]], limits)).toMatchObject({ code: "too_deep" });
   });
 });

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { BodyIssues } from "./body-issues.ts";
+import type { RequestBodyIssues } from "./body-issues.ts";
 
 /** The maximum size of a JSON body: parsing and validation take memory for every value, known or not. */
 export interface JsonLimits {
@@ -22,7 +22,7 @@ const whitespaceBytes = [0x20, 0x0a, 0x0d, 0x09];
  * Returns the issue of a JSON text that exceeds `max`; undefined when it does not. The values are counted without
  * parsing: each follows a comma or an opening bracket. Those within strings count, too.
  */
-export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): BodyIssues | undefined {
+export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBodyIssues | undefined {
   // A Buffer finds a byte several times as fast as a Uint8Array.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let containers = 0;
@@ -78,21 +78,21 @@ function countUpTo(max: number, byte: number, text: Buffer): number {
   return count;
 }
 
-function tooManyIssue(counted: string, max: number): BodyIssues {
+function tooManyIssue(counted: string, max: number): RequestBodyIssues {
   const message = `Must have at most ${max} ${counted} in all`;
   return { issues: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
 }
 
-export interface BodyPartLimits {
+export interface JsonPartLimits {
   /** The maximum number of items of all arrays together. */
   items: number;
   levels: number;
 }
 
 /** Returns why a part of a body is too large to be validated, without counting `excluded`; undefined when it is not. */
-export function checkBodyPartLimits(
+export function checkJsonPartLimits(
   part: unknown,
-  max: BodyPartLimits,
+  max: JsonPartLimits,
   { excluded }: { excluded?: object } = {},
 ): { code: string; message: string } | undefined {
   if (typeof part !== "object" || part === null) return undefined;

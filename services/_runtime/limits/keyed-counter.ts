@@ -1,5 +1,5 @@
 /** Counts amounts in use, such as bytes of memory, in total and per key. */
-export class KeyedCounter {
+export class KeyedUsageCounter {
   total = 0;
   readonly #byKey = new Map<string, number>();
 

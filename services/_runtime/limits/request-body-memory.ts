@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { ApiError } from "@pragma/contracts/errors";
-import { KeyedCounter } from "./keyed-counter.ts";
+import { KeyedUsageCounter } from "./keyed-counter.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -14,7 +14,7 @@ const smallBodyBytes = mebibyte;
 const smallBodyShare = 0.1;
 
 let memoryLimitBytes = computeDefaultMemoryLimit();
-const heldBytes = new KeyedCounter();
+const heldBytes = new KeyedUsageCounter();
 
 /** Sets how many megabytes of bodies this process holds in memory at once, over all requests of all its services. */
 export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {

@@ -12,11 +12,12 @@ import {
 import { type ConnectionOptions, connect, type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { EventType } from "@pragma/contracts/events";
 import { sleep } from "../concurrency/sleep.ts";
-import type { RuntimeConfig } from "../config/runtime-config.ts";
+import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Logger } from "../observability/logger.ts";
 import { computeRetryDelayMs } from "../retries/transient-error.ts";
 
-type EventBusConfig = Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> & Partial<RuntimeConfig>;
+type EventBusConfig = Pick<CommonServiceConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> &
+  Partial<CommonServiceConfig>;
 
 /** A connection to NATS that reconnects automatically. */
 export interface EventBusConnection {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
-import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => environment?.remove());
 
 it("stops within 5 seconds when it is stopped while it starts", async () => {
-  const config = readConfig(runtimeConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   const database = createDatabasePool(config, { schema: "any", log });
   const bus = createEventBus(config, { name: "accounts", log });

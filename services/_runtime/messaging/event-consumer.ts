@@ -6,7 +6,12 @@ import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
-import { createMessageSettler, ignoreErrors, type MessageSettlerOptions, readEventRevision } from "./settle-message.ts";
+import {
+  createMessageSettler,
+  ignoreMessageErrors,
+  type MessageSettlerOptions,
+  readEventRevision,
+} from "./settle-message.ts";
 
 interface EventConsumerOptions<Services> extends MessageSettlerOptions<Services> {
   bus: EventBus;
@@ -51,7 +56,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const message of held.values()) ignoreErrors(() => message.working());
+    for (const message of held.values()) ignoreMessageErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
@@ -126,7 +131,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       await messages?.close();
       await running;
       // Returns the waiting messages, so that another instance can handle them immediately.
-      for (const { message } of [...waiting.values()].flat()) ignoreErrors(() => message.nak());
+      for (const { message } of [...waiting.values()].flat()) ignoreMessageErrors(() => message.nak());
       waiting.clear();
       // After an error the attempts stay recorded, because one of the messages may have crashed the process.
       if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});
@@ -147,7 +152,7 @@ function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision:
 }
 
 /** Returns the name of a service's durable consumer for an event type. */
-export function buildConsumerName(service: string, type: string): string {
+export function buildNatsConsumerName(service: string, type: string): string {
   return `${service}-${type.replaceAll(".", "-")}`;
 }
 
@@ -157,7 +162,7 @@ async function getOrCreateConsumer<Services>(
 ): Promise<Consumer> {
   const { client, manager } = await rejectOnAbort(bus.connected, signal);
   await bus.ensureStream();
-  const durable = buildConsumerName(service, subscription.type);
+  const durable = buildNatsConsumerName(service, subscription.type);
   const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };
   try {
     await manager.consumers.update(bus.stream, durable, updatableConfig);

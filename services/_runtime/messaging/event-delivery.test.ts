@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Database } from "../database/postgres.ts";
 import { PermanentError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
-import { type DedicatedServers, startDedicatedServers } from "../testing/dedicated-servers.ts";
+import { type DedicatedServers, startDedicatedTestServers } from "../testing/dedicated-servers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
@@ -40,7 +40,7 @@ let environment: TestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
-  servers = await startDedicatedServers();
+  servers = await startDedicatedTestServers();
   environment = await createTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
   service = await startTestService(listenerService, environment);
   await service.db.sql`create table effects (location_id uuid not null)`;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
-import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
 import { PermanentError, TransientError } from "../retries/transient-error.ts";
@@ -159,7 +159,7 @@ describe("an event whose handler runs when the process ends", () => {
 
   it("is handled alone after two crashes, then becomes a dead letter, and others are handled", async () => {
     const ownEnvironment = await createTestEnvironment();
-    const config = readConfig(runtimeConfig, ownEnvironment.variables);
+    const config = readConfigFromEnvironment(commonServiceConfig, ownEnvironment.variables);
     const log = createLogger({ name: "test", level: "silent" });
     const db = createDatabasePool(config, {
       schema: buildServiceSchemaName(ownEnvironment.namespace, "accounts"),

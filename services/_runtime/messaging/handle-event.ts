@@ -18,7 +18,7 @@ export interface EventHandlingOptions<Services> {
  * @returns whether this call had the effect.
  * @throws `PermanentError` when this version does not understand the event's data.
  */
-export async function handleEvent<Services>(
+export async function handleEventOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
   { subscription, database, services, context }: EventHandlingOptions<Services> & { context: RequestContext },
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
@@ -11,7 +11,7 @@ let eventBuses: EventBus[];
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  const config = readConfig(runtimeConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   eventBuses = ["one", "other"].map((name) => createEventBus(config, { name, log }));
   await Promise.all(eventBuses.map((bus) => bus.connected));
@@ -51,7 +51,7 @@ it("stores no notifications in the stream", async () => {
 });
 
 it("does not throw without a connection or after the bus is closed", async () => {
-  const config = readConfig(runtimeConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
   const bus = createEventBus(config, { name: "closed", log: createLogger({ name: "test", level: "silent" }) });
   const notifier = bus.createInstanceNotifier("orders");
   notifier.publish(randomUUID(), "before there is a connection");

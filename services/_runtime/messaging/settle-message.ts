@@ -8,9 +8,14 @@ import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { RequestContext } from "../observability/request-context.ts";
 import { markSpanFailed } from "../observability/tracing.ts";
-import { computeRetryDelayMs, isCanceledStatement, isTransient, PermanentError } from "../retries/transient-error.ts";
+import {
+  computeRetryDelayMs,
+  isCanceledStatementError,
+  isTransient,
+  PermanentError,
+} from "../retries/transient-error.ts";
 import { deleteOutdatedDeadLetters, insertDeadLetter } from "./dead-letters.ts";
-import { type EventHandlingOptions, handleEvent, parseEventEnvelope, runInEventContext } from "./handle-event.ts";
+import { type EventHandlingOptions, handleEventOnce, parseEventEnvelope, runInEventContext } from "./handle-event.ts";
 
 export interface MessageSettlerOptions<Services> extends EventHandlingOptions<Services> {
   log: Logger;
@@ -41,9 +46,11 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
-      ignoreErrors(() => message.ack());
+      ignoreMessageErrors(() => message.ack());
     } catch {
-      ignoreErrors(() => message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })));
+      ignoreMessageErrors(() =>
+        message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
+      );
     }
   }
 
@@ -74,12 +81,12 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
       const hadEffect =
         deliveries > 1
           ? await handleRedelivery(envelope, context)
-          : await processWideLock.shared(() => handleEvent(envelope, { ...options, context }));
+          : await processWideLock.shared(() => handleEventOnce(envelope, { ...options, context }));
       await removeOutdatedDeadLetters(envelope);
       metrics.recordEventDuration(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event handled");
     } catch (error) {
-      const willPass = isTransient(error) && !isCanceledStatement(error);
+      const willPass = isTransient(error) && !isCanceledStatementError(error);
       const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
       unknownErrorCounts.set(eventId, attempts);
       const isPermanent = error instanceof PermanentError || attempts >= maxUnknownErrorAttempts;
@@ -115,7 +122,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
         await sql`
           insert into handling_attempts ${sql(attempt)}
           on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()`;
-        return await handleEvent(envelope, { ...options, context });
+        return await handleEventOnce(envelope, { ...options, context });
       } finally {
         recordedEventIds.delete(envelope.id);
         await deleteAttempts();
@@ -144,7 +151,7 @@ export function readEventRevision(data: unknown): number | undefined {
 }
 
 /** Runs an action on a message and ignores errors: without a connection, the message is redelivered anyway. */
-export function ignoreErrors(action: () => void): void {
+export function ignoreMessageErrors(action: () => void): void {
   try {
     action();
   } catch {}

@@ -3,8 +3,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:f
 import { dirname, join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import {
-  assertObjectKey,
-  getErrorCode,
+  assertObjectStoreKey,
+  getSystemOrS3ErrorCode,
   ignoreObjectNotFound,
   ObjectNotFound,
   type ObjectStore,
@@ -47,7 +47,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
       await flushFolder(dirname(current)).catch((error) => {
         // The parent of an existing root may be inaccessible; the creator of the root is then responsible for the
         // flush.
-        if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getErrorCode(error)))
+        if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getSystemOrS3ErrorCode(error)))
           throw error;
       });
       if (current.length <= (firstCreated ?? path).length) break;
@@ -79,7 +79,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     try {
       await work();
     } catch (error) {
-      if (getErrorCode(error) !== "ENOENT") throw error;
+      if (getSystemOrS3ErrorCode(error) !== "ENOENT") throw error;
       flushedFolders.clear();
       await work();
     }
@@ -95,26 +95,28 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   }
 
   function createUnavailableError(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${getErrorCode(error)})`, { cause: error });
+    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
+      cause: error,
+    });
   }
 
   async function read<T>(key: string, work: (path: string) => Promise<T>): Promise<T> {
-    assertObjectKey(key);
+    assertObjectStoreKey(key);
     try {
       return await work(join(root, key));
     } catch (error) {
-      const isAbsent = notFoundErrorCodes.has(getErrorCode(error)) && (await isStorePresent());
+      const isAbsent = notFoundErrorCodes.has(getSystemOrS3ErrorCode(error)) && (await isStorePresent());
       throw isAbsent ? new ObjectNotFound(key) : createUnavailableError(error);
     }
   }
 
   return {
     async put(key, bytes) {
-      assertObjectKey(key);
+      assertObjectStoreKey(key);
       try {
         await retryWithNewFolders(() => write(join(root, key), bytes));
       } catch (error) {
-        throw callerErrorCodes.has(getErrorCode(error)) && (await isStorePresent())
+        throw callerErrorCodes.has(getSystemOrS3ErrorCode(error)) && (await isStorePresent())
           ? error
           : createUnavailableError(error);
       }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { expectStoreUnavailable, testObjectStoreConformance } from "../testing/object-store-conformance.ts";
-import { createTestBucket, type TestBucket } from "../testing/test-bucket.ts";
+import { createTestBucket, type TestS3Bucket } from "../testing/test-bucket.ts";
 import { createObjectStore, ObjectNotFound } from "./object-store.ts";
 
 describe("a folder", () => {
@@ -22,7 +22,7 @@ const bucket = await createTestBucket();
 if ("missing" in bucket) test.skip(`S3: ${bucket.missing}`);
 else describe("S3", () => testBucketConformance(bucket));
 
-function testBucketConformance({ url, variables, remove }: TestBucket): void {
+function testBucketConformance({ url, variables, remove }: TestS3Bucket): void {
   const secret = variables.AWS_SECRET_ACCESS_KEY ?? process.env.AWS_SECRET_ACCESS_KEY;
   beforeAll(() => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);

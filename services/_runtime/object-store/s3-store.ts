@@ -9,10 +9,10 @@ import {
 } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import {
-  assertObjectKey,
-  getErrorCode,
+  assertObjectStoreKey,
+  getSystemOrS3ErrorCode,
   ignoreObjectNotFound,
-  isObjectKey,
+  isObjectStoreKey,
   ObjectNotFound,
   type ObjectStore,
   ObjectStoreUnavailable,
@@ -59,13 +59,15 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   const client = new S3Client(buildS3ClientConfig(location, timeouts));
 
   function createUnavailableError(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${getErrorCode(error)})`, { cause: error });
+    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
+      cause: error,
+    });
   }
 
   /** Errors that an operator must fix (credentials, region, bucket) count as unavailable: the call can be retried. */
   function toStoreError(key: string, error: unknown): unknown {
-    if (getErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
-    return error instanceof TypeError || getErrorCode(error) === "EntityTooLarge"
+    if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
+    return error instanceof TypeError || getSystemOrS3ErrorCode(error) === "EntityTooLarge"
       ? error
       : createUnavailableError(error);
   }
@@ -74,7 +76,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     key: string,
     work: (target: { Bucket: string; Key: string }) => Promise<T>,
   ): Promise<T> {
-    assertObjectKey(key);
+    assertObjectStoreKey(key);
     try {
       return await work({ Bucket, Key: prefix ? `${prefix}/${key}` : key });
     } catch (error) {
@@ -130,7 +132,7 @@ export function parseS3Url(url: string): S3BucketAddress {
   if (!host) throw new TypeError("an s3: URL must contain its bucket: s3://bucket/prefix");
   if (hash) throw new TypeError("an s3: URL must not have a fragment");
   const prefix = pathname.replace(/^\//, "").replace(/\/$/, "");
-  if (prefix && !isObjectKey(prefix))
+  if (prefix && !isObjectStoreKey(prefix))
     throw new TypeError("the prefix of an s3: URL must have segments of A-Z a-z 0-9 . _ -");
   const query = s3UrlQuerySchema.safeParse(Object.fromEntries(searchParams));
   if (!query.success) throw new TypeError(`invalid query in an s3: URL: ${z.prettifyError(query.error)}`);

@@ -56,13 +56,14 @@ const maxSegmentLength = 255;
 const segmentPattern = /^[A-Za-z0-9._-]+$/;
 
 /** Whether a text is an object key: segments of `A-Z a-z 0-9 . _ -` between slashes, none of them `.` or `..`. */
-export function isObjectKey(text: string): boolean {
+export function isObjectStoreKey(text: string): boolean {
   return text.length <= maxObjectKeyLength && text.split("/").every(isSegment);
 }
 
 /** @throws `TypeError` when a text is not an object key. */
-export function assertObjectKey(key: string): void {
-  if (!isObjectKey(key)) throw new TypeError(`not an object key: ${JSON.stringify(key.slice(0, maxObjectKeyLength))}`);
+export function assertObjectStoreKey(key: string): void {
+  if (!isObjectStoreKey(key))
+    throw new TypeError(`not an object key: ${JSON.stringify(key.slice(0, maxObjectKeyLength))}`);
 }
 
 function isSegment(segment: string): boolean {
@@ -70,7 +71,7 @@ function isSegment(segment: string): boolean {
 }
 
 /** Returns the code of a system error (`ENOSPC`) or of an S3 error (`NoSuchKey`). */
-export function getErrorCode(error: unknown): string {
+export function getSystemOrS3ErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -54,7 +54,7 @@ export function createLogger({
  * Logs each of `entries` on its own line, as `log.info(fields, message)` would, at a quarter of the cost. That matters
  * for the log of requests.
  */
-export function logBatch(log: Logger, entries: object[], message: string): void {
+export function logEntriesInBatch(log: Logger, entries: object[], message: string): void {
   if (entries.length === 0 || !log.isLevelEnabled("info")) return;
   const shared = { level: "info", time: new Date().toISOString(), ...log.bindings() };
   const head = JSON.stringify(shared);

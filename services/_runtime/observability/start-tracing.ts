@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { readConfig } from "../config/runtime-config.ts";
+import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { setTracer } from "./tracing.ts";
 
 const tracingConfig = z.object({
@@ -23,7 +23,7 @@ export async function startTracing(
   name: string,
   environment: EnvironmentVariables,
 ): Promise<{ stop(): Promise<void> }> {
-  const config = readConfig(tracingConfig, environment);
+  const config = readConfigFromEnvironment(tracingConfig, environment);
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   if (!endpoint || config.OTEL_SDK_DISABLED) return { stop: async () => {} };
   const [{ OTLPTraceExporter }, { defaultResource, detectResources, envDetector, resourceFromAttributes }, sdk] =

@@ -47,10 +47,10 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
     return new Hono().route(`/${component.name}`, component.opsRoutes).fetch(context.req.raw);
   });
   if (token !== undefined) {
-    const { createQueueBoard } = await import("./queue-board.ts");
+    const { createQueueDashboard } = await import("./queue-board.ts");
     app.route(
       "/queues",
-      createQueueBoard("/queues", () => components().flatMap((component) => component.queues?.() ?? [])),
+      createQueueDashboard("/queues", () => components().flatMap((component) => component.queues?.() ?? [])),
     );
   }
   return startHttpServer(async (request, bindings) => app.fetch(request, bindings as Record<string, unknown>), {

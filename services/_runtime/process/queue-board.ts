@@ -6,7 +6,7 @@ import type { Queue } from "bullmq";
 import { Hono } from "hono";
 
 /** Returns an app that shows queues and their jobs under `path`. It calls `queues` again for each request. */
-export function createQueueBoard(path: string, queues: () => Queue[]): Hono {
+export function createQueueDashboard(path: string, queues: () => Queue[]): Hono {
   const serverAdapter = new HonoAdapter(serveStatic);
   serverAdapter.setBasePath(path);
   const board = createBullBoard({ queues: [], serverAdapter });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { ConfigError, numberFromEnv, readConfig } from "../config/runtime-config.ts";
+import { ConfigError, integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createLogger, type Logger } from "../observability/logger.ts";
 import { createMetrics, type Metrics, registerProcessMetrics } from "../observability/metrics.ts";
@@ -28,14 +28,14 @@ export interface ProcessDependencies {
 const processConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** The port for operators: health, readiness, metrics and operator routes. */
-  OPS_PORT: numberFromEnv(0, 65_535).default(4090),
+  OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
   /** Required for operator routes; without it they are available only from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have 16 characters or more").optional(),
   /**
    * How long requests are still served after the stop signal, while the process is not ready: until the load balancer
    * has noticed.
    */
-  SHUTDOWN_DELAY_SECONDS: numberFromEnv(0, 120).default(0),
+  SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
 });
 
 /** How long a shutdown may take, after the delay above, before the process exits anyway. */
@@ -103,7 +103,7 @@ export async function runProcess(
   });
 
   try {
-    const config = readConfig(processConfig, environment);
+    const config = readConfigFromEnvironment(processConfig, environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
     const tracing = await startTracing(name, environment);

@@ -55,7 +55,7 @@ export function isTransient(error: unknown): boolean {
  * Whether PostgreSQL canceled a statement, usually because of its timeout: either the server is busy, or the statement
  * always takes too long.
  */
-export function isCanceledStatement(error: unknown): boolean {
+export function isCanceledStatementError(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "57014";
 }
 

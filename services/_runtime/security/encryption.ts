@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import type { RuntimeConfig } from "../config/runtime-config.ts";
+import type { CommonServiceConfig } from "../config/runtime-config.ts";
 
 /** Encrypts stored data that must stay secret from readers of the database. */
 export type Encryption = ReturnType<typeof createEncryption>;
@@ -7,7 +7,7 @@ export type Encryption = ReturnType<typeof createEncryption>;
 const cipher = "aes-256-gcm";
 
 /** Encrypts with the first key, decrypts with any, so that keys can be rotated: AES-256-GCM as `key.iv.tag.text`. */
-export function createEncryption(keys: RuntimeConfig["DATA_KEYS"]) {
+export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
   const derivedKeys = new Map(keys.map(({ id, secret }) => [id, deriveKey(secret)]));
   const [current] = derivedKeys;

@@ -10,7 +10,7 @@ import { SpanKind } from "../observability/tracing.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 
 /** Returns the schema of the `locationId` query parameter. */
-export const locationIdQueryParam = (
+export const locationIdQueryParameter = (
   description = "The location of the API key, unless the key has the scope locations:any",
 ) => z.guid().optional().meta({ description });
 

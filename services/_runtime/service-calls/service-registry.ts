@@ -5,7 +5,7 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { z } from "zod";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { readConfig } from "../config/runtime-config.ts";
+import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createInternalPrincipal, type ServiceFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
@@ -37,7 +37,7 @@ export interface InternalRequest {
 export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
-  const urls = readConfig(serviceUrlsSchema, environment);
+  const urls = readConfigFromEnvironment(serviceUrlsSchema, environment);
   const localServices = new Map<ServiceName, ServiceFetch>();
   const remoteServices = new Map<string, RemoteService>();
 

@@ -1,7 +1,7 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { z } from "zod";
 import type { Database } from "../database/postgres.ts";
-import type { Route } from "../http/define-route.ts";
+import type { ServiceRoute } from "../http/define-route.ts";
 import type { InstanceNotifier } from "../messaging/event-bus.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
 import type { RequestContext } from "../observability/request-context.ts";
@@ -43,7 +43,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
     dependencies: ServiceDependencies,
     config: z.output<Config>,
   ): Promise<ServiceResources<Services>> | ServiceResources<Services>;
-  routes: Route<Services>[];
+  routes: ServiceRoute<Services>[];
   subscriptions?: EventSubscription<Services>[];
   periodic?: PeriodicTask<Services>[];
 }

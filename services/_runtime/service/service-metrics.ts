@@ -1,6 +1,6 @@
 import type { Database } from "../database/postgres.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
-import { buildConsumerName } from "../messaging/event-consumer.ts";
+import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
 import type { Metrics } from "../observability/metrics.ts";
 
 interface ServiceMetricsOptions {
@@ -66,7 +66,7 @@ export function registerServiceMetrics(
       try {
         const { num_pending, num_ack_pending } = await manager.consumers.info(
           bus.stream,
-          buildConsumerName(service, event),
+          buildNatsConsumerName(service, event),
         );
         return [
           { value: num_pending, labels: { service, event, state: "waiting" } },

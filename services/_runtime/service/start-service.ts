@@ -1,17 +1,17 @@
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
-import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { prepareDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
-import { setMinBodyRate } from "../http/read-body.ts";
+import { setMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
-import { UnreadResponseLimit } from "../http/unread-response-limit.ts";
+import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { type DeadLetter, deleteDeadLetter, findDeadLetters, listDeadLetters } from "../messaging/dead-letters.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
-import { handleEvent, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
+import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { ProcessDependencies } from "../process/run-process.ts";
@@ -35,10 +35,10 @@ export async function startService(
   definition: AnyServiceDefinition,
   { environment, log: processLog, metrics, registry }: ProcessDependencies & { registry: ServiceRegistry },
 ) {
-  const config = readConfig(runtimeConfig, environment);
-  const serviceConfig = readConfig(definition.config, environment);
+  const config = readConfigFromEnvironment(commonServiceConfig, environment);
+  const serviceConfig = readConfigFromEnvironment(definition.config, environment);
   setRequestBodyMemoryLimit(config.RECEIVING_BUDGET_MB);
-  setMinBodyRate({ bytes: config.BODY_MIN_KB * 1024, windowSeconds: config.BODY_WINDOW_SECONDS });
+  setMinRequestBodyRate({ bytes: config.BODY_MIN_KB * 1024, windowSeconds: config.BODY_WINDOW_SECONDS });
   const { name } = definition;
   const log = processLog.child({ service: name });
   const closers: (() => Promise<unknown>)[] = [];
@@ -80,7 +80,7 @@ export async function startService(
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
-    const unreadResponses = new UnreadResponseLimit(config);
+    const unreadResponses = new UnreadResponseLimiter(config);
     const unreadBytesHelp = "Bytes of large responses that clients have not read";
     metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => unreadResponses.heldBytes, { service: name });
     const app = createServiceApp({
@@ -101,7 +101,7 @@ export async function startService(
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = parseEventEnvelope(deadLetter.body);
         await runInEventContext(envelope, name, (context) =>
-          handleEvent(envelope, { service: name, subscription, database: db, services, context }),
+          handleEventOnce(envelope, { service: name, subscription, database: db, services, context }),
         );
         await deleteDeadLetter(db, deadLetter);
         log.info({ eventId: deadLetter.eventId, event: type }, "dead letter handled");

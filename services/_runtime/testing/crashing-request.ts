@@ -4,11 +4,11 @@ import { createLogger } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
-import { createIncomingRequest } from "./incoming-request.ts";
-import { createThingsService } from "./things-service.ts";
+import { createTestIncomingRequest } from "./incoming-request.ts";
+import { createIdempotencyTestService } from "./things-service.ts";
 
 /** The argument of the process. */
-export interface CrashingRequest {
+export interface CrashingRequestOptions {
   /** The step at which the process crashes. */
   crashesAt: string;
   principal: Principal;
@@ -17,8 +17,8 @@ export interface CrashingRequest {
 }
 
 // Runs as a process: handles one request and kills itself with SIGKILL before the response.
-const { crashesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequest;
-const service = createThingsService((step) => {
+const { crashesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequestOptions;
+const service = createIdempotencyTestService((step) => {
   if (step === crashesAt) process.kill(process.pid, "SIGKILL");
 });
 const { fetch } = await startService(service, {
@@ -29,6 +29,6 @@ const { fetch } = await startService(service, {
 });
 const headers = { "content-type": "application/json", "idempotency-key": key };
 await fetch(new Request("http://pragma.test/v1/things/", { method: "POST" }), {
-  incoming: createIncomingRequest({ method: "POST", headers, body: [Buffer.from(JSON.stringify(body))] }),
+  incoming: createTestIncomingRequest({ method: "POST", headers, body: [Buffer.from(JSON.stringify(body))] }),
   caller: { principal, requestId: randomUUID(), traceparent: undefined, origin: "http://pragma.test" },
 });

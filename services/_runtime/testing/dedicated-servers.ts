@@ -1,11 +1,11 @@
 import { Redis } from "ioredis";
-import { createTemporaryDataFolder, type LocalServer, localServerStarters } from "./local-servers.ts";
+import { createTemporaryDataFolder, type LocalTestServer, localServerStarters } from "./local-servers.ts";
 
 /** The servers that a test can start for itself. */
 export type DedicatedServerName = keyof typeof localServerStarters;
 
 /** All servers for one test, name can be killed and restarted. */
-export interface DedicatedServers extends Record<DedicatedServerName, LocalServer> {
+export interface DedicatedServers extends Record<DedicatedServerName, LocalTestServer> {
   /** Kills a server and, after `delayMs`, starts it again on the same port and data. */
   restart(name: DedicatedServerName, delayMs?: number): Promise<void>;
   kill(name: DedicatedServerName): Promise<void>;
@@ -15,7 +15,7 @@ export interface DedicatedServers extends Record<DedicatedServerName, LocalServe
   stop(): Promise<void>;
 }
 
-export async function startDedicatedServers(): Promise<DedicatedServers> {
+export async function startDedicatedTestServers(): Promise<DedicatedServers> {
   const folder = createTemporaryDataFolder("private");
   const launch = (name: DedicatedServerName, port?: number) =>
     localServerStarters[name]({ dataFolder: `${folder}/${name}`, ...(port !== undefined && { port }) });
@@ -46,7 +46,7 @@ export async function startDedicatedServers(): Promise<DedicatedServers> {
 }
 
 /** A server for one test, name can be killed, suspended, and restarted on the same port and data. */
-export interface DedicatedServer {
+export interface DedicatedTestServer {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -56,9 +56,9 @@ export interface DedicatedServer {
   stop(): Promise<void>;
 }
 
-export async function startDedicatedServer(name: DedicatedServerName): Promise<DedicatedServer> {
+export async function startDedicatedServer(name: DedicatedServerName): Promise<DedicatedTestServer> {
   const dataFolder = `${createTemporaryDataFolder("private")}/${name}`;
-  let running: LocalServer = await localServerStarters[name]({ dataFolder });
+  let running: LocalTestServer = await localServerStarters[name]({ dataFolder });
   return {
     url: running.url,
     kill: () => running.kill(),

@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import type { TestEnvironment } from "./test-environment.ts";
 
 /** Inspects and manipulates the event stream of a test's namespace. */
-export interface EventStreamControl {
+export interface TestJetStreamControl {
   /** Deletes all consumers, so that every service receives all events again. Returns their number. */
   deleteConsumers(): Promise<number>;
   /** Whether at least `minConsumers` services consume the stream and have handled all events. */
@@ -13,7 +13,10 @@ export interface EventStreamControl {
   close(): Promise<void>;
 }
 
-export async function createEventStreamControl({ variables, namespace }: TestEnvironment): Promise<EventStreamControl> {
+export async function createEventStreamControl({
+  variables,
+  namespace,
+}: TestEnvironment): Promise<TestJetStreamControl> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   const manager = await jetstreamManager(connection);
   const stream = `${namespace}_events`;

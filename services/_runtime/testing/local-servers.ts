@@ -1,5 +1,5 @@
 /** A server that deploy/local started for a test. */
-export interface LocalServer {
+export interface LocalTestServer {
   url: string;
   port: number;
   pid: number;
@@ -11,7 +11,7 @@ export interface LocalServer {
   sendSignal(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 
-type StartServer = (options: { dataFolder: string; port?: number }) => Promise<LocalServer>;
+type StartServer = (options: { dataFolder: string; port?: number }) => Promise<LocalTestServer>;
 
 interface LocalServers {
   startNats: StartServer;

@@ -8,7 +8,7 @@ import {
 import { setTracer } from "../observability/tracing.ts";
 
 /** The recorded spans of this process. */
-export interface RecordedSpans {
+export interface SpanRecorder {
   /** Returns the ended spans of a trace. */
   listSpans(traceId: string): ReadableSpan[];
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ interface RecordSpansOptions {
 }
 
 /** Records the spans of this process in memory: all of them, unless a sampler is set. */
-export function recordSpans({ sampler, shouldTrustClients = false }: RecordSpansOptions = {}): RecordedSpans {
+export function recordSpans({ sampler, shouldTrustClients = false }: RecordSpansOptions = {}): SpanRecorder {
   const exporter = new InMemorySpanExporter();
   const spanProcessors = [new SimpleSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) });

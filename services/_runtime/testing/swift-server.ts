@@ -17,7 +17,7 @@ const debianPackage = "python3-swift";
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 5_000;
 
-export interface SwiftServer {
+export interface SwiftObjectStoreServer {
   /** The URL of its S3 interface, such as `http://127.0.0.1:40123`. */
   endpoint: string;
   accessKeyId: string;
@@ -49,7 +49,7 @@ export async function installSwiftServer(): Promise<string | undefined> {
  *
  * @throws `Error` with its output when it does not start.
  */
-export async function startSwiftServer(): Promise<SwiftServer> {
+export async function startSwiftServer(): Promise<SwiftObjectStoreServer> {
   const folder = await mkdtemp(join(tmpdir(), "swift-"));
   const accessKeyId = "test:tester";
   const secretAccessKey = randomBytes(16).toString("hex");

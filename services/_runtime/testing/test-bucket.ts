@@ -9,7 +9,7 @@ import {
 import { installSwiftServer, startSwiftServer } from "./swift-server.ts";
 
 /** An empty bucket for one test on a real S3 server. */
-export interface TestBucket {
+export interface TestS3Bucket {
   /** The URL of an object store in the bucket. */
   url: string;
   /** The AWS_* variables with the credentials; empty when the environment already has them. */
@@ -23,14 +23,14 @@ export interface TestBucket {
  * a local OpenStack Swift, which is installed with apt-get when running as root on Debian. Returns `missing` with the
  * reason when there is neither.
  */
-export async function createTestBucket(): Promise<TestBucket | { missing: string }> {
+export async function createTestBucket(): Promise<TestS3Bucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;
   if (endpoint) return createBucketOn(endpoint);
   const obstacle = await installSwiftServer();
   return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
 }
 
-async function createBucketOnSwift(): Promise<TestBucket> {
+async function createBucketOnSwift(): Promise<TestS3Bucket> {
   const { endpoint, accessKeyId, secretAccessKey, stop } = await startSwiftServer();
   try {
     const bucket = await createBucketOn(endpoint, { accessKeyId, secretAccessKey });
@@ -45,7 +45,7 @@ async function createBucketOnSwift(): Promise<TestBucket> {
 async function createBucketOn(
   endpoint: string,
   credentials?: { accessKeyId: string; secretAccessKey: string },
-): Promise<TestBucket> {
+): Promise<TestS3Bucket> {
   const name = `test-${randomUUID()}`;
   const region = (!credentials && process.env.AWS_REGION) || "us-east-1";
   const client = new S3Client({

@@ -6,7 +6,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { allowedCallersOf, serviceNames } from "@pragma/contracts/service-names";
 import postgres from "postgres";
-import { internalKeysVariableName } from "../config/internal-keys.ts";
+import { buildInternalKeysVariableName } from "../config/internal-keys.ts";
 import { isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
 
 /** A namespace on real servers for one test file, with its own schemas, subjects, stream and objects. */
@@ -55,7 +55,7 @@ function createInternalKeys(): Record<string, string> {
   return Object.fromEntries(
     serviceNames.flatMap((service) =>
       allowedCallersOf(service).map((caller) => [
-        internalKeysVariableName(caller, service),
+        buildInternalKeysVariableName(caller, service),
         `test:${`${caller}-to-${service}-`.repeat(4)}`,
       ]),
     ),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Principal } from "@pragma/contracts/principal";
-import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
 import { createLogger } from "../observability/logger.ts";
@@ -9,7 +9,7 @@ import { createMetrics } from "../observability/metrics.ts";
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { buildServiceSchemaName, type RunningService, startService } from "../service/start-service.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
-import { createIncomingRequest } from "./incoming-request.ts";
+import { createTestIncomingRequest } from "./incoming-request.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
 /** A real service in this process, to which a test sends requests as the gateway does. */
@@ -47,7 +47,7 @@ export async function startTestService(
   { variables }: TestEnvironment,
   registry = createServiceRegistry(variables),
 ): Promise<TestService> {
-  const config = readConfig(runtimeConfig, variables);
+  const config = readConfigFromEnvironment(commonServiceConfig, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.registerLocalService(definition.name, running.fetch);
@@ -69,7 +69,7 @@ export async function startTestService(
         traceparent: header("traceparent"),
         origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
       };
-      const incoming = createIncomingRequest({
+      const incoming = createTestIncomingRequest({
         method,
         headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
         ...(body !== undefined && { body: [Buffer.from(isRaw ? body : JSON.stringify(body))] }),

@@ -7,7 +7,7 @@ import { jsonResponse } from "../http/route-response.ts";
 import { defineService } from "../service/define-service.ts";
 
 /** A step of a request: its key is reserved, its work is done but not committed, or both are committed. */
-export type RequestStep = "reserved" | "worked" | "committed";
+export type IdempotentRequestStep = "reserved" | "worked" | "committed";
 
 const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
 
@@ -24,7 +24,7 @@ const definition = {
 } as const;
 
 /** Returns a service with a POST that inserts one row, which `onStep` may delay or crash, and one that inserts two. */
-export function createThingsService(onStep: (step: RequestStep) => Promise<void> | void) {
+export function createIdempotencyTestService(onStep: (step: IdempotentRequestStep) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();
   return defineService<z.ZodObject, { db: Database }>({
     name: "accounts",

@@ -1,8 +1,8 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
 import type { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { EntityRow } from "../context.ts";
+import type { EntityDatabaseRow } from "../context.ts";
 
 export interface NewApiKey {
   id: string;
@@ -26,7 +26,7 @@ export interface ApiKeyRef {
 
 interface RevocableApiKey extends ApiKeyRef {
   revokedAt: Date | null;
-  scopes: Scope[];
+  scopes: ApiScope[];
 }
 
 /** Returns the key with its consumer's scopes, locked until the transaction ends. */
@@ -50,7 +50,7 @@ export async function listActiveApiKeys(tx: SqlTransaction, consumerId: string):
 }
 
 /** Returns the query of the keys of a location, or of all keys if `locationId` is null. */
-export const apiKeyListQuery = (sql: SqlClient, locationId: string | null) => ({
+export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`
     id, prefix, (select coalesce(given_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
     created_at, last_used_at, revoked_at`,
@@ -58,7 +58,7 @@ export const apiKeyListQuery = (sql: SqlClient, locationId: string | null) => ({
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
 });
 
-interface ResolvedKeyRow extends EntityRow<ResolvedKey> {
+interface ResolvedKeyRow extends EntityDatabaseRow<ResolvedKey> {
   lastUsedAt: Date | null;
 }
 
@@ -88,7 +88,7 @@ export async function recordApiKeyUse({ sql }: Database, id: string): Promise<vo
 }
 
 /** Returns the rate limit of a key's consumer; null if the consumer has none, or the key does not exist. */
-export async function findRateLimitOfKey(tx: SqlTransaction, id: string): Promise<RateLimit | null> {
+export async function findApiKeyRateLimit(tx: SqlTransaction, id: string): Promise<RateLimit | null> {
   const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
     select c.rate_limit from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
   return row?.rateLimit ?? null;
@@ -107,13 +107,13 @@ export async function findApiKeyByHash(tx: SqlTransaction, hash: string): Promis
 }
 
 /** Returns whether this consumer ever had a key, active or revoked. */
-export async function hasEverHadKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
+export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
   const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
   return rows.length > 0;
 }
 
 /** Revokes all active keys that came from `PRAGMA_ADMIN_KEY`, and returns them. */
-export async function revokeEnvironmentKeys(tx: SqlTransaction): Promise<ApiKeyRef[]> {
+export async function revokeConfiguredAdminKeys(tx: SqlTransaction): Promise<ApiKeyRef[]> {
   return tx<ApiKeyRef[]>`
     update api_keys set revoked_at = now() where made_from = 'environment' and revoked_at is null
     returning id, hash, location_id`;

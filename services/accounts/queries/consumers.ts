@@ -1,8 +1,8 @@
 import type { ApiConsumer } from "@pragma/contracts/api-consumer";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { EntityRow } from "../context.ts";
+import type { EntityDatabaseRow } from "../context.ts";
 
-type ConsumerRow = EntityRow<ApiConsumer>;
+type ConsumerRow = EntityDatabaseRow<ApiConsumer>;
 
 const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(given_name, name) as name, scopes, rate_limit`;
@@ -52,7 +52,7 @@ export async function findOperatorConsumer(tx: SqlTransaction, name: string): Pr
 }
 
 /** Returns the location's consumer with this name, whose scopes cannot change until the transaction ends. */
-export async function findLocationConsumer(
+export async function findLocationConsumerByName(
   tx: SqlTransaction,
   { name, locationId }: { name: string; locationId: string },
 ): Promise<ConsumerRow | undefined> {
@@ -64,7 +64,7 @@ export async function findLocationConsumer(
 
 type ConsumerPermissions = Pick<ConsumerRow, "id" | "scopes" | "rateLimit">;
 
-export async function updateConsumer(
+export async function updateApiConsumerRow(
   tx: SqlTransaction,
   { id, scopes, rateLimit }: ConsumerPermissions,
 ): Promise<ConsumerRow> {
@@ -76,7 +76,7 @@ export async function updateConsumer(
 }
 
 /** Returns the query of the consumers that a location created, or of all consumers if `locationId` is null. */
-export const consumerListQuery = (sql: SqlClient, locationId: string | null) => ({
+export const buildConsumerListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: consumerColumns(sql),
   table: sql`consumers`,
   where: locationId === null ? sql`true` : isCreatedByLocation(sql, locationId),

@@ -5,9 +5,9 @@ import type { LocationOptions, LocationSettingValues } from "@pragma/contracts/l
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import type { LocationRef } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { EntityRow } from "../context.ts";
+import type { EntityDatabaseRow } from "../context.ts";
 
-export interface LocationRow extends EntityRow<Location> {
+export interface LocationRow extends EntityDatabaseRow<Location> {
   organizationId: string;
   agencyId: string;
   options: LocationOptions;
@@ -64,7 +64,7 @@ interface LocationFilter {
 }
 
 /** Returns the query of the locations that match the filter. */
-export const locationListQuery = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
+export const buildLocationListQuery = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
   columns: locationSummaryColumns(sql),
   table: sql`locations`,
   where: sql`

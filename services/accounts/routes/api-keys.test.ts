@@ -8,8 +8,8 @@ import { createLegacyLocationBody, importTestLocation } from "../testing/locatio
 import {
   createLocationPrincipal,
   gatewayTestPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
@@ -21,7 +21,7 @@ let accounts: TestAccountsService;
 let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
   ownLocationId = await importTestLocation(accounts, ownLocationBody);
   otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
@@ -59,7 +59,7 @@ describe("POST /v1/auth/keys/", () => {
 
   it("forbids caching of the response", async () => {
     const body = { locationId: ownLocationId, consumerName: "Acme" };
-    const response = await accounts.request("POST", "/v1/auth/keys/", { principal: operatorPrincipal, body });
+    const response = await accounts.request("POST", "/v1/auth/keys/", { principal: operatorTestPrincipal, body });
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
@@ -100,7 +100,7 @@ describe("POST /v1/auth/keys/", () => {
 describe("GET /v1/auth/keys/", () => {
   it("lists keys, newest first, with only their first characters", async () => {
     const keys = [await createKey(), await createKey()];
-    const response = await accounts.request("GET", "/v1/auth/keys/?size=2", { principal: operatorPrincipal });
+    const response = await accounts.request("GET", "/v1/auth/keys/?size=2", { principal: operatorTestPrincipal });
     const text = await response.text();
     const page = ApiKeyPage.parse(JSON.parse(text));
     expect(page.data.map(({ prefix }) => prefix)).toEqual(keys.reverse().map((key) => key.slice(0, 14)));
@@ -156,7 +156,8 @@ describe("GET /v1/auth/keys/", () => {
 });
 
 describe("DELETE /v1/auth/keys/{id}", () => {
-  const revoke = (id: string) => accounts.request("DELETE", `/v1/auth/keys/${id}`, { principal: operatorPrincipal });
+  const revoke = (id: string) =>
+    accounts.request("DELETE", `/v1/auth/keys/${id}`, { principal: operatorTestPrincipal });
 
   it("revokes the key permanently, keeps it in the list, and publishes key.changed once", async () => {
     const key = await createKey();

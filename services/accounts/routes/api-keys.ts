@@ -1,21 +1,21 @@
-import { ApiKey, CreateApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
+import { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { createConsumerKey, revokeApiKey } from "../api-keys.ts";
+import { createConsumerApiKey, revokeApiKey } from "../api-keys.ts";
 import { defineRoute } from "../context.ts";
-import { apiKeyListQuery } from "../queries/api-keys.ts";
+import { buildApiKeyListSql } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
   ...paginationQueryShape,
-  locationId: locationIdQueryParam("Returns only the keys of this location"),
+  locationId: locationIdQueryParameter("Returns only the keys of this location"),
 });
 
 const keyRouteDefaults = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;
@@ -36,10 +36,10 @@ export const listApiKeysRoute = defineRoute({
       query.locationId === undefined
         ? getReadableLocationId(principal)
         : resolveLocationId(principal, query.locationId);
-    return newestRowsPageResponse(
+    return createNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
-      apiKeyListQuery(services.db.sql, locationId),
+      buildApiKeyListSql(services.db.sql, locationId),
     );
   },
 });
@@ -53,7 +53,7 @@ export const createApiKeyRoute = defineRoute({
   description:
     "Creates a key for a consumer at a location. The key is shown only once, because only its hash is stored. A key can create keys only for consumers whose scopes and rate limit do not exceed its own. Without locations:any it can create keys only at its own location, for consumers that this location created. With locations:any, consumerName is first looked up among the consumers of the operators, then among those of the location.",
   request: {
-    body: jsonBodyParser(CreateApiKey, {
+    body: jsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
     }),
   },
@@ -61,7 +61,7 @@ export const createApiKeyRoute = defineRoute({
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
   async handle({ body, principal, services, context }) {
     const locationId = resolveLocationId(principal, body.locationId);
-    const apiKey = await createConsumerKey(services, {
+    const apiKey = await createConsumerApiKey(services, {
       locationId,
       consumerName: body.consumerName,
       principal,

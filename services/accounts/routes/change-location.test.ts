@@ -10,13 +10,13 @@ import {
 } from "../testing/location-fixtures.ts";
 import {
   createLocationPrincipal,
-  startTestAccounts,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
 });
 afterAll(() => accounts.remove());
 

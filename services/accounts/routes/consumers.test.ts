@@ -5,8 +5,8 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createLocationPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
@@ -14,7 +14,7 @@ const ConsumerPage = paginatedSchema(ApiConsumer);
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
 });
 afterAll(() => accounts.remove());
 
@@ -51,7 +51,7 @@ describe("POST /v1/consumers/", () => {
       Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", request)),
     );
     expect(locationResponses.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
-    const asOperator = { ...request, principal: operatorPrincipal };
+    const asOperator = { ...request, principal: operatorTestPrincipal };
     const operatorResponses = await Promise.all(
       Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", asOperator)),
     );

@@ -1,13 +1,13 @@
-import { ApiConsumer, ChangeApiConsumer, CreateApiConsumer } from "@pragma/contracts/api-consumer";
+import { ApiConsumer, ChangeApiConsumerRequest, CreateApiConsumerRequest } from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { changeConsumer, createConsumer } from "../consumers.ts";
 import { defineRoute } from "../context.ts";
-import { consumerListQuery } from "../queries/consumers.ts";
+import { buildConsumerListSql } from "../queries/consumers.ts";
 
 const consumerRouteDefaults = { tag: "Consumers", audience: "operator", scope: "consumers:write" } as const;
 
@@ -24,10 +24,10 @@ export const listConsumersRoute = defineRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadableLocationId(principal);
-    return newestRowsPageResponse(
+    return createNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
-      consumerListQuery(services.db.sql, locationId),
+      buildConsumerListSql(services.db.sql, locationId),
     );
   },
 });
@@ -40,7 +40,7 @@ export const createConsumerRoute = defineRoute({
   summary: "Create a consumer",
   description:
     "Creates a consumer: an integrator or a POS app that gets API keys. It starts with the scopes reports:read, orders:read, catalog:read and locations:read, limited to those of the calling key, and with the default rate limit or that of the calling key, whichever is lower. Change them with PATCH. The consumer belongs to the key's location, or to the operators if the key has locations:any. Its name must be unique among the consumers of its location, or of the operators.",
-  request: { body: jsonBodyParser(CreateApiConsumer, { example: { name: "Acme" } }) },
+  request: { body: jsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The consumer", schema: ApiConsumer } },
   errors: ["consumer_exists"],
   async handle({ body, principal, services }) {
@@ -58,7 +58,7 @@ export const changeConsumerRoute = defineRoute({
     "Sets the scopes of a consumer, its rate limit (null means the default), or both. The change applies to its keys within a second. A key can change only consumers whose scopes and rate limit do not exceed its own, before and after the change. Without locations:any it finds only the consumers that its own location created.",
   request: {
     params: z.object({ id: z.guid().meta({ description: "Id of the consumer" }) }),
-    body: jsonBodyParser(ChangeApiConsumer, {
+    body: jsonBodyParser(ChangeApiConsumerRequest, {
       example: { scopes: ["reports:read", "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
     }),
   },

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
   createLocationPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
 });
 afterAll(() => accounts.remove());
 
@@ -19,11 +19,11 @@ describe("GET /v1/locations/{id}", () => {
   it("returns 304 while the location has not changed", async () => {
     const id = await createTestLocation(accounts);
     const path = `/v1/locations/${id}`;
-    const etag = (await accounts.request("GET", path, { principal: operatorPrincipal })).headers.get("etag") ?? "";
+    const etag = (await accounts.request("GET", path, { principal: operatorTestPrincipal })).headers.get("etag") ?? "";
     const headers = { "if-none-match": etag };
-    expect((await accounts.request("GET", path, { principal: operatorPrincipal, headers })).status).toBe(304);
-    await accounts.request("PATCH", path, { principal: operatorPrincipal, body: { currencyCode: "USD" } });
-    expect((await accounts.request("GET", path, { principal: operatorPrincipal, headers })).status).toBe(200);
+    expect((await accounts.request("GET", path, { principal: operatorTestPrincipal, headers })).status).toBe(304);
+    await accounts.request("PATCH", path, { principal: operatorTestPrincipal, body: { currencyCode: "USD" } });
+    expect((await accounts.request("GET", path, { principal: operatorTestPrincipal, headers })).status).toBe(200);
   });
 
   it("returns its own location to a key, with and without the trailing slash", async () => {

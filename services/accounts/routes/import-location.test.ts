@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLegacyLocationBody, getLocationDetails, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   createLocationPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
 });
 afterAll(() => accounts.remove());
 
@@ -60,7 +60,7 @@ describe("POST /v1/locations/import", () => {
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
-        accounts.request(request.method, request.path, { principal: operatorPrincipal, body }),
+        accounts.request(request.method, request.path, { principal: operatorTestPrincipal, body }),
       ),
     );
     const statuses = responses.map(({ status }) => status).sort();

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createLocationPrincipal,
   gatewayTestPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
   testAdminKey,
 } from "../testing/start-test-accounts.ts";
@@ -17,12 +17,12 @@ import {
 let accounts: TestAccountsService;
 let locationId: string;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
   const body = { application: "JALIA", legacyId: 77, organizationId: "1", agencyId: "1" };
   const request = { method: "POST", path: "/v1/locations/import", body };
   locationId = (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
   const consumer = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
-  await accounts.request(consumer.method, consumer.path, { principal: operatorPrincipal, body: consumer.body });
+  await accounts.request(consumer.method, consumer.path, { principal: operatorTestPrincipal, body: consumer.body });
 });
 afterAll(() => accounts.remove());
 
@@ -61,7 +61,7 @@ describe("GET /internal/keys/{hash}", () => {
     const key = await createKey();
     const { data } = await accounts.getJson("/v1/auth/keys/?size=1", paginatedSchema(ApiKey));
     const id = data[0]?.id ?? "";
-    await accounts.request("DELETE", `/v1/auth/keys/${id}`, { principal: operatorPrincipal });
+    await accounts.request("DELETE", `/v1/auth/keys/${id}`, { principal: operatorTestPrincipal });
     expect((await resolveKey(key)).revokedAt).not.toBeNull();
     expect((await findListedKey(id))?.lastUsedAt).toBeNull();
   });
@@ -93,7 +93,7 @@ describe("GET /internal/keys/{hash}", () => {
 
   it("returns 403 to anyone but internal services", async () => {
     const path = `/internal/keys/${hashApiKey(testAdminKey)}`;
-    expect((await accounts.requestProblem({ method: "GET", path, principal: operatorPrincipal })).code).toBe(
+    expect((await accounts.requestProblem({ method: "GET", path, principal: operatorTestPrincipal })).code).toBe(
       "scope_missing",
     );
   });
@@ -116,7 +116,7 @@ describe("GET /internal/locations/", () => {
 
   it("returns the current time zone", async () => {
     const body = { locationSettings: { timezone: "Indian/Reunion" } };
-    await accounts.request("PATCH", `/v1/locations/${locationId}`, { principal: operatorPrincipal, body });
+    await accounts.request("PATCH", `/v1/locations/${locationId}`, { principal: operatorTestPrincipal, body });
     const { timeZone } = await accounts.getJson(`/internal/locations/${locationId}`, LocationRef, gatewayTestPrincipal);
     expect(timeZone).toBe("Indian/Reunion");
   });
@@ -148,7 +148,7 @@ describe("GET /internal/locations/", () => {
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
     expect(
-      (await accounts.requestProblem({ method: "GET", path: byLegacyId, principal: operatorPrincipal })).code,
+      (await accounts.requestProblem({ method: "GET", path: byLegacyId, principal: operatorTestPrincipal })).code,
     ).toBe("scope_missing");
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLegacyLocationBody, createTestLocation, importTestLocation } from "../testing/location-fixtures.ts";
 import {
   createLocationPrincipal,
-  startTestAccounts,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
@@ -12,7 +12,7 @@ const LocationPage = paginatedSchema(Location);
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
 });
 afterAll(() => accounts.remove());
 

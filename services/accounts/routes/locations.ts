@@ -1,9 +1,9 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import {
-  ChangeLocation,
+  ChangeLocationRequest,
   CreatedLocation,
-  CreateLocation,
-  ImportLocation,
+  CreateLocationRequest,
+  ImportLocationRequest,
   Location,
   LocationDetails,
   LocationTicketHeader,
@@ -11,11 +11,11 @@ import {
 import { integerQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { posApplicationSchema } from "@pragma/contracts/pos-application";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
@@ -27,10 +27,10 @@ import {
   locationNotFoundError,
   requireReadableLocation,
   toLocationDetails,
-  toLocationHeader,
+  toLocationTicketHeader,
 } from "../locations.ts";
-import { requireAnyLocationScope } from "../permissions.ts";
-import { findLocation, listDevices, locationListQuery } from "../queries/locations.ts";
+import { requireLocationsAnyScope } from "../permissions.ts";
+import { buildLocationListQuery, findLocation, listDevices } from "../queries/locations.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
@@ -60,7 +60,11 @@ export const listLocationsRoute = defineRoute({
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
-    return newestRowsPageResponse({ query, url, origin }, services.db.sql, locationListQuery(services.db.sql, filter));
+    return createNewestRowsPageResponse(
+      { query, url, origin },
+      services.db.sql,
+      buildLocationListQuery(services.db.sql, filter),
+    );
   },
 });
 
@@ -97,7 +101,7 @@ export const createLocationRoute = defineRoute({
   description:
     "Creates a location. Its application, organization, agency and name are required; all other options and settings have defaults. The key also needs the scope locations:any, because the new location is not its own.",
   request: {
-    body: jsonBodyParser(CreateLocation, {
+    body: jsonBodyParser(CreateLocationRequest, {
       example: {
         application: "popina",
         organizationId: "12",
@@ -116,7 +120,7 @@ export const createLocationRoute = defineRoute({
   responses: { 201: { description: "The id of the new location", schema: CreatedLocation } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
-    requireAnyLocationScope(principal, "Only a key with the scope locations:any can create locations.");
+    requireLocationsAnyScope(principal, "Only a key with the scope locations:any can create locations.");
     return jsonResponse(201, { id: await createLocation(services, { location: body, context }) });
   },
 });
@@ -131,7 +135,7 @@ export const changeLocationRoute = defineRoute({
     "Changes the options and settings in the body and keeps the others. null removes an optional value. tipsConfig is replaced as a whole. A key without locations:any can change only its own location.",
   request: {
     params: locationPathParams,
-    body: jsonBodyParser(ChangeLocation, {
+    body: jsonBodyParser(ChangeLocationRequest, {
       example: { currencyCode: "CHF", locationSettings: { timezone: "Europe/Zurich", country: "Suisse" } },
     }),
   },
@@ -155,7 +159,7 @@ export const importLocationRoute = defineRoute({
   description:
     "Imports a location by its application and its legacyId, the id in its legacy backoffice. All options and settings have their defaults; set the name with PATCH. Importing the same location again returns the same id with status 200. The key also needs the scope locations:any.",
   request: {
-    body: jsonBodyParser(ImportLocation, {
+    body: jsonBodyParser(ImportLocationRequest, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
     }),
   },
@@ -165,7 +169,7 @@ export const importLocationRoute = defineRoute({
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
-    requireAnyLocationScope(principal, "Only a key with the scope locations:any can import locations.");
+    requireLocationsAnyScope(principal, "Only a key with the scope locations:any can import locations.");
     const { id, isNew } = await importLocation(services, { location: body, context });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
@@ -185,7 +189,7 @@ const ownLocationQuery = z.object({
       ...{ description: "Number of devices per page. The default returns all devices", example: maxDevicesPerLocation },
       ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation, default: maxDevicesPerLocation },
     }),
-  locationId: locationIdQueryParam(),
+  locationId: locationIdQueryParameter(),
 });
 
 export const getOwnLocationRoute = defineRoute({
@@ -228,7 +232,7 @@ export const getOwnLocationRoute = defineRoute({
     if (!location) throw locationNotFoundError(id);
     const { devices, index, size } = query;
     const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
-    const locationHeader = { ...toLocationHeader(location), ...(deviceList && { deviceList }) };
+    const locationHeader = { ...toLocationTicketHeader(location), ...(deviceList && { deviceList }) };
     return conditionalJsonResponseByContent(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createLocationPrincipal,
   gatewayTestPrincipal,
-  operatorPrincipal,
-  startTestAccounts,
+  operatorTestPrincipal,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
@@ -14,7 +14,7 @@ const path = "/v1/locations/own";
 let accounts: TestAccountsService;
 let id: string;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
   id = await createLocation({
     locationName: "Bistrot (Paris 20)",
     establishmentName: "Le Bistrot",
@@ -97,7 +97,7 @@ describe("GET /v1/locations/own", () => {
 
   it("returns the location in the query only to a key that may act for any", async () => {
     const pathWithLocation = `${path}?locationId=${id}`;
-    expect((await accounts.getJson(pathWithLocation, LocationTicketHeader, operatorPrincipal)).id).toBe(id);
+    expect((await accounts.getJson(pathWithLocation, LocationTicketHeader, operatorTestPrincipal)).id).toBe(id);
     expect(
       (await accounts.getJson(pathWithLocation, LocationTicketHeader, createLocationPrincipal(id, "locations:read")))
         .id,
@@ -109,7 +109,7 @@ describe("GET /v1/locations/own", () => {
   });
 
   it("returns 400 for a key without a location that names none", async () => {
-    const problem = await accounts.requestProblem({ method: "GET", path, principal: operatorPrincipal });
+    const problem = await accounts.requestProblem({ method: "GET", path, principal: operatorTestPrincipal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "locationId" }] });
   });
 

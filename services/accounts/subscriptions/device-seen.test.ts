@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
   createLocationPrincipal,
-  startTestAccounts,
+  startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startTestAccounts();
+  accounts = await startTestAccountsService();
 });
 afterAll(() => accounts.remove());
 

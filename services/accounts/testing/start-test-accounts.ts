@@ -1,7 +1,7 @@
 import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { EventData, EventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
@@ -39,7 +39,7 @@ interface ExpectedResponse<Schema> {
 }
 
 /** The operator, with the scope admin. */
-export const operatorPrincipal = createTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
+export const operatorTestPrincipal = createTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
 /** The gateway, with the internal scopes. */
 export const gatewayTestPrincipal = createTestPrincipal({
@@ -49,18 +49,18 @@ export const gatewayTestPrincipal = createTestPrincipal({
 });
 
 /** Returns a principal of one location with these scopes. */
-export function createLocationPrincipal(locationId: string, ...scopes: Scope[]): Principal {
+export function createLocationPrincipal(locationId: string, ...scopes: ApiScope[]): Principal {
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "Europe/Paris" };
   return createTestPrincipal({ scopes, location });
 }
 
 export const testAdminKey = "an-admin-key-for-tests-only";
 
-export async function startTestAccounts(variables: Record<string, string> = {}): Promise<TestAccountsService> {
+export async function startTestAccountsService(variables: Record<string, string> = {}): Promise<TestAccountsService> {
   const environment = await createTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
   const service = await startTestService(accounts, environment);
   await recordOutboxEvents(service.db);
-  const sendRequest = ({ method, path, body, principal = operatorPrincipal, headers = {} }: TestRequest) =>
+  const sendRequest = ({ method, path, body, principal = operatorTestPrincipal, headers = {} }: TestRequest) =>
     service.request(method, path, { principal, headers, ...(body !== undefined && { body }) });
   const sendJson: TestAccountsService["sendJson"] = async (request, { status, schema }) => {
     const response = await sendRequest(request);

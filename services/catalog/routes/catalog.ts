@@ -12,7 +12,7 @@ import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
 import {
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
   resolveLocationRef,
 } from "@pragma/runtime/service-calls/location-lookup";
@@ -26,7 +26,7 @@ import type { SerializedCatalog } from "../serialize-catalog.ts";
 const listReadSemaphore = createKeyedSemaphore(1);
 
 const listCatalogQuery = z.object({
-  locationId: locationIdQueryParam(),
+  locationId: locationIdQueryParameter(),
 });
 
 interface CatalogListRoute {
@@ -69,7 +69,7 @@ function defineListRoute(list: CatalogListName, { path, operationId, items, sche
   });
 }
 
-export const listCatalogProducts = defineListRoute("products", {
+export const listCatalogProductsRoute = defineListRoute("products", {
   path: "/v1/catalog/",
   operationId: "listProducts",
   items: "products",
@@ -78,7 +78,7 @@ export const listCatalogProducts = defineListRoute("products", {
     "Returns every product of the location, including archived products, which have no sub-categories. The entity tag identifies the whole catalog. Send it as If-Match when you replace the catalog.",
 });
 
-export const listCatalogPayments = defineListRoute("payments", {
+export const listCatalogPaymentsRoute = defineListRoute("payments", {
   path: "/v1/catalog/payments/",
   operationId: "listPayments",
   items: "payment methods",
@@ -86,7 +86,7 @@ export const listCatalogPayments = defineListRoute("payments", {
   description: "Returns every payment method of the location, enabled or not.",
 });
 
-export const listCatalogTaxes = defineListRoute("taxes", {
+export const listCatalogTaxesRoute = defineListRoute("taxes", {
   path: "/v1/catalog/taxes/",
   operationId: "listTaxes",
   items: "taxes",
@@ -94,7 +94,7 @@ export const listCatalogTaxes = defineListRoute("taxes", {
   description: "Returns every tax of the location.",
 });
 
-export const listCatalogModifiers = defineListRoute("modifiers", {
+export const listCatalogModifiersRoute = defineListRoute("modifiers", {
   path: "/v1/catalog/modifiers/",
   operationId: "listModifiers",
   items: "modifiers",
@@ -102,7 +102,7 @@ export const listCatalogModifiers = defineListRoute("modifiers", {
   description: "Returns every modifier of the location, such as the cooking of a steak, with its options.",
 });
 
-export const listCatalogCategories = defineListRoute("categories", {
+export const listCatalogCategoriesRoute = defineListRoute("categories", {
   path: "/v1/catalog/categories/",
   operationId: "listCategories",
   items: "categories",
@@ -145,7 +145,7 @@ export const replaceCatalogRoute = defineRoute({
       }),
     }),
     query: z.object({
-      locationId: locationIdQueryParam(
+      locationId: locationIdQueryParameter(
         "The location of the catalog. It must be the location of the API key, unless the key may act for any location",
       ),
     }),

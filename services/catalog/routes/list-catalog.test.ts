@@ -4,9 +4,9 @@ import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  catalogListEndpoints,
+  catalogListRoutes,
   createCatalogPrincipal,
-  startTestCatalog,
+  startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
 
@@ -15,13 +15,13 @@ const { principal, locationId } = createCatalogPrincipal();
 const catalog = createTestCatalog({ products: 9 });
 
 beforeAll(async () => {
-  service = await startTestCatalog();
+  service = await startTestCatalogService();
   await service.replaceCatalog(principal, catalog);
 });
 afterAll(() => service?.remove());
 
 describe.each(catalogListNames)("the list of %s", (list) => {
-  const { path } = catalogListEndpoints[list];
+  const { path } = catalogListRoutes[list];
   const requestList = (headers: Record<string, string> = {}, method = "GET") =>
     service.request(method, path, { principal, headers });
 

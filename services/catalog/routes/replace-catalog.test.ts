@@ -4,16 +4,16 @@ import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  catalogListEndpoints,
+  catalogListRoutes,
   createCatalogPrincipal,
-  startTestCatalog,
+  startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
 
 beforeAll(async () => {
-  service = await startTestCatalog();
+  service = await startTestCatalogService();
 });
 afterAll(() => service?.remove());
 
@@ -28,7 +28,7 @@ async function readAllLists(principal: CatalogPrincipal) {
 }
 
 async function findListEtag(principal: CatalogPrincipal, list: CatalogListName) {
-  return (await service.request("GET", catalogListEndpoints[list].path, { principal })).headers.get("etag");
+  return (await service.request("GET", catalogListRoutes[list].path, { principal })).headers.get("etag");
 }
 
 describe("PUT /v1/catalog/", () => {
@@ -45,7 +45,7 @@ describe("PUT /v1/catalog/", () => {
     const { principal } = createCatalogPrincipal();
     const catalog = createTestCatalog({ products: 50 });
     const bytes = Buffer.byteLength(JSON.stringify(catalog));
-    const limited = await startTestCatalog({ CATALOG_BYTES_PER_DAY: String(bytes * 2) });
+    const limited = await startTestCatalogService({ CATALOG_BYTES_PER_DAY: String(bytes * 2) });
     for (let attempt = 0; attempt < 4; attempt += 1) await limited.replaceCatalog(principal, catalog);
     await limited.replaceCatalog(principal, createTestCatalog({ products: 10 }));
     const problem = await limited.requestProblem("PUT", "/v1/catalog/", {

@@ -3,7 +3,11 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseCatalogBody } from "../parse-catalog-body.ts";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
-import { createCatalogPrincipal, startTestCatalog, type TestCatalogService } from "../testing/start-test-catalog.ts";
+import {
+  createCatalogPrincipal,
+  startTestCatalogService,
+  type TestCatalogService,
+} from "../testing/start-test-catalog.ts";
 
 const mebibyte = 1024 * 1024;
 const path = "/v1/catalog/";
@@ -11,7 +15,7 @@ let service: TestCatalogService;
 const { principal } = createCatalogPrincipal();
 
 beforeAll(async () => {
-  service = await startTestCatalog();
+  service = await startTestCatalogService();
   // Starts the parser thread before the tests.
   await service.replaceCatalog(principal, createTestCatalog({ products: 500 }));
 });

@@ -23,7 +23,7 @@ import catalog from "../service.ts";
 type TestRequestArgs = Parameters<TestService["request"]>;
 
 /** The path and the item schema of each list. */
-export const catalogListEndpoints = {
+export const catalogListRoutes = {
   products: { path: "/v1/catalog/", schema: z.strictObject(CatalogProduct.shape) },
   payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPayment.shape) },
   taxes: { path: "/v1/catalog/taxes/", schema: z.strictObject(CatalogTax.shape) },
@@ -51,7 +51,7 @@ export function createCatalogPrincipal(overrides: Partial<Principal> = {}) {
   return { principal, locationId: principal.location?.id ?? "" };
 }
 
-export async function startTestCatalog(variables: Record<string, string> = {}): Promise<TestCatalogService> {
+export async function startTestCatalogService(variables: Record<string, string> = {}): Promise<TestCatalogService> {
   const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();
@@ -69,10 +69,10 @@ export async function startTestCatalog(variables: Record<string, string> = {}): 
       return replaced;
     },
     async readList(principal, list) {
-      const response = await service.request("GET", catalogListEndpoints[list].path, { principal });
+      const response = await service.request("GET", catalogListRoutes[list].path, { principal });
       const text = await response.text();
       expect(response.status, text).toBe(200);
-      return z.array<z.ZodType>(catalogListEndpoints[list].schema).parse(JSON.parse(text));
+      return z.array<z.ZodType>(catalogListRoutes[list].schema).parse(JSON.parse(text));
     },
     async requestProblem(...request) {
       const response = await service.request(...request);

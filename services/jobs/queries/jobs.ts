@@ -1,15 +1,20 @@
 import type { JobOptions, JobResult } from "@pragma/contracts/job";
-import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  acquireTransactionLock,
+  type Database,
+  type SqlClient,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
 import { PRIORITY_LIMIT } from "bullmq";
 
 /** The primary key of a job. */
-export interface JobKey {
+export interface JobPrimaryKey {
   locationId: string;
   id: string;
 }
 
 /** A job with its options and current state. */
-export interface JobRow extends JobKey {
+export interface JobRow extends JobPrimaryKey {
   keyId: string;
   consumer: string;
   message: string;
@@ -61,16 +66,16 @@ export async function lockJobCreation(
   locationId: string,
   keyId: string,
 ): Promise<void> {
-  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockUntilCommit(tx, db, name);
+  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await acquireTransactionLock(tx, db, name);
 }
 
-export async function findJob(sql: SqlClient, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`select * from jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
 /** Returns a job, locked against changes by others until the transaction ends. */
-export async function lockJob(tx: SqlTransaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
@@ -123,7 +128,7 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
 }
 
 /** A job, and the lease that the caller holds of it; without a lease id the job is changed under any lease. */
-export type LeasedJobKey = JobKey & { leaseId?: string | null };
+export type LeasedJobKey = JobPrimaryKey & { leaseId?: string | null };
 
 /** Changes a job and returns it; undefined if the job has finished or another process holds its lease. */
 export async function updateJob(
@@ -139,12 +144,12 @@ export async function updateJob(
   return job;
 }
 
-export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobKey): Promise<void> {
+export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<void> {
   await tx`delete from jobs where location_id = ${locationId} and id = ${id}`;
 }
 
 /** Counts the unfinished runs of a repeating job. Finished runs are deleted. */
-export async function countUnfinishedRuns(tx: SqlTransaction, { locationId, id }: JobKey): Promise<number> {
+export async function countUnfinishedJobRuns(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from jobs where location_id = ${locationId} and run_of = ${id}`;
   return row.count;
@@ -158,7 +163,7 @@ const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`greatest(queued_at + interval '3 seconds', held_until) > now()`;
 
 /** Returns, as SQL, when a lease that is acquired or renewed now expires. */
-export const leaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
+export const jobLeaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
 /** Marks due jobs as queued, in order and up to a maximum per location, and returns them. */
 export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
@@ -168,7 +173,7 @@ export async function admitDueJobs(db: Database, maxPerLocation: number): Promis
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Two processes that count at the same time would admit too many jobs, and out of order.
-    await lockUntilCommit(tx, db, "admit jobs");
+    await acquireTransactionLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update jobs set queued_at = now()
       from (select distinct location_id as id from jobs where ${dueCondition(tx)}) location, lateral (
@@ -185,9 +190,12 @@ export async function admitDueJobs(db: Database, maxPerLocation: number): Promis
 }
 
 /** Acquires the lease of a queued job and returns the job; undefined if another process holds the lease. */
-export async function acquireJobLease(tx: SqlTransaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+export async function acquireJobLease(
+  tx: SqlTransaction,
+  { locationId, id }: JobPrimaryKey,
+): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = ${leaseExpiry(tx)}, lease_id = gen_random_uuid()
+    update jobs set held_until = ${jobLeaseExpiry(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(held_until < now(), true)
     returning *`;

@@ -4,11 +4,11 @@ import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jobsConfig } from "../config.ts";
 import { removeOldJobs } from "../queries/remove-jobs.ts";
-import { startTestJobs, type TestJobs, uniqueMessage } from "../testing/start-test-jobs.ts";
+import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "../testing/start-test-jobs.ts";
 
-let jobs: TestJobs;
+let jobs: TestJobsService;
 beforeAll(async () => {
-  jobs = await startTestJobs({ JOBS_UNFINISHED_PER_KEY: "3" });
+  jobs = await startTestJobsService({ JOBS_UNFINISHED_PER_KEY: "3" });
 });
 afterAll(() => jobs?.remove());
 
@@ -40,7 +40,7 @@ describe("a job", () => {
 
   it("has the reason of its failure", async () => {
     const location = jobs.createTestLocation();
-    const { id } = await location.createJob({ message: uniqueMessage("fail"), jobOptions: {} });
+    const { id } = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions: {} });
     const failed = await location.waitForState(id, "failed");
     expect(failed).toMatchObject({ result: null, attemptsMade: 1 });
     expect(failed.failure?.message).toMatch(/^fail/);
@@ -67,7 +67,7 @@ describe("a job", () => {
     const location = jobs.createTestLocation();
     const request = {
       principal: location.principal,
-      body: { message: uniqueMessage("Once") },
+      body: { message: createUniqueJobMessage("Once") },
       headers: { "idempotency-key": randomUUID() },
     };
     const first = await (await jobs.request("POST", "/v1/jobs/", request)).json();
@@ -79,7 +79,7 @@ describe("a job", () => {
 
   it("with a large message is created once, and a repeated request returns 204 with its URL", async () => {
     const location = jobs.createTestLocation();
-    const message = uniqueMessage("Large").padEnd(100_000, ".");
+    const message = createUniqueJobMessage("Large").padEnd(100_000, ".");
     const request = { principal: location.principal, body: { message }, headers: { "idempotency-key": randomUUID() } };
     expect((await jobs.request("POST", "/v1/jobs/", request)).status).toBe(201);
     const repeated = await jobs.request("POST", "/v1/jobs/", request);
@@ -198,9 +198,9 @@ describe("returns 400 with the reason for", () => {
 });
 
 describe("limits per location", () => {
-  let limited: TestJobs;
+  let limited: TestJobsService;
   beforeAll(async () => {
-    limited = await startTestJobs({
+    limited = await startTestJobsService({
       ...{ JOBS_UNFINISHED_PER_LOCATION: "4", JOBS_REPEATING_PER_LOCATION: "2", JOBS_CHILDREN_PER_PARENT: "2" },
       ...{ JOBS_PER_DAY: "6", JOBS_BYTES_PER_DAY: "5000", JOBS_KEPT_PER_LOCATION: "2" },
     });

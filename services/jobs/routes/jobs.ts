@@ -1,20 +1,20 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { Job, JobId, JobStatus, NewJob } from "@pragma/contracts/job";
+import { CreateJobRequest, Job, JobId, JobStatus } from "@pragma/contracts/job";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
   resolveLocationRef,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineJobsRoute } from "../context.ts";
-import { createJob, locationQueueName } from "../create-job.ts";
+import { createJob, getLocationJobQueueName } from "../create-job.ts";
 import { bullJobName } from "../job-queue.ts";
 import { findJob, type JobRow } from "../queries/jobs.ts";
 
 const locationIdQuery = z.object({
-  locationId: locationIdQueryParam("Location of the job. By default, the location of the API key"),
+  locationId: locationIdQueryParameter("Location of the job. By default, the location of the API key"),
 });
 
 const jobRouteDefaults = { tag: "Jobs", audience: "public", scope: "jobs:write" } as const;
@@ -47,7 +47,7 @@ function toJobResponse({ id, locationId, message, duration, options, timestamp }
   const payload = { message, duration };
   return {
     id,
-    queueName: locationQueueName(locationId),
+    queueName: getLocationJobQueueName(locationId),
     jobName: bullJobName,
     jobOptions: options,
     payload,
@@ -89,7 +89,7 @@ export const createJobRoute = defineJobsRoute({
     "`jobOptions` are the options of a BullMQ job; an unsupported combination is rejected with the reason. " +
     "A job that has finished never runs again, even if the queue is rebuilt.\n\n" +
     "The unfinished jobs of an API key and of a location, and the jobs that a location creates per day, are limited. So are repeating jobs, attempts, durations, and the time between the runs of a repeating job.",
-  request: { query: locationIdQuery, body: jsonBodyParser(NewJob) },
+  request: { query: locationIdQuery, body: jsonBodyParser(CreateJobRequest) },
   responses: {
     201: { description: "The created job", schema: Job },
     200: { description: "The existing job that has the same `jobId`, or that this job duplicates", schema: Job },

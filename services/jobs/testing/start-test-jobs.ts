@@ -10,7 +10,7 @@ import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
 import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue.ts";
-import { type PerformJob, waitForJobDuration } from "../run-job.ts";
+import { type JobHandler, performJobBySleeping } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
 
 /** A location with its own API key, and its requests to the jobs service. */
@@ -37,7 +37,7 @@ interface TestJobBody {
   jobOptions?: JobOptions;
 }
 
-export interface TestJobs extends TestService {
+export interface TestJobsService extends TestService {
   /** The messages of started jobs, one per start, in order. */
   startedMessages: string[];
   /** The messages of `held` jobs that may finish. */
@@ -58,7 +58,7 @@ export interface TestJobs extends TestService {
  * decides how the job ends: `fail` fails, `fail once` fails the first attempt, `held` waits until the message is
  * released, and `held, then fail` fails after that.
  */
-export async function startTestJobs(variables: Record<string, string> = {}): Promise<TestJobs> {
+export async function startTestJobsService(variables: Record<string, string> = {}): Promise<TestJobsService> {
   const environment = await createTestEnvironment({
     JOBS_CONCURRENCY: "1",
     JOBS_SHORTEST_REPEAT: "100",
@@ -66,7 +66,7 @@ export async function startTestJobs(variables: Record<string, string> = {}): Pro
   });
   const startedMessages: string[] = [];
   const releasedMessages = new Set<string>();
-  const perform: PerformJob = async (payload, controls) => {
+  const perform: JobHandler = async (payload, controls) => {
     startedMessages.push(payload.message);
     const { message } = payload;
     const attemptNumber = startedMessages.filter((each) => each === message).length;
@@ -74,7 +74,7 @@ export async function startTestJobs(variables: Record<string, string> = {}): Pro
       throw new Error(message);
     while (message.startsWith("held") && !releasedMessages.has(message) && !controls.signal.aborted) await sleep(25);
     if (message.startsWith("held, then fail")) throw new Error(message);
-    return waitForJobDuration(payload, controls);
+    return performJobBySleeping(payload, controls);
   };
   const definition = defineJobsService(perform);
   const service = await startTestService(definition, environment);
@@ -157,4 +157,4 @@ export async function startTestJobs(variables: Record<string, string> = {}): Pro
 }
 
 /** Returns the message with a unique suffix. */
-export const uniqueMessage = (message: string) => `${message} ${randomUUID()}`;
+export const createUniqueJobMessage = (message: string) => `${message} ${randomUUID()}`;

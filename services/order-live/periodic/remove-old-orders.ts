@@ -3,8 +3,8 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { orderRetentionCutoff } from "../config.ts";
 import type { OrderLiveContext } from "../context.ts";
-import { deleteOrders, findLocationsWithUnchangedOrders, findUnchangedOrders } from "../queries/orders.ts";
-import { appendDepartedOrders, lockLocationStream } from "../queries/streams.ts";
+import { deleteOrders, findLocationsWithStaleLiveOrders, findStaleLiveOrders } from "../queries/orders.ts";
+import { appendOrderDeparturesToStream, lockLocationStream } from "../queries/streams.ts";
 
 /**
  * Removes what is older than the retention period: departed orders, which a later upsert makes live again; live orders
@@ -18,12 +18,17 @@ export const removeOldOrders: PeriodicTask<Pick<OrderLiveContext, "db" | "broadc
     await deleteRowsInBatches(db.sql, "orders", db.sql`left_at < ${cutoff}`);
     await deleteRowsInBatches(db.sql, "final_tills", db.sql`finished_at < ${cutoff}`);
     let removedCount = 0;
-    for (const locationId of await findLocationsWithUnchangedOrders(db.sql, cutoff)) {
+    for (const locationId of await findLocationsWithStaleLiveOrders(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
         const lastPosition = await lockLocationStream(tx, locationId);
-        const orders = await findUnchangedOrders(tx, { locationId, since: cutoff });
+        const orders = await findStaleLiveOrders(tx, { locationId, since: cutoff });
         await deleteOrders(tx, { locationId, ids: [...orders.keys()] });
-        const position = await appendDepartedOrders(tx, { locationId, lastPosition, orders, reason: "forgotten" });
+        const position = await appendOrderDeparturesToStream(tx, {
+          locationId,
+          lastPosition,
+          orders,
+          reason: "forgotten",
+        });
         runAfterCommit(tx, () => broadcaster.notify(locationId, position));
         return orders.size;
       });
@@ -33,7 +38,7 @@ export const removeOldOrders: PeriodicTask<Pick<OrderLiveContext, "db" | "broadc
 };
 
 /** Removes the entries of all streams' change logs that are older than the retention period of the log. */
-export const trimRevisionLog: PeriodicTask<Pick<OrderLiveContext, "db" | "config">> = {
+export const trimOrderChangeLogTask: PeriodicTask<Pick<OrderLiveContext, "db" | "config">> = {
   name: "trim change log",
   intervalSeconds: 300,
   async run({ db: { sql }, config }) {

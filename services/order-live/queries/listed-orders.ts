@@ -1,6 +1,6 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageRange } from "@pragma/runtime/http/page-response";
-import type { OrderFilter } from "../order-filter.ts";
+import type { LiveOrderFilter } from "../order-filter.ts";
 
 /** The position of an order in its location's list, newest first. */
 export interface OrderCursor {
@@ -26,7 +26,7 @@ interface ListedOrdersRange extends PageRange<OrderCursor> {
  */
 export async function findListedOrders(
   sql: SqlClient,
-  { locationId, filter }: { locationId: string; filter: OrderFilter },
+  { locationId, filter }: { locationId: string; filter: LiveOrderFilter },
   { after, offset, limit, maxBytes }: ListedOrdersRange,
 ): Promise<{ orders: ListedOrder[]; hasMore: boolean }> {
   const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date; candidateCount: number })[]>`
@@ -49,14 +49,18 @@ export async function findListedOrders(
 }
 
 /** Counts the listed orders of a location that match the filter, by an index-only scan. */
-export async function countListedOrders(sql: SqlClient, locationId: string, filter: OrderFilter): Promise<number> {
+export async function countListedLiveOrders(
+  sql: SqlClient,
+  locationId: string,
+  filter: LiveOrderFilter,
+): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count from orders
     where location_id = ${locationId} and left_at is null and not is_training and ${filterCondition(sql, filter)}`;
   return row.count;
 }
 
-function filterCondition(sql: SqlClient, { tillId, isPaid, isTransferred, isCanceled }: OrderFilter) {
+function filterCondition(sql: SqlClient, { tillId, isPaid, isTransferred, isCanceled }: LiveOrderFilter) {
   return sql`
     (${tillId ?? null}::uuid is null or till_id = ${tillId ?? null})
     and (${isPaid ?? null}::boolean is null or is_paid = ${isPaid ?? null})

@@ -1,14 +1,14 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import type { OrderState } from "../order-state.ts";
+import type { StoredOrderState } from "../order-state.ts";
 
 /** The stored state of an order, with its times as dates. */
-type OrderStateRow = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
+type OrderStateRow = Omit<StoredOrderState, "createdAt"> & { id: string; createdAt: Date };
 
 const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled, is_manually_closed,
   rows_hash, sequence, position, created_at, left_at is not null as has_left, closed_at`;
 
-function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, OrderState] {
+function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, StoredOrderState] {
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
 }
 
@@ -26,7 +26,7 @@ interface TillKey {
 export async function findOrderStates(
   tx: SqlTransaction,
   { locationId, ids }: OrderKeys,
-): Promise<Map<string, OrderState>> {
+): Promise<Map<string, StoredOrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return new Map(rows.map(toOrderState));
@@ -36,7 +36,7 @@ export async function findOrderStates(
 export async function findLiveOrderStates(
   tx: SqlTransaction,
   { locationId, tillId, ids }: OrderKeys & TillKey,
-): Promise<Map<string, OrderState>> {
+): Promise<Map<string, StoredOrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from orders
     where location_id = ${locationId} and left_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
@@ -45,23 +45,23 @@ export async function findLiveOrderStates(
 }
 
 /** Returns the states of a location's live orders without a change since then, by id. */
-export async function findUnchangedOrders(
+export async function findStaleLiveOrders(
   tx: SqlTransaction,
   { locationId, since }: { locationId: string; since: Date },
-): Promise<Map<string, OrderState>> {
+): Promise<Map<string, StoredOrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from orders where location_id = ${locationId} and left_at is null and updated_at < ${since}`;
   return new Map(rows.map(toOrderState));
 }
 
-export async function findLocationsWithUnchangedOrders(sql: SqlClient, since: Date): Promise<string[]> {
+export async function findLocationsWithStaleLiveOrders(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select distinct location_id as id from orders where left_at is null and updated_at < ${since}`;
   return rows.map(({ id }) => id);
 }
 
 /** A live order with every column that an upsert writes. */
-export interface NewOrderRow extends OrderState {
+export interface NewLiveOrderRow extends StoredOrderState {
   id: string;
   openedAt: string;
   updatedAt: string;
@@ -70,7 +70,11 @@ export interface NewOrderRow extends OrderState {
 }
 
 /** Inserts live orders or replaces their stored state. */
-export async function upsertOrderRows(tx: SqlTransaction, locationId: string, orders: NewOrderRow[]): Promise<void> {
+export async function upsertLiveOrderRows(
+  tx: SqlTransaction,
+  locationId: string,
+  orders: NewLiveOrderRow[],
+): Promise<void> {
   await tx`
     insert into orders
       (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
@@ -100,7 +104,7 @@ export async function markOrdersDeparted(
 }
 
 /** Inserts reported orders that were never sent, marked as departed, so that a late upsert does not make them live. */
-export async function insertDepartedOrders(
+export async function insertUnsentReportedOrders(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
 ): Promise<void> {
@@ -130,14 +134,14 @@ export async function findLiveOrder(
 }
 
 /** Records that a till's report is final. Returns whether the till was not final before. */
-export async function recordFinalTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
+export async function recordFinalTillReport(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
   const { count } = await tx`
     insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
   return count > 0;
 }
 
 /** Returns the ids of those tills whose report is final. */
-export async function findFinalTills(
+export async function findFinalTillIds(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },
 ): Promise<Set<string>> {

@@ -1,6 +1,6 @@
 import type { OrderLeftEvent, OrderLeftReason } from "@pragma/contracts/order-live";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { listedFilterFields, type OrderFilterFields, type OrderState } from "../order-state.ts";
+import { getListedOrderFilterFields, type OrderFilterFields, type StoredOrderState } from "../order-state.ts";
 
 /** An entry of a location's change log: one change of a listed order. */
 export interface LiveOrderRevision {
@@ -23,7 +23,7 @@ export async function lockLocationStream(tx: SqlTransaction, locationId: string)
 }
 
 /** Appends entries to a location's change log. The caller must hold the lock of the stream. */
-export async function appendRevisions(
+export async function appendLiveOrderRevisions(
   tx: SqlTransaction,
   locationId: string,
   revisions: LiveOrderRevision[],
@@ -42,29 +42,29 @@ export async function appendRevisions(
 interface DepartedOrders {
   locationId: string;
   lastPosition: number;
-  orders: Map<string, OrderState>;
+  orders: Map<string, StoredOrderState>;
   reason: OrderLeftReason;
 }
 
 /** Appends the departure of these orders to the location's stream and returns the stream's last position. */
-export async function appendDepartedOrders(
+export async function appendOrderDeparturesToStream(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,
 ): Promise<number> {
   const revisions: LiveOrderRevision[] = [];
   for (const [id, order] of orders) {
-    const before = listedFilterFields(order);
+    const before = getListedOrderFilterFields(order);
     if (!before) continue;
     const left: OrderLeftEvent = { id, locationId, tillId: before.tillId, reason };
     const position = lastPosition + 1 + revisions.length;
     revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
   }
-  await appendRevisions(tx, locationId, revisions);
+  await appendLiveOrderRevisions(tx, locationId, revisions);
   return lastPosition + revisions.length;
 }
 
 /** Returns log entries after a position, up to `limit` and `maxBytes`. The first is returned regardless of its size. */
-export async function findRevisions(
+export async function findLiveOrderRevisions(
   sql: SqlClient,
   { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },
 ): Promise<LiveOrderRevision[]> {
@@ -82,7 +82,10 @@ export async function findRevisions(
 }
 
 /** Returns the last position of a location's stream, and the first position after which the log is complete. */
-export async function findLogRange(sql: SqlClient, locationId: string): Promise<{ first: number; last: number }> {
+export async function findLiveOrderLogRange(
+  sql: SqlClient,
+  locationId: string,
+): Promise<{ first: number; last: number }> {
   const [row] = await sql<{ first: number; last: number }[]>`
     select position as last, coalesce(
       (select min(position) - 1 from revisions where location_id = ${locationId}), position
@@ -92,7 +95,7 @@ export async function findLogRange(sql: SqlClient, locationId: string): Promise<
 }
 
 /** Returns the last position of each location's stream. */
-export async function findStreamPositions(
+export async function findOrderStreamPositions(
   sql: SqlClient,
   locationIds: string[],
 ): Promise<{ locationId: string; position: number }[]> {

@@ -6,9 +6,13 @@ import { createTestPrincipal, type TestService } from "@pragma/runtime/testing/t
 import { createUnreadResponse } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
-import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../testing/start-test-order-live.ts";
+import {
+  createPosPrincipal,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
+} from "../testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 const { principal, locationId } = createPosPrincipal();
 const tillIds = [randomUUID(), randomUUID()];
 /** Every combination of till, paid, transferred and canceled, twice; each pair of orders was opened at the same time. */
@@ -30,7 +34,7 @@ const idsNewestFirst = (orders: OrderLiveInput[]) =>
     .map(({ id }) => id);
 
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
   await orderLive.upsertOrders(principal, ...orders);
   await orderLive.upsertOrders(createPosPrincipal().principal, createLiveOrderInput());
 });

@@ -2,20 +2,20 @@ import { ApiError } from "@pragma/contracts/errors";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLive, orderLeftReasons } from "@pragma/contracts/order-live";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { createdAtPositionSchema, largePageResponse } from "@pragma/runtime/http/page-response";
+import { createdAtPositionSchema, createLargePageResponse } from "@pragma/runtime/http/page-response";
 import { conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonArray } from "@pragma/runtime/json/join-json";
 import {
   getReadableLocationId,
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
   resolveLocationRef,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineLiveOrdersRoute } from "../context.ts";
-import { orderFilterQuery, pickOrderFilter } from "../order-filter.ts";
-import { upsertOrdersBody } from "../orders-body.ts";
-import { countListedOrders, findListedOrders } from "../queries/listed-orders.ts";
+import { liveOrderFilterQueryShape, pickOrderFilterFields } from "../order-filter.ts";
+import { upsertOrdersBodyParser } from "../orders-body.ts";
+import { countListedLiveOrders, findListedOrders } from "../queries/listed-orders.ts";
 import { findLiveOrder } from "../queries/orders.ts";
 import { upsertOrders } from "../upsert-orders.ts";
 
@@ -37,9 +37,9 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
     "Order ids are unique per location: the same id at another location is another order.",
   request: {
     query: z.object({
-      locationId: locationIdQueryParam("Location of the orders. By default, the location of the API key"),
+      locationId: locationIdQueryParameter("Location of the orders. By default, the location of the API key"),
     }),
-    body: upsertOrdersBody,
+    body: upsertOrdersBodyParser,
   },
   responses: {
     200: { description: "The applied orders", schema: z.array(OrderLive) },
@@ -58,8 +58,8 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
 
 /** The query parameters that lists and streams share. */
 const liveOrdersQuery = z.object({
-  ...orderFilterQuery,
-  locationId: locationIdQueryParam(),
+  ...liveOrderFilterQueryShape,
+  locationId: locationIdQueryParameter(),
 });
 
 const liveOrdersReadDefaults = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
@@ -77,10 +77,10 @@ export const listLiveOrdersRoute = defineLiveOrdersRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = resolveLocationId(principal, query.locationId);
-    const filter = pickOrderFilter(query);
-    return largePageResponse({ query, principal, url, origin }, createdAtPositionSchema, async (range) => {
+    const filter = pickOrderFilterFields(query);
+    return createLargePageResponse({ query, principal, url, origin }, createdAtPositionSchema, async (range) => {
       const [total, { orders, hasMore }] = await Promise.all([
-        countListedOrders(db.sql, locationId, filter),
+        countListedLiveOrders(db.sql, locationId, filter),
         findListedOrders(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
       ]);
       const last = hasMore ? orders.at(-1) : undefined;
@@ -173,7 +173,12 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
     context.addLogFields({ resumes: lastEventId !== undefined });
     return {
       status: 200,
-      body: await services.broadcaster.openStream({ locationId, filter: pickOrderFilter(query), lastEventId, signal }),
+      body: await services.broadcaster.openStream({
+        locationId,
+        filter: pickOrderFilterFields(query),
+        lastEventId,
+        signal,
+      }),
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store, no-transform",

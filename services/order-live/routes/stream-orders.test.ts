@@ -5,20 +5,20 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfig } from "../config.ts";
-import { trimRevisionLog } from "../periodic/remove-old-orders.ts";
+import { trimOrderChangeLogTask } from "../periodic/remove-old-orders.ts";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
   createPosPrincipal,
-  openStreamAt,
-  startTestOrderLive,
-  type TestOrderLive,
-  upsertOrdersAt,
+  openTestLiveOrderStream,
+  sendOrderUpsertRequest,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 let otherInstance: TestService;
 beforeAll(async () => {
-  orderLive = await startTestOrderLive({ STREAM_HEARTBEAT_SECONDS: "1", STREAM_STALL_SECONDS: "1" });
+  orderLive = await startTestOrderLiveService({ STREAM_HEARTBEAT_SECONDS: "1", STREAM_STALL_SECONDS: "1" });
   otherInstance = await orderLive.startAnotherInstance();
 });
 afterAll(() => orderLive.remove());
@@ -61,10 +61,10 @@ describe("a new stream", () => {
 
   it("sends changes that another instance received within 700 ms", async () => {
     const { principal } = createPosPrincipal();
-    const stream = await openStreamAt(otherInstance, principal);
+    const stream = await openTestLiveOrderStream(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
     const order = createLiveOrderInput();
-    await upsertOrdersAt(orderLive, principal, order);
+    await sendOrderUpsertRequest(orderLive, principal, order);
     const sentAt = performance.now();
     await stream.waitForEvents(1, "order");
     expect(performance.now() - sentAt).toBeLessThan(700);
@@ -97,7 +97,7 @@ describe("a new stream", () => {
     const concurrentChanges = (async () => {
       for (let round = 1; !shouldStop; round++) {
         const changedOrders = orders.filter((_, index) => (index + round) % 7 === 0);
-        await upsertOrdersAt(
+        await sendOrderUpsertRequest(
           round % 2 ? orderLive : otherInstance,
           principal,
           ...changedOrders.map((order) => changeLiveOrderInput(order, { guestsCount: round })),
@@ -105,7 +105,9 @@ describe("a new stream", () => {
       }
     })();
     const streams = await Promise.all(
-      [orderLive, otherInstance, orderLive, otherInstance].map((service) => openStreamAt(service, principal)),
+      [orderLive, otherInstance, orderLive, otherInstance].map((service) =>
+        openTestLiveOrderStream(service, principal),
+      ),
     );
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     shouldStop = true;
@@ -145,7 +147,9 @@ describe("a resumed stream", () => {
     const received: unknown[] = [];
     let lastEventId: string | undefined;
     for (let connection = 0; connection < 4; connection++) {
-      const stream = await openStreamAt(connection % 2 ? otherInstance : orderLive, principal, { lastEventId });
+      const stream = await openTestLiveOrderStream(connection % 2 ? otherInstance : orderLive, principal, {
+        lastEventId,
+      });
       await stream.waitForEvents(1, "ready");
       await changeOrder();
       await changeOrder();
@@ -182,7 +186,7 @@ describe("a resumed stream", () => {
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     await orderLive.db.sql`
       update revisions set created_at = now() - interval '25 hours' where location_id = ${locationId} and position < 3`;
-    await trimRevisionLog.run({ db: orderLive.db, config: orderLiveConfig.parse({}) });
+    await trimOrderChangeLogTask.run({ db: orderLive.db, config: orderLiveConfig.parse({}) });
     const openAfter = async (position: number) => {
       const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:${position}` });
       await stream.waitForEvents(1, "ready");
@@ -306,7 +310,7 @@ describe("a stopping process", () => {
   it("ends its streams with a retry time and opens no new ones", async () => {
     const { principal } = createPosPrincipal();
     const stopping = await orderLive.startAnotherInstance();
-    const stream = await openStreamAt(stopping, principal);
+    const stream = await openTestLiveOrderStream(stopping, principal);
     await stream.waitForEvents(1, "ready");
     stopping.running.beforeStop();
     await stream.waitForEnd();

@@ -3,11 +3,15 @@ import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
-import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../testing/start-test-order-live.ts";
+import {
+  createPosPrincipal,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
+} from "../testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
 });
 afterAll(() => orderLive.remove());
 

@@ -5,12 +5,16 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
-import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../testing/start-test-order-live.ts";
+import {
+  createPosPrincipal,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
+} from "../testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 const { principal } = createPosPrincipal();
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
 });
 afterAll(() => orderLive.remove());
 

@@ -1,10 +1,10 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { findListedOrders, type OrderCursor } from "../queries/listed-orders.ts";
-import { findLogRange, findRevisions } from "../queries/streams.ts";
+import { findLiveOrderLogRange, findLiveOrderRevisions } from "../queries/streams.ts";
 import type { LiveConnection } from "./live-connection.ts";
 import type { LocationLog } from "./location-log.ts";
 import {
-  formatCurrentOrder,
+  formatCurrentOrderEvent,
   formatReadyEvent,
   formatResetEvent,
   parseEventId,
@@ -12,20 +12,20 @@ import {
 } from "./stream-events.ts";
 
 /** Where a stream starts: after a position in the log, or with the current orders, preceded by a reset if needed. */
-export type StreamStart = { after: number } | { reset?: StreamResetReason };
+export type LiveOrderStreamStart = { after: number } | { reset?: StreamResetReason };
 
 /** Maximum number of changes or orders, and of their bytes, per read for one connection. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
 
 /** Returns where the stream of a client starts that sends this last event id, or none. */
-export async function findStreamStart(
+export async function findLiveOrderStreamStart(
   sql: SqlClient,
   locationId: string,
   lastEventId: string | undefined,
-): Promise<StreamStart> {
+): Promise<LiveOrderStreamStart> {
   if (lastEventId === undefined) return {};
   const position = parseEventId(locationId, lastEventId);
-  const { first, last } = await findLogRange(sql, locationId);
+  const { first, last } = await findLiveOrderLogRange(sql, locationId);
   if (position === undefined || position > last) return { reset: "unknown" };
   return position < first ? { reset: "expired" } : { after: position };
 }
@@ -34,9 +34,9 @@ export async function findStreamStart(
  * Sends the events of a connection until its stream ends: first the current orders unless it resumes from the log, then
  * the log at the client's pace, then new changes from the shared log. Whenever it falls behind, it returns to the log.
  */
-export async function feedConnection(
+export async function sendLiveOrderEvents(
   connection: LiveConnection,
-  start: StreamStart,
+  start: LiveOrderStreamStart,
   source: FeedSource,
 ): Promise<void> {
   let sentPositions: SentPositions | undefined;
@@ -72,12 +72,12 @@ async function sendCurrentOrders(
   const sentPositions: SentPositions = new Map();
   connection.isReady = false;
   if (reason) connection.write(formatResetEvent(reason));
-  connection.position = (await findLogRange(sql, locationId)).last;
+  connection.position = (await findLiveOrderLogRange(sql, locationId)).last;
   /** A separate function, so that the texts of the page are not retained while the client reads. */
   const sendPage = async (after: OrderCursor | null): Promise<OrderCursor | null> => {
     const page = await findListedOrders(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
     for (const { id, position } of page.orders) sentPositions.set(id, position);
-    connection.write(page.orders.map(({ body }) => formatCurrentOrder(body)).join(""));
+    connection.write(page.orders.map(({ body }) => formatCurrentOrderEvent(body)).join(""));
     const last = page.hasMore ? page.orders.at(-1) : undefined;
     return last ? { at: last.at, id: last.id } : null;
   };
@@ -100,7 +100,7 @@ async function sendLoggedChanges(
 ): Promise<boolean> {
   const { locationId, output } = connection;
   const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
-    const revisions = await findRevisions(sql, { locationId, after: connection.position, ...catchUpBatch });
+    const revisions = await findLiveOrderRevisions(sql, { locationId, after: connection.position, ...catchUpBatch });
     const [first] = revisions;
     if (!first) return "end";
     if (first.position !== connection.position + 1) return "gap";

@@ -1,10 +1,10 @@
-import type { OrderFilter } from "../order-filter.ts";
+import type { LiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderRevision } from "../queries/streams.ts";
 import {
   formatChangeEvent,
-  formatClosedEvent,
-  formatEventId,
-  formatHeartbeat,
+  formatStreamClosedEvent,
+  formatStreamEventId,
+  formatStreamHeartbeat,
   type StreamCloseReason,
 } from "./stream-events.ts";
 import { SubscriberStream } from "./subscriber-stream.ts";
@@ -12,18 +12,18 @@ import { SubscriberStream } from "./subscriber-stream.ts";
 const encoder = new TextEncoder();
 
 /** Encoded changes by filter, so that connections with the same filter share them. */
-export type SharedChunks = Map<string, Uint8Array>;
+export type EncodedOrderChangesByFilter = Map<string, Uint8Array>;
 
 interface LiveConnectionOptions {
   locationId: string;
-  filter: OrderFilter;
+  filter: LiveOrderFilter;
   onClosed(connection: LiveConnection): void;
 }
 
 /** An open stream of a client, with its position in the location's change log. */
 export class LiveConnection {
   readonly locationId: string;
-  readonly filter: OrderFilter;
+  readonly filter: LiveOrderFilter;
   readonly output: SubscriberStream;
   readonly openedAt = performance.now();
   /** The last position whose change was sent or left out by the filter. */
@@ -54,7 +54,7 @@ export class LiveConnection {
   }
 
   /** Sends those of these consecutive changes that are after the position. */
-  sendChanges(revisions: LiveOrderRevision[], shared?: SharedChunks): void {
+  sendChanges(revisions: LiveOrderRevision[], shared?: EncodedOrderChangesByFilter): void {
     const last = revisions.at(-1)?.position ?? 0;
     if (last <= this.position) return;
     const newRevisions = revisions.filter(({ position }) => position > this.position);
@@ -65,7 +65,7 @@ export class LiveConnection {
     this.sentCount += 1;
   }
 
-  #encodeChanges(revisions: LiveOrderRevision[], shared: SharedChunks | undefined): Uint8Array {
+  #encodeChanges(revisions: LiveOrderRevision[], shared: EncodedOrderChangesByFilter | undefined): Uint8Array {
     const sharedChunk = shared?.get(this.#filterKey);
     if (sharedChunk) return sharedChunk;
     const texts = revisions.map((revision) => formatChangeEvent(this.locationId, revision, this.filter));
@@ -79,14 +79,14 @@ export class LiveConnection {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;
     const hasMoved = this.isReady && this.position > this.#positionAtHeartbeat;
-    this.write(formatHeartbeat(hasMoved ? formatEventId(this.locationId, this.position) : undefined));
+    this.write(formatStreamHeartbeat(hasMoved ? formatStreamEventId(this.locationId, this.position) : undefined));
     if (hasMoved) this.#positionAtHeartbeat = this.position;
   }
 
   endStream(reason: StreamCloseReason): void {
     if (this.output.isClosed) return;
     this.closeReason = reason;
-    this.output.endWith(encoder.encode(formatClosedEvent(reason)), { shouldDiscardBuffered: reason === "slow" });
+    this.output.endWith(encoder.encode(formatStreamClosedEvent(reason)), { shouldDiscardBuffered: reason === "slow" });
     this.#resolveWait();
   }
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import { findRevisions, type LiveOrderRevision } from "../queries/streams.ts";
-import type { LiveConnection, SharedChunks } from "./live-connection.ts";
+import { findLiveOrderRevisions, type LiveOrderRevision } from "../queries/streams.ts";
+import type { EncodedOrderChangesByFilter, LiveConnection } from "./live-connection.ts";
 
 /** Maximum number of changes, and of their bytes, per read of the log. */
 const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
@@ -65,7 +65,7 @@ export class LocationLog {
         if (waitMs > 0) await sleep(waitMs);
         this.#lastReadAt = performance.now();
         const after = this.#position;
-        const revisions = await findRevisions(this.#sql, { locationId: this.locationId, after, ...liveBatch });
+        const revisions = await findLiveOrderRevisions(this.#sql, { locationId: this.locationId, after, ...liveBatch });
         if (this.#position !== after) continue;
         const [first] = revisions;
         if (!first) return;
@@ -81,7 +81,7 @@ export class LocationLog {
   }
 
   #sendToAll(revisions: LiveOrderRevision[]): void {
-    const sharedChunks: SharedChunks = new Map();
+    const sharedChunks: EncodedOrderChangesByFilter = new Map();
     for (const connection of this.#liveConnections) {
       if (connection.output.bufferedBytes > maxBufferedBytes) this.#markBehind(connection);
       else connection.sendChanges(revisions, sharedChunks);

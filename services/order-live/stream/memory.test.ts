@@ -3,11 +3,15 @@ import { runInNewContext } from "node:vm";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { changeLiveOrderInput, createLiveOrderInput } from "../testing/order-fixtures.ts";
-import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../testing/start-test-order-live.ts";
+import {
+  createPosPrincipal,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
+} from "../testing/start-test-order-live.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
 });
 afterAll(() => orderLive.remove());
 

@@ -4,12 +4,16 @@ import { readEventStream } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createLiveOrderInput } from "../testing/order-fixtures.ts";
-import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../testing/start-test-order-live.ts";
+import {
+  createPosPrincipal,
+  startTestOrderLiveService,
+  type TestOrderLiveService,
+} from "../testing/start-test-order-live.ts";
 import { createOrderBroadcaster, type OrderBroadcaster } from "./order-broadcaster.ts";
 
-let orderLive: TestOrderLive;
+let orderLive: TestOrderLiveService;
 beforeAll(async () => {
-  orderLive = await startTestOrderLive();
+  orderLive = await startTestOrderLiveService();
 });
 afterAll(() => orderLive.remove());
 

@@ -2,18 +2,18 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { OrderFilter } from "../order-filter.ts";
-import { findStreamPositions } from "../queries/streams.ts";
-import { feedConnection, findStreamStart } from "./feed-connection.ts";
+import type { LiveOrderFilter } from "../order-filter.ts";
+import { findOrderStreamPositions } from "../queries/streams.ts";
+import { findLiveOrderStreamStart, sendLiveOrderEvents } from "./feed-connection.ts";
 import { LiveConnection } from "./live-connection.ts";
 import { LocationLog } from "./location-log.ts";
-import { streamPreamble } from "./stream-events.ts";
+import { liveOrderStreamPreamble } from "./stream-events.ts";
 
 export type OrderBroadcaster = ReturnType<typeof createOrderBroadcaster>;
 
 interface OrderStreamRequest {
   locationId: string;
-  filter: OrderFilter;
+  filter: LiveOrderFilter;
   lastEventId: string | undefined;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
@@ -45,7 +45,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
 
   async function pollPositions(): Promise<void> {
     try {
-      for (const { locationId, position } of await findStreamPositions(sql, [...logs.keys()]))
+      for (const { locationId, position } of await findOrderStreamPositions(sql, [...logs.keys()]))
         receivePosition(locationId, position);
     } catch (error) {
       log.debug({ err: error }, "failed to read stream positions; retrying");
@@ -114,14 +114,14 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
       const connection = new LiveConnection({ locationId, filter, onClosed: logEndedStream });
       // Registered before the first read, so that no change is missed between that read and the notifications.
       const locationLog = addConnection(connection);
-      const start = await findStreamStart(sql, locationId, lastEventId).catch((error) => {
+      const start = await findLiveOrderStreamStart(sql, locationId, lastEventId).catch((error) => {
         removeConnection(connection);
         throw error;
       });
       if (signal.aborted) connection.output.cancel();
       signal.addEventListener("abort", () => connection.output.cancel(), { once: true });
-      connection.write(streamPreamble);
-      feedConnection(connection, start, { sql, locationLog }).catch((error) => {
+      connection.write(liveOrderStreamPreamble);
+      sendLiveOrderEvents(connection, start, { sql, locationLog }).catch((error) => {
         log.warn({ err: error, locationId }, "live stream failed");
         connection.endStream("unavailable");
       });

@@ -1,5 +1,5 @@
 import type { OrderLeftEvent } from "@pragma/contracts/order-live";
-import { matchesOrderFilter, type OrderFilter } from "../order-filter.ts";
+import { type LiveOrderFilter, matchesOrderFilter } from "../order-filter.ts";
 import type { LiveOrderRevision } from "../queries/streams.ts";
 
 /** The events of a live order stream in the text/event-stream format. */
@@ -7,7 +7,7 @@ import type { LiveOrderRevision } from "../queries/streams.ts";
 /** How soon a client should reconnect, in milliseconds. */
 const reconnectMs = 1_000;
 
-export const streamPreamble = `retry: ${reconnectMs}\n\n`;
+export const liveOrderStreamPreamble = `retry: ${reconnectMs}\n\n`;
 
 /** Why a stream cannot resume after an event id: the log no longer reaches back to it, or the id is unknown. */
 export type StreamResetReason = "expired" | "unknown";
@@ -20,7 +20,7 @@ function formatStreamEvent(event: string, data: string, id?: string): string {
 }
 
 /** Returns the event id of a position in a location's stream, which a client sends back to resume. */
-export function formatEventId(locationId: string, position: number): string {
+export function formatStreamEventId(locationId: string, position: number): string {
   return `${locationId}:${position}`;
 }
 
@@ -31,7 +31,7 @@ export function parseEventId(locationId: string, id: string): number | undefined
 }
 
 /** Formats an order of the initial list. It has no id, because a stream that breaks off here has to restart. */
-export const formatCurrentOrder = (body: string) => formatStreamEvent("order", body);
+export const formatCurrentOrderEvent = (body: string) => formatStreamEvent("order", body);
 
 /** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
 export const formatResetEvent = (reason: StreamResetReason) =>
@@ -39,18 +39,18 @@ export const formatResetEvent = (reason: StreamResetReason) =>
 
 /** Formats the event that ends the initial list. */
 export const formatReadyEvent = (locationId: string, position: number) =>
-  formatStreamEvent("ready", "{}", formatEventId(locationId, position));
+  formatStreamEvent("ready", "{}", formatStreamEventId(locationId, position));
 
 /** Formats a heartbeat. Its id, if any, moves the client past changes that its filter has left out. */
-export const formatHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
+export const formatStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 
-export const formatClosedEvent = (reason: StreamCloseReason) =>
+export const formatStreamClosedEvent = (reason: StreamCloseReason) =>
   `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
 
 /** Formats a change as seen through a filter: as an `order` event, a `left` event, or an empty text. */
-export function formatChangeEvent(locationId: string, revision: LiveOrderRevision, filter: OrderFilter): string {
+export function formatChangeEvent(locationId: string, revision: LiveOrderRevision, filter: LiveOrderFilter): string {
   const { orderId, before, after, body, position } = revision;
-  const id = formatEventId(locationId, position);
+  const id = formatStreamEventId(locationId, position);
   if (matchesOrderFilter(filter, after)) return formatStreamEvent("order", body, id);
   if (!matchesOrderFilter(filter, before)) return "";
   if (!after) return formatStreamEvent("left", body, id);

@@ -1,14 +1,14 @@
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { OrderLiveContext } from "../context.ts";
-import { finishTill } from "../finish-till.ts";
+import { removeLiveOrdersOfFinalTill } from "../finish-till.ts";
 
 /** Removes the orders of a closed till from the live orders once the till's report is final. */
-export const finishReportedTill = onEvent<OrderLiveContext, "report.finalized">(
+export const removeOrdersOfReportedTill = onEvent<OrderLiveContext, "report.finalized">(
   "report.finalized",
   async ({ data, services, once }) => {
     await once(async (tx) => {
-      const position = await finishTill(tx, data, services.config);
+      const position = await removeLiveOrdersOfFinalTill(tx, data, services.config);
       runAfterCommit(tx, () => services.broadcaster.notify(data.locationId, position));
     });
   },

@@ -1,14 +1,14 @@
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 
 /** The expected live orders of a location after a series of requests: a second, simpler implementation of the rules. */
-export class LiveOrderModel {
+export class LiveOrderReferenceModel {
   readonly orders = new Map<string, ModelOrder>();
   readonly finalTills = new Set<string>();
   /** The messages that a stream should have sent, in order. */
   readonly expectedMessages: string[] = [];
 
-  clone(): LiveOrderModel {
-    const copy = new LiveOrderModel();
+  clone(): LiveOrderReferenceModel {
+    const copy = new LiveOrderReferenceModel();
     for (const [id, order] of this.orders) copy.orders.set(id, { ...order, events: [...order.events] });
     for (const till of this.finalTills) copy.finalTills.add(till);
     copy.expectedMessages.push(...this.expectedMessages);

@@ -24,7 +24,7 @@ type TestRequestArguments = Parameters<TestService["request"]>;
 export type PublishedOrderEvent = EventData<OrderEventType> & { type: OrderEventType };
 
 /** The order-live service for one test file, with a fake accounts service. */
-export interface TestOrderLive extends TestService {
+export interface TestOrderLiveService extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
   /** The broadcaster of a simulated second process on the same database, which receives no notifications. */
@@ -58,7 +58,7 @@ export function createPosPrincipal(overrides: Partial<Principal> = {}): { princi
   return { principal, locationId: principal.location?.id ?? "" };
 }
 
-export async function startTestOrderLive(variables: Record<string, string> = {}): Promise<TestOrderLive> {
+export async function startTestOrderLiveService(variables: Record<string, string> = {}): Promise<TestOrderLiveService> {
   const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();
@@ -78,14 +78,14 @@ export async function startTestOrderLive(variables: Record<string, string> = {})
     environment,
     accounts,
     broadcaster,
-    upsertOrders: (principal, ...orders) => upsertOrdersAt(service, principal, ...orders),
+    upsertOrders: (principal, ...orders) => sendOrderUpsertRequest(service, principal, ...orders),
     async listOrders(principal, query = "") {
       const response = await service.request("GET", `/v1/orders-live/${query}`, { principal });
       const text = await response.text();
       expect(response.status, text).toBe(200);
       return listPage.parse(JSON.parse(text));
     },
-    openStream: (principal, options) => openStreamAt(service, principal, options),
+    openStream: (principal, options) => openTestLiveOrderStream(service, principal, options),
     async requestProblem(...request) {
       const response = await service.request(...request);
       const text = await response.text();
@@ -130,7 +130,7 @@ export async function startTestOrderLive(variables: Record<string, string> = {})
   };
 }
 
-export async function upsertOrdersAt(
+export async function sendOrderUpsertRequest(
   service: TestService,
   principal: Principal,
   ...orders: OrderLiveInput[]
@@ -141,7 +141,7 @@ export async function upsertOrdersAt(
   return z.array(z.strictObject(OrderLive.shape)).parse(JSON.parse(text));
 }
 
-export async function openStreamAt(
+export async function openTestLiveOrderStream(
   service: TestService,
   principal: Principal,
   { query = "", lastEventId }: { query?: string; lastEventId?: string | undefined } = {},

@@ -37,7 +37,7 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
  * - totals of orders against prices of their products;
  * - totals of orders against amounts paid and left to pay.
  */
-export function findAccountingGaps(report: ReportV2, accountingData: TillAccountingData): AccountingImbalance[] {
+export function findAccountingImbalances(report: ReportV2, accountingData: TillAccountingData): AccountingImbalance[] {
   const gaps: AccountingImbalance[] = [];
   for (const { taxRate, taxable, tax, rounding } of computeSalesByVatRate(report, accountingData)) {
     if (Math.abs(rounding) <= maxRounding) continue;

@@ -1,7 +1,7 @@
 import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accounting-config";
 import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { isSettlingPayment } from "../calculation/reportable-orders.ts";
+import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import { computeSalesByVatRate } from "./find-accounting-gaps.ts";
 import { JournalEntryBuilder, type JournalLine } from "./journal.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
@@ -53,7 +53,7 @@ function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: Accou
     const account = isOnAccount ? config.unpaid : paymentAccount(config, { name, mode: paymentMode });
     const auxiliary = auxiliaryAccountOf(config, account);
     const method = name ?? paymentMode;
-    if (isSettlingPayment({ paymentType })) entry.debit(totalAmount, { account, auxiliary, text: method });
+    if (isPaymentReducingAmountDue({ paymentType })) entry.debit(totalAmount, { account, auxiliary, text: method });
     entry.debit(isTip ? totalAmount : tipsAmount, {
       account,
       auxiliary,
@@ -135,7 +135,7 @@ function expectedCash(report: ReportV2, initial: number): number {
   const amounts = [
     ...payments.map(({ paymentType, totalAmount, tipsAmount }) =>
       addAmounts(
-        isSettlingPayment({ paymentType }) || paymentType === "tip" ? totalAmount : 0,
+        isPaymentReducingAmountDue({ paymentType }) || paymentType === "tip" ? totalAmount : 0,
         paymentType === "tip" ? 0 : tipsAmount,
       ),
     ),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { CreateAccountingExport, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import type { CreateAccountingExportRequest, StartedAccountingExport } from "@pragma/contracts/accounting-export";
 import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
@@ -11,7 +11,7 @@ import { type AccountingConfigRow, findAccountingConfigRows } from "../queries/a
 import { countUnfinishedExportsOfOwner, insertAccountingExport } from "../queries/accounting-exports.ts";
 import { findLocationsOfTills } from "../queries/tills.ts";
 
-type LocatedExportItem = CreateAccountingExport[number] & { locationId: string };
+type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
 /**
  * Stores an export with the current state of its configs, and enqueues it. Tills of the same location, config and
@@ -23,7 +23,7 @@ type LocatedExportItem = CreateAccountingExport[number] & { locationId: string }
  */
 export async function requestAccountingExport(
   { db, pollExports, config: { EXPORTS_UNFINISHED_PER_LOCATION: maximum } }: ReportingContext,
-  { body, principal, context }: { body: CreateAccountingExport; principal: Principal; context: RequestContext },
+  { body, principal, context }: { body: CreateAccountingExportRequest; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = resolveItemLocations(body, principal);
   const id = randomUUID();
@@ -61,7 +61,10 @@ export async function requestAccountingExport(
 }
 
 /** Returns the items with their locations, and with ids in lower case. */
-function resolveItemLocations(body: CreateAccountingExport, { location, scopes }: Principal): LocatedExportItem[] {
+function resolveItemLocations(
+  body: CreateAccountingExportRequest,
+  { location, scopes }: Principal,
+): LocatedExportItem[] {
   const missingLocationIssues: RequestIssue[] = [];
   const forbiddenIndexes: number[] = [];
   const items = body.map((item, index) => {

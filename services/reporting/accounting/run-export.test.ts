@@ -14,9 +14,13 @@ import {
   releaseAccountingExportClaim,
   renewAccountingExportClaim,
 } from "../queries/accounting-exports.ts";
-import type { StoredTillReport } from "../queries/reports.ts";
+import type { StoredAccountingFigures } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
-import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import {
+  createPrincipalWithScopes,
+  startTestReporting,
+  type TestReportingService,
+} from "../testing/start-test-reporting.ts";
 import {
   createTestOrder,
   createTestPaymentRow,
@@ -26,7 +30,7 @@ import {
 import writeTillEntries from "./write-till-entries.ts";
 
 const principal = createPrincipalWithScopes("accounting:write");
-let service: TestReporting;
+let service: TestReportingService;
 let items: object[];
 beforeAll(async () => {
   service = await startTestReporting({ EXPORT_CLAIM_SECONDS: "10", DATABASE_POOL: "20" });
@@ -36,7 +40,7 @@ afterAll(() => service?.remove());
 
 /** Pushes a till for each of `tillFields`, and returns export items for them with a new config. */
 async function createExportItems(
-  { pushTills, request }: TestReporting,
+  { pushTills, request }: TestReportingService,
   tillFields: Partial<TillV2Input>[] = [{}],
 ): Promise<object[]> {
   const rows = { productRowList: [createTestProductRow()], paymentRowList: [createTestPaymentRow()] };
@@ -49,14 +53,14 @@ async function createExportItems(
   return tills.map(({ id }) => ({ tillId: id, accountingConfigId: config.id, accountingProvider: "INEXWEB" }));
 }
 
-async function startExport({ request }: TestReporting = service, body = items): Promise<string> {
+async function startExport({ request }: TestReportingService = service, body = items): Promise<string> {
   const response = await request("POST", "/v1/accounting/exports", { principal, body });
   return StartedAccountingExport.parse(await response.json()).id;
 }
 
 async function readExport(
   id: string,
-  { request }: Pick<TestReporting, "request"> = service,
+  { request }: Pick<TestReportingService, "request"> = service,
 ): Promise<AccountingExport> {
   return AccountingExport.parse(await (await request("GET", `/v1/accounting/exports/${id}`, { principal })).json());
 }
@@ -75,7 +79,7 @@ async function findAttempts(id: string, { db } = service): Promise<number> {
 /** Runs `work` while a table lock blocks every running export; `countRunning` returns how many are running. */
 async function whileExportsBlocked(
   work: (countRunning: () => Promise<number>) => Promise<void>,
-  { db }: Pick<TestReporting, "db"> = service,
+  { db }: Pick<TestReportingService, "db"> = service,
 ): Promise<void> {
   await db.sql.begin(async (tx) => {
     await tx`lock table reports in access exclusive mode`;
@@ -235,7 +239,7 @@ describe("an accounting export that exceeds the size limit", () => {
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
-    const stored = await testService.db.sql<StoredTillReport[]>`select v2, accounting_facts from reports`;
+    const stored = await testService.db.sql<StoredAccountingFigures[]>`select v2, accounting_facts from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
       writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });

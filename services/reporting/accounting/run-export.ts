@@ -12,20 +12,20 @@ import {
   type PlannedAccountingFile,
   releaseAccountingExportClaim,
   renewAccountingExportClaim,
-  type TillExportResult,
+  type TillAccountingExportResult,
 } from "../queries/accounting-exports.ts";
 import { findReportOfTill } from "../queries/reports.ts";
 import { fecFileFormats } from "./fec/file-formats.ts";
 import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
 import {
-  createTillExportFailure,
-  type FailedTillExport,
-  type WriteTillEntriesTask,
-  type WrittenTillEntries,
+  createFailedTillAccountingExport,
+  type EncodedTillJournal,
+  type FailedTillAccountingExport,
+  type TillJournalEntriesTask,
 } from "./write-till-entries.ts";
 
 interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config"> {
-  writer: WorkerPool<WriteTillEntriesTask, WrittenTillEntries | FailedTillExport>;
+  writer: WorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>;
 }
 
 /** An export fails after so many attempts. An expired claim counts as three: the export itself may crash processes. */
@@ -70,7 +70,7 @@ async function buildExport(
   claim: AccountingExportClaim,
   signal: AbortSignal,
 ): Promise<AccountingExportResult | undefined> {
-  const items: TillExportResult[] = [];
+  const items: TillAccountingExportResult[] = [];
   const files: AccountingExportResult["files"] = [];
   const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
   for (const planned of await findPlannedAccountingFiles(services.db.sql, claim.id)) {
@@ -82,7 +82,7 @@ async function buildExport(
   return { state: items.every((item) => item.state === "done") ? "done" : "failed", items, files };
 }
 
-const interruptedFailure = createTillExportFailure(
+const interruptedFailure = createFailedTillAccountingExport(
   "interrupted",
   "The export failed repeatedly. Nothing was exported.",
 );
@@ -100,7 +100,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
   const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
   const { claim, signal } = progress;
   const { number, provider } = planned;
-  const items: TillExportResult[] = [];
+  const items: TillAccountingExportResult[] = [];
   const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
   let entries = 0;
   let lastDay = "";
@@ -112,7 +112,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
     }
     if (items.length % tillsPerClaimRenewal === 0 && !(await renewAccountingExportClaim(db.sql, claim, { seconds })))
       return undefined;
-    let outcome: WrittenTillEntries | FailedTillExport;
+    let outcome: EncodedTillJournal | FailedTillAccountingExport;
     if (claim.attempt > maxAttempts) outcome = interruptedFailure;
     else if (progress.bytesLeft < 0) outcome = tooLargeFailure(maxBytes);
     else outcome = await writeTillInWorker(services, planned, { tillId, entriesBefore: entries });
@@ -140,7 +140,7 @@ async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
-): Promise<WrittenTillEntries | FailedTillExport> {
+): Promise<EncodedTillJournal | FailedTillAccountingExport> {
   try {
     const stored = await findReportOfTill(db.sql, { tillId, locationId });
     return await writer.run({ stored, provider, config, entriesBefore });
@@ -148,11 +148,14 @@ async function writeTillInWorker(
     if (error instanceof OutOfMemoryError) return tooLargeFailure(maxBytes);
     if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "till export failed");
-    return createTillExportFailure("internal_error", "The till could not be exported because of an internal error.");
+    return createFailedTillAccountingExport(
+      "internal_error",
+      "The till could not be exported because of an internal error.",
+    );
   }
 }
 
-function tooLargeFailure(maxBytes: number): FailedTillExport {
+function tooLargeFailure(maxBytes: number): FailedTillAccountingExport {
   const limitText = `The files of an export can have at most ${maxBytes} bytes in total`;
-  return createTillExportFailure("too_large", `${limitText}. Export this till with fewer other tills.`);
+  return createFailedTillAccountingExport("too_large", `${limitText}. Export this till with fewer other tills.`);
 }

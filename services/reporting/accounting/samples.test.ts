@@ -1,15 +1,15 @@
-import { ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import { ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
 import { computeReport } from "../calculation/compute-report.ts";
-import { readSample } from "../testing/read-sample.ts";
+import { readReportingSample } from "../testing/read-sample.ts";
 import { convertTillV1 } from "../till-v1-conversion/convert-till-v1.ts";
 import { computeTillAccountingData } from "./till-accounting-data.ts";
-import { createTillJournal } from "./write-till-entries.ts";
+import { buildTillJournalEntries } from "./write-till-entries.ts";
 
 function sampleTill(name: string): TillV2 {
-  const body = readSample(`${name}.till`);
+  const body = readReportingSample(`${name}.till`);
   if (name.endsWith("v2")) return TillV2.parse(body);
   const till = TillV1.parse(body);
   return convertTillV1(till, { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" });
@@ -19,10 +19,10 @@ it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("finds no gaps in the 
   const till = sampleTill(name);
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-  const { entries, gaps } = createTillJournal(
+  const { entries, gaps } = buildTillJournalEntries(
     report ?? expect.unreachable(),
     accountingData,
-    ReplaceAccountingConfig.parse({}),
+    ReplaceAccountingConfigRequest.parse({}),
   );
   expect(gaps).toBeNull();
   const credit = (account: string) =>

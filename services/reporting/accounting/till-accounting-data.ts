@@ -1,6 +1,10 @@
 import { addAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { isSettlingPayment, type ReportableOrder, toReportableOrders } from "../calculation/reportable-orders.ts";
+import {
+  isPaymentReducingAmountDue,
+  type ReportableOrder,
+  toReportableOrders,
+} from "../calculation/reportable-orders.ts";
 
 /**
  * The figures of a till that journal entries need in addition to its report, stored as JSON. Amounts are in minor
@@ -53,7 +57,7 @@ function totalsByVatRate(orders: ReportableOrder[]): TillAccountingData["salesBy
 }
 
 function settledAmount({ payments }: ReportableOrder): number {
-  return sum(payments.filter(isSettlingPayment).map(({ amount }) => amount));
+  return sum(payments.filter(isPaymentReducingAmountDue).map(({ amount }) => amount));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
@@ -12,17 +12,17 @@ import {
   createTestTill,
 } from "../testing/till-fixtures.ts";
 import { computeTillAccountingData } from "./till-accounting-data.ts";
-import { createTillJournal } from "./write-till-entries.ts";
+import { buildTillJournalEntries } from "./write-till-entries.ts";
 
-type Rules = z.input<typeof ReplaceAccountingConfig>;
+type Rules = z.input<typeof ReplaceAccountingConfigRequest>;
 type Orders = TillV2Input["orderList"];
 
 function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}) {
   const till = createTestTill(orders, fields);
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   if (!report) throw new Error("A till in training mode has no report.");
-  const config: AccountingRules = ReplaceAccountingConfig.parse(rules);
-  return createTillJournal(
+  const config: AccountingRules = ReplaceAccountingConfigRequest.parse(rules);
+  return buildTillJournalEntries(
     report,
     computeTillAccountingData(till, (instant) => instant.slice(0, 10)),
     config,

@@ -1,24 +1,24 @@
-import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
 import type { AccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { PlannedAccountingFile } from "../queries/accounting-exports.ts";
-import type { StoredTillReport } from "../queries/reports.ts";
+import type { StoredAccountingFigures } from "../queries/reports.ts";
 import { fecFileFormats } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
-import { findAccountingGaps } from "./find-accounting-gaps.ts";
+import { findAccountingImbalances } from "./find-accounting-gaps.ts";
 import type { JournalLine } from "./journal.ts";
 import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 /** The input of the thread that writes a till's entries; `stored` is undefined when the till has no report. */
-export interface WriteTillEntriesTask extends Pick<PlannedAccountingFile, "provider" | "config"> {
-  stored: StoredTillReport | undefined;
+export interface TillJournalEntriesTask extends Pick<PlannedAccountingFile, "provider" | "config"> {
+  stored: StoredAccountingFigures | undefined;
   /** The number of entries that precede the till's in the file. */
   entriesBefore: number;
 }
 
 /** The lines of a till for its file, encoded. */
-export interface WrittenTillEntries {
+export interface EncodedTillJournal {
   lines: Uint8Array;
   entries: number;
   day: string;
@@ -26,7 +26,7 @@ export interface WrittenTillEntries {
   failure: null;
 }
 
-export interface FailedTillExport {
+export interface FailedTillAccountingExport {
   failure: AccountingExportFailure;
 }
 
@@ -36,10 +36,11 @@ export default function writeTillEntries({
   provider,
   config,
   entriesBefore,
-}: WriteTillEntriesTask): WrittenTillEntries | FailedTillExport {
-  if (!stored) return createTillExportFailure("no_report", "The till has no report, because it is in training mode.");
+}: TillJournalEntriesTask): EncodedTillJournal | FailedTillAccountingExport {
+  if (!stored)
+    return createFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
   if (stored.accountingFacts === null) {
-    return createTillExportFailure(
+    return createFailedTillAccountingExport(
       "outdated_report",
       "The report lacks figures that exports need. Reprocess the till, then export it again.",
     );
@@ -47,18 +48,18 @@ export default function writeTillEntries({
   const report = JSON.parse(stored.v2) as ReportV2;
   const accountingData = JSON.parse(stored.accountingFacts) as TillAccountingData;
   // Parsing fills in the defaults of fields that were added to configs after this one was stored.
-  const rules: AccountingRules = ReplaceAccountingConfig.parse(JSON.parse(config));
-  const { entries, gaps } = createTillJournal(report, accountingData, rules);
-  if (!entries) return createTillExportFailure("unbalanced", "Debit and credit would differ: see gaps.", gaps);
+  const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
+  const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules);
+  if (!entries) return createFailedTillAccountingExport("unbalanced", "Debit and credit would differ: see gaps.", gaps);
   const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormats[provider]);
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
-export function createTillExportFailure(
+export function createFailedTillAccountingExport(
   code: AccountingExportFailure["code"],
   message: string,
   gaps: AccountingExportFailure["gaps"] = [],
-): FailedTillExport {
+): FailedTillAccountingExport {
   return { failure: { code, message, gaps } };
 }
 
@@ -69,8 +70,8 @@ export function createTillExportFailure(
  *
  * @throws Error when an entry is unbalanced although there are no gaps, which is a bug.
  */
-export function createTillJournal(report: ReportV2, accountingData: TillAccountingData, config: AccountingRules) {
-  const gaps = findAccountingGaps(report, accountingData);
+export function buildTillJournalEntries(report: ReportV2, accountingData: TillAccountingData, config: AccountingRules) {
+  const gaps = findAccountingImbalances(report, accountingData);
   if (gaps.length > 0) return { entries: null, gaps };
   const documentReference = `Z${report.reportNumber}`;
   const entries = [

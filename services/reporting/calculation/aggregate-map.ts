@@ -21,15 +21,15 @@ export class AggregateMap<Aggregate> {
  * Returns aggregates as reports list them. Aggregates with a quantity below 1 and only amounts of 0 are omitted. Any
  * other quantity below 1, which results from refunds, becomes 1.
  */
-export function toReportLines<Aggregate extends { quantity: number }>(
+export function toReportedAggregates<Aggregate extends { quantity: number }>(
   aggregates: Aggregate[],
   getAmounts: (aggregate: Aggregate) => number[],
 ): Aggregate[] {
   return aggregates
     .filter((aggregate) => aggregate.quantity >= 1 || getAmounts(aggregate).some((amount) => amount !== 0))
-    .map((aggregate) => ({ ...aggregate, quantity: atLeastOneUnit(aggregate.quantity) }));
+    .map((aggregate) => ({ ...aggregate, quantity: raiseQuantityToMinOne(aggregate.quantity) }));
 }
 
-export function atLeastOneUnit(quantity: number): number {
+export function raiseQuantityToMinOne(quantity: number): number {
   return Math.max(1, quantity);
 }

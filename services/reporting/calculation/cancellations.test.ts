@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 function computeCancellations(...orders: Parameters<typeof createTestOrder>[0][]) {
-  return computeTestReport(orders.map((order) => createTestOrder(order))).reportV2.reportCancellations;
+  return computeTestTillReport(orders.map((order) => createTestOrder(order))).reportV2.reportCancellations;
 }
 
 const canceled = { isCanceled: true, canceledReason: "Rupture" };

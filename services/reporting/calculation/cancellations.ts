@@ -1,9 +1,9 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addAmounts } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, toReportLines } from "./aggregate-map.ts";
+import { AggregateMap, toReportedAggregates } from "./aggregate-map.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
@@ -21,7 +21,7 @@ interface CanceledRow {
  */
 export function listCanceledRows(order: OrderData): CanceledRow[] {
   if (order.isTransferred) return [];
-  const rows = allProductRows(order).filter((row) => !row.isTransferred);
+  const rows = listOrderProductRows(order).filter((row) => !row.isTransferred);
   if (order.isCanceled) {
     return rows.map((row) => ({ row, reason: order.canceledReason, canceledAt: order.canceledAt }));
   }
@@ -48,5 +48,5 @@ export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
       group.amount = addAmounts(group.amount, row.totalRow);
     }
   }
-  return toReportLines(groups.values(), (group) => [group.amount]);
+  return toReportedAggregates(groups.values(), (group) => [group.amount]);
 }

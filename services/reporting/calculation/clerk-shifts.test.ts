@@ -1,6 +1,6 @@
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
   createTestDiscountRow,
   createTestOrder,
@@ -17,7 +17,7 @@ function computeShifts(
   clerkShiftList: TillV2Input["clerkShiftList"],
   ...orders: Parameters<typeof createTestOrder>[0][]
 ) {
-  return computeTestReport(
+  return computeTestTillReport(
     orders.map((order) => createTestOrder(order)),
     { clerkShiftList },
   ).reportV2.reportClerksShift;
@@ -194,7 +194,7 @@ describe("payments of a shift", () => {
 });
 
 test("V0 reports have the clerk and the times of each shift", () => {
-  const { reportV0 } = computeTestReport([], { clerkShiftList: [morning] });
+  const { reportV0 } = computeTestTillReport([], { clerkShiftList: [morning] });
   expect(reportV0.reportClerksShift).toEqual([
     { id: "alice", name: "Alice", clockInDate: `${day}T08:00:00.000Z`, clockOutDate: `${day}T15:00:00.000Z` },
   ]);

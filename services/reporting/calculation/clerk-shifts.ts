@@ -1,10 +1,10 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addAmounts } from "@pragma/contracts/money";
-import { allProductRows } from "@pragma/contracts/order-rows";
+import { listOrderProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
 import { listCanceledRows } from "./cancellations.ts";
-import { listValidatedDiscounts } from "./discounts.ts";
+import { listValidatedDiscountRows } from "./discounts.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
@@ -54,11 +54,11 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Reporta
   if (!isSale) return;
   figures.orderCount += 1;
   figures.guestCount = addAmounts(figures.guestCount, order.guestsCount);
-  for (const discount of rows.flatMap(({ row }) => listValidatedDiscounts(row))) {
+  for (const discount of rows.flatMap(({ row }) => listValidatedDiscountRows(row))) {
     figures.totalDiscount = addAmounts(figures.totalDiscount, discount.amount);
     figures.quantityDiscounted += 1;
   }
-  for (const row of allProductRows(order)) {
+  for (const row of listOrderProductRows(order)) {
     if (row.isLoss && !row.isCanceled && !row.isTransferred) figures.losses = addAmounts(figures.losses, row.totalRow);
   }
 }

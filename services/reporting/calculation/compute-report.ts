@@ -8,7 +8,7 @@ import { computeReportV2 } from "./report-v2.ts";
 import { toReportableOrders } from "./reportable-orders.ts";
 
 /** Version of the calculation. Increase it when a till yields other figures, so that reports can be recomputed. */
-export const currentReportVersion = 1;
+export const currentReportCalculationVersion = 1;
 
 /** A report and its orders in all API versions. */
 export interface ComputedReport {
@@ -39,7 +39,7 @@ export function computeReport(till: TillV2, { locationId }: { locationId: string
   if (till.isTraining) return null;
   const id = reportIdOfTill(till.id);
   const orders = toReportableOrders(till.orderList);
-  const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportVersion });
+  const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportCalculationVersion });
   const ids = { locationId, reportId: id };
   return {
     id,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestDiscountRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 function computeDiscounts(...rows: Parameters<typeof createTestProductRow>[0][]) {
   const order = createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) });
-  return computeTestReport([order]).reportV2.reportDiscounts;
+  return computeTestTillReport([order]).reportV2.reportDiscounts;
 }
 
 test("sums discounts on sales, with their VAT by tax", () => {
@@ -87,7 +87,7 @@ describe("the quantity of a discount", () => {
 });
 
 test.each(["pending", "cancelled"] as const)("ignores a %s discount", (status) => {
-  const { reportV2, reportV0, orders } = computeTestReport([
+  const { reportV2, reportV0, orders } = computeTestTillReport([
     createTestOrder({
       productRowList: [createTestProductRow({ discountRowList: [createTestDiscountRow({ status })] })],
     }),
@@ -111,7 +111,7 @@ test("treats null as a distinct name and id", () => {
 });
 
 test("combines gifts and other discounts in V0 reports", () => {
-  const { reportV0 } = computeTestReport([
+  const { reportV0 } = computeTestTillReport([
     createTestOrder({
       productRowList: [
         createTestProductRow({ discountRowList: [createTestDiscountRow()] }),

@@ -16,7 +16,7 @@ interface DiscountGroup {
 }
 
 /** Returns the validated discounts of a product row; others do not count. */
-export function listValidatedDiscounts(row: ProductRow): DiscountRow[] {
+export function listValidatedDiscountRows(row: ProductRow): DiscountRow[] {
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
@@ -25,7 +25,7 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {
     const gifted = row.totalRow === 0;
-    for (const { name, discountId, discountGroupId, amount } of listValidatedDiscounts(row)) {
+    for (const { name, discountId, discountGroupId, amount } of listValidatedDiscountRows(row)) {
       const { discount, distinctDiscounts, taxes } = groups.getOrCreate([name, discountId, gifted], () => ({
         discount: { discountName: name, discountValue: 0, discountCatalogId: discountId, vatAmount: 0, gifted },
         distinctDiscounts: new Set(),
@@ -63,7 +63,7 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
 export function groupDiscountsV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {
-    for (const { name, discountId, amount } of listValidatedDiscounts(row)) {
+    for (const { name, discountId, amount } of listValidatedDiscountRows(row)) {
       const group = groups.getOrCreate([name, discountId], () => ({
         discountName: name,
         discountValue: 0,

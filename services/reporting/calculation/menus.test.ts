@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 const starter = { menuStepName: "Entrée", menuStepIndex: 0, name: "Soupe" };
 const main = { menuStepName: "Plat", menuStepIndex: 1, name: "Pizza" };
 
 function computeMenus(...menus: Parameters<typeof createTestMenuRow>[0][]) {
-  return computeTestReport([createTestOrder({ menuRowList: menus.map((menu) => createTestMenuRow(menu)) })]).reportV2
-    .reportMenus;
+  return computeTestTillReport([createTestOrder({ menuRowList: menus.map((menu) => createTestMenuRow(menu)) })])
+    .reportV2.reportMenus;
 }
 
 test("sums sold menus, with their steps in the order of courses", () => {

@@ -1,8 +1,8 @@
 import { addAmounts } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, atLeastOneUnit, toReportLines } from "./aggregate-map.ts";
-import { type SoldMenu, soldQuantity } from "./reportable-orders.ts";
+import { AggregateMap, raiseQuantityToMinOne, toReportedAggregates } from "./aggregate-map.ts";
+import { computeSoldQuantity, type SoldMenu } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
 
@@ -22,7 +22,7 @@ interface StepGroup {
 }
 
 /** Groups sold menus by catalog id and name, with the products chosen in each step. */
-export function groupMenus(menus: SoldMenu[]): Menu[] {
+export function groupSoldMenus(menus: SoldMenu[]): Menu[] {
   const groups = new AggregateMap<MenuGroup>();
   for (const { menuRow, rows } of menus) {
     const group = groups.getOrCreate([menuRow.menuId, menuRow.name], () => ({
@@ -39,7 +39,9 @@ export function groupMenus(menus: SoldMenu[]): Menu[] {
       addToStep(row, group.steps);
     }
   }
-  return toReportLines(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(toReportMenu);
+  return toReportedAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
+    toReportMenu,
+  );
 }
 
 function addToStep(row: ProductRow, steps: AggregateMap<StepGroup>): void {
@@ -50,8 +52,8 @@ function addToStep(row: ProductRow, steps: AggregateMap<StepGroup>): void {
     products: new AggregateMap(),
   }));
   const product = step.products.getOrCreate([row.name], () => ({ name: row.name, quantity: 0 }));
-  step.quantity = addAmounts(step.quantity, soldQuantity(row));
-  product.quantity = addAmounts(product.quantity, soldQuantity(row));
+  step.quantity = addAmounts(step.quantity, computeSoldQuantity(row));
+  product.quantity = addAmounts(product.quantity, computeSoldQuantity(row));
 }
 
 function toReportMenu({ name, quantity, totalExcludingTax, totalSales, steps }: MenuGroup): Menu {
@@ -64,8 +66,10 @@ function toReportMenu({ name, quantity, totalExcludingTax, totalSales, steps }: 
     totalSales,
     steps: orderedSteps.map((step) => ({
       stepName: step.stepName,
-      quantity: atLeastOneUnit(step.quantity),
-      products: step.products.values().map((product) => ({ ...product, quantity: atLeastOneUnit(product.quantity) })),
+      quantity: raiseQuantityToMinOne(step.quantity),
+      products: step.products
+        .values()
+        .map((product) => ({ ...product, quantity: raiseQuantityToMinOne(product.quantity) })),
     })),
   };
 }

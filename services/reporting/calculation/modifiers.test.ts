@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
   createTestMenuRow,
   createTestModifierRow,
@@ -8,8 +8,8 @@ import {
 } from "../testing/till-fixtures.ts";
 
 function computeModifiers(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  return computeTestReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })]).reportV2
-    .reportModifiers;
+  return computeTestTillReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })])
+    .reportV2.reportModifiers;
 }
 
 test("sums the quantity of products with a modifier, and its amount for each of them", () => {
@@ -69,5 +69,5 @@ test("counts modifiers of products in menus", () => {
   const menu = createTestMenuRow({
     productRowList: [createTestProductRow({ modifierRowList: [createTestModifierRow()] })],
   });
-  expect(computeTestReport([createTestOrder({ menuRowList: [menu] })]).reportV2.reportModifiers).toHaveLength(1);
+  expect(computeTestTillReport([createTestOrder({ menuRowList: [menu] })]).reportV2.reportModifiers).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
   createTestDiscountRow,
   createTestMenuRow,
@@ -10,7 +10,7 @@ import {
 } from "../testing/till-fixtures.ts";
 
 function computeOrderV1(fields: Parameters<typeof createTestOrder>[0]) {
-  const order = computeTestReport([createTestOrder(fields)]).orders[0]?.v1;
+  const order = computeTestTillReport([createTestOrder(fields)]).orders[0]?.v1;
   if (!order) throw new Error("The till has no order.");
   return order;
 }

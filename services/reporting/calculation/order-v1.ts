@@ -2,8 +2,8 @@ import { percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import { listValidatedDiscounts } from "./discounts.ts";
-import { isSettlingPayment } from "./reportable-orders.ts";
+import { listValidatedDiscountRows } from "./discounts.ts";
+import { isPaymentReducingAmountDue } from "./reportable-orders.ts";
 
 /** An order of `/v1/orders/` before it is stored, so without timestamps. */
 export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
@@ -37,7 +37,7 @@ export function toOrderV1(
       amount: totalRow,
       items: productRowList.map(toItemV1),
     })),
-    payments: payments.filter(isSettlingPayment).map(({ name, amount, paymentId }) => ({
+    payments: payments.filter(isPaymentReducingAmountDue).map(({ name, amount, paymentId }) => ({
       paymentName: name,
       paymentAmount: amount,
       paymentCatalogId: paymentId,
@@ -69,7 +69,7 @@ function toItemV1(row: ProductRow): OrderV1["items"][number] {
     isTransferred: row.isTransferred,
     transferReason: row.transferredTo,
     cancelReason: row.canceledReason,
-    discountsApplied: listValidatedDiscounts(row).map(({ name, amount, discountId }) => ({
+    discountsApplied: listValidatedDiscountRows(row).map(({ name, amount, discountId }) => ({
       discountName: name,
       discountValue: amount,
       discountCatalogId: discountId,

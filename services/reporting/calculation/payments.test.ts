@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestOrder, createTestPaymentRow } from "../testing/till-fixtures.ts";
 
 function computeRecordedPayments(...payments: Parameters<typeof createTestPaymentRow>[0][]) {
   const paymentRowList = payments.map((payment) => createTestPaymentRow(payment));
-  return computeTestReport([createTestOrder({ paymentRowList })]).reportV2.reportRecordedPayments;
+  return computeTestTillReport([createTestOrder({ paymentRowList })]).reportV2.reportRecordedPayments;
 }
 
 test("sums payments, change and tips by name, mode and type", () => {
@@ -53,7 +53,7 @@ test("lists a payment of 0, and a refund with a negative amount", () => {
 });
 
 test.each([{ isCanceled: true }, { isTransferred: true }])("counts the payment of an order with %o", (state) => {
-  const { reportV2, orders } = computeTestReport([
+  const { reportV2, orders } = computeTestTillReport([
     createTestOrder({ ...state, paymentRowList: [createTestPaymentRow()] }),
   ]);
   expect(reportV2.reportRecordedPayments[0]).toMatchObject({ quantity: 1, totalAmount: 1100 });
@@ -62,7 +62,7 @@ test.each([{ isCanceled: true }, { isTransferred: true }])("counts the payment o
 
 test("sums declared payments by name, mode and catalog id, even if the sum is 0", () => {
   const cash = { paymentName: "Espèces", paymentMode: "cash", paymentId: "cash", quantity: 3 } as const;
-  const { reportV2, reportV0 } = computeTestReport([], {
+  const { reportV2, reportV0 } = computeTestTillReport([], {
     declaredPaymentList: [
       { ...cash, paymentAmount: 1000 },
       { ...cash, paymentAmount: 0, paymentId: null },
@@ -90,7 +90,7 @@ test("lists each cash movement, even if two are equal", () => {
     type: "cash-out",
     recordedAt: "2026-05-29T11:00:00+02:00",
   } as const;
-  const { reportV2, reportV0 } = computeTestReport([], { financialMovementList: [movement, movement] });
+  const { reportV2, reportV0 } = computeTestTillReport([], { financialMovementList: [movement, movement] });
   expect(reportV2.reportEntries).toHaveLength(2);
   expect(reportV2.reportEntries[0]).toEqual({
     entryCatalogId: "m",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 function computeProducts(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  return computeTestReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })]).reportV2
-    .reportProducts;
+  return computeTestTillReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })])
+    .reportV2.reportProducts;
 }
 
 test("sums the declared amounts of each product", () => {
@@ -103,7 +103,7 @@ test("separates products in menus in V2 reports, and combines them with the othe
     productRowList: [createTestProductRow()],
     menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ totalRow: 900, taxableAmount: 818 })] })],
   });
-  const { reportV2, reportV0 } = computeTestReport([order]);
+  const { reportV2, reportV0 } = computeTestTillReport([order]);
   expect(reportV2.reportProducts.map(({ inMenu, productSales }) => [inMenu, productSales])).toEqual([
     [false, 1100],
     [true, 900],

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 test("replaces null texts with empty strings except note, address2 and logoUrl, and null balances with 0", () => {
-  const { reportV2, reportV0 } = computeTestReport([], { country: null });
+  const { reportV2, reportV0 } = computeTestTillReport([], { country: null });
   const texts = {
     deviceName: "",
     deviceIdentifier: "",
@@ -36,13 +36,13 @@ test("replaces null texts with empty strings except note, address2 and logoUrl, 
 });
 
 test("defaults the country to France", () => {
-  const { reportV2, reportV0 } = computeTestReport([]);
+  const { reportV2, reportV0 } = computeTestTillReport([]);
   expect(reportV2.country).toBe("France");
   expect(reportV0.reportHeaderInfo.headerCountry).toBe("France");
 });
 
 test("uses the establishment for the header of V0 reports", () => {
-  const { reportV0 } = computeTestReport([], {
+  const { reportV0 } = computeTestTillReport([], {
     establishmentName: "Bistro",
     customHeader: "Bienvenue",
     customFooter: "Merci",
@@ -62,7 +62,7 @@ test("uses the establishment for the header of V0 reports", () => {
 test("derives the same report id from every notation of the till id", () => {
   const id = "5F67B799-163E-4208-82C1-BE6C4C4006C3";
   for (const tillId of [id, `s${id}`, id.toLowerCase()]) {
-    expect(computeTestReport([], { id: tillId })).toMatchObject({
+    expect(computeTestTillReport([], { id: tillId })).toMatchObject({
       id: "1d5999d4-97fa-5579-a234-d60e0f358e57",
       reportV2: { tillId: id.toLowerCase(), reportVersion: 1 },
     });
@@ -77,7 +77,7 @@ test("lists orders that are not sales, with their totals", () => {
     tableName: "7",
     operatorName: "Chloé",
   });
-  expect(computeTestReport([order]).reportV2.orders).toEqual([
+  expect(computeTestTillReport([order]).reportV2.orders).toEqual([
     {
       id: order.id,
       roomName: null,
@@ -96,11 +96,11 @@ test("sums the largest amounts of the longest till exactly", () => {
     createTestProductRow({ totalRow: maxAmount, taxableAmount: maxAmount - 1, taxAmount: 1 }),
   );
   const orders = Array.from({ length: 16 }, () => createTestOrder({ productRowList: rows }));
-  expect(computeTestReport(orders).reportV2.reportProducts[0]?.productSales).toBe(80_000 * maxAmount);
+  expect(computeTestTillReport(orders).reportV2.reportProducts[0]?.productSales).toBe(80_000 * maxAmount);
 });
 
 test("yields the same report for the same till", () => {
   const till = { id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" };
   const orders = [createTestOrder({ productRowList: [createTestProductRow()] })];
-  expect(JSON.stringify(computeTestReport(orders, till))).toBe(JSON.stringify(computeTestReport(orders, till)));
+  expect(JSON.stringify(computeTestTillReport(orders, till))).toBe(JSON.stringify(computeTestTillReport(orders, till)));
 });

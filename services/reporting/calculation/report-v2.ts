@@ -1,15 +1,15 @@
 import { addAmounts, multiplyAmount, percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { AggregateMap, toReportLines } from "./aggregate-map.ts";
+import { AggregateMap, toReportedAggregates } from "./aggregate-map.ts";
 import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShifts } from "./clerk-shifts.ts";
 import { groupDiscounts } from "./discounts.ts";
-import { groupMenus } from "./menus.ts";
+import { groupSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
-import { type ReportableOrder, type SoldProductRow, soldQuantity } from "./reportable-orders.ts";
+import { computeSoldQuantity, type ReportableOrder, type SoldProductRow } from "./reportable-orders.ts";
 
 /** The identifying fields of a report, and the version of its calculation. */
 export interface ReportIdentity {
@@ -64,7 +64,7 @@ export function computeReportV2(till: TillV2, orders: ReportableOrder[], identit
     reportClerksShift: computeClerkShifts(till.clerkShiftList, orders),
     reportPayments: groupDeclaredPayments(till.declaredPaymentList),
     reportRooms: groupRooms(sales),
-    reportMenus: groupMenus(orders.flatMap((order) => order.menus)),
+    reportMenus: groupSoldMenus(orders.flatMap((order) => order.menus)),
     reportTaxes: groupTaxes(rows),
     orders: orders.map(({ order: { id, roomName, openedAt, closedAt, tableName, operatorName, total } }) => ({
       id,
@@ -97,7 +97,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
     group.changeAmount = addAmounts(group.changeAmount, payment.changeAmount);
     group.tipsAmount = addAmounts(group.tipsAmount, payment.tipAmount ?? 0);
   }
-  return toReportLines(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
+  return toReportedAggregates(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
 }
 
 /** Groups modifiers of sold products by group and name: the number of products with them, and their share of sales. */
@@ -106,11 +106,11 @@ function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   for (const { row } of rows) {
     for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
       const group = groups.getOrCreate([groupName, name], () => ({ quantity: 0, groupName, amount: 0, name }));
-      group.quantity = addAmounts(group.quantity, soldQuantity(row));
+      group.quantity = addAmounts(group.quantity, computeSoldQuantity(row));
       group.amount = addAmounts(group.amount, multiplyAmount(amount, row.quantity));
     }
   }
-  return toReportLines(groups.values(), (group) => [group.amount]);
+  return toReportedAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /** Groups payments declared by the point of sale by name, mode and catalog id. */
@@ -191,7 +191,7 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
       group.amount = addAmounts(group.amount, row.totalRow);
     }
   }
-  return toReportLines(groups.values(), (group) => [group.amount]);
+  return toReportedAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /**
@@ -200,7 +200,7 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
  */
 function listTransferredRows(order: OrderData): { row: ProductRow; destination: string | null }[] {
   if (order.isCanceled) return [];
-  const rows = allProductRows(order).filter((row) => !row.isCanceled);
+  const rows = listOrderProductRows(order).filter((row) => !row.isCanceled);
   if (order.isTransferred) return rows.map((row) => ({ row, destination: order.transferredTo }));
   return rows.filter((row) => row.isTransferred).map((row) => ({ row, destination: row.transferredTo }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
   createTestMenuRow,
   createTestOrder,
@@ -18,7 +18,7 @@ describe("an order in training mode", () => {
     paymentRowList: [createTestPaymentRow()],
     operatorId: "alice",
   });
-  const { reportV2, reportV0, orders } = computeTestReport([training], {
+  const { reportV2, reportV0, orders } = computeTestTillReport([training], {
     clerkShiftList: [{ id: "alice", clockInDate: null, clockOutDate: null }],
   });
 
@@ -39,7 +39,7 @@ test.each([
   ["canceled and transferred", { isCanceled: true, isTransferred: true }],
 ])("lists an order that was %s, but does not count it as a sale", (_, state) => {
   const order = createTestOrder({ ...saleFields, ...state, productRowList: [createTestProductRow()] });
-  const { reportV2, reportV0, orders } = computeTestReport([order]);
+  const { reportV2, reportV0, orders } = computeTestTillReport([order]);
   expect(reportV2).toMatchObject({
     totalSales: 0,
     guestsNumber: 0,
@@ -53,7 +53,7 @@ test.each([
 });
 
 test("uses the declared total of an order as the sale, even if its rows differ", () => {
-  const { reportV2 } = computeTestReport([
+  const { reportV2 } = computeTestTillReport([
     createTestOrder({ ...saleFields, total: 999, productRowList: [createTestProductRow(), createTestProductRow()] }),
   ]);
   expect(reportV2.totalSales).toBe(999);
@@ -64,7 +64,7 @@ test.each([
   ["transferred", { isTransferred: true }],
   ["lost", { isLoss: true }],
 ])("does not count a row that was %s as a sale", (_, state) => {
-  const { reportV2 } = computeTestReport([createTestOrder({ productRowList: [createTestProductRow(state)] })]);
+  const { reportV2 } = computeTestTillReport([createTestOrder({ productRowList: [createTestProductRow(state)] })]);
   expect(reportV2).toMatchObject({ reportProducts: [], reportTaxes: [], reportModifiers: [], reportDiscounts: [] });
 });
 
@@ -73,7 +73,7 @@ test("does not count a menu without products, or with canceled and lost products
     productRowList: [createTestProductRow({ isCanceled: true }), createTestProductRow({ isLoss: true })],
   });
   expect(
-    computeTestReport([createTestOrder({ menuRowList: [menu, createTestMenuRow()] })]).reportV2.reportMenus,
+    computeTestTillReport([createTestOrder({ menuRowList: [menu, createTestMenuRow()] })]).reportV2.reportMenus,
   ).toEqual([]);
 });
 
@@ -85,6 +85,6 @@ test("lists products of each order outside menus before those in menus", () => {
   const second = createTestOrder({
     productRowList: [createTestProductRow({ name: "C" }), createTestProductRow({ name: "A" })],
   });
-  const names = computeTestReport([first, second]).reportV2.reportProducts.map((product) => product.productName);
+  const names = computeTestTillReport([first, second]).reportV2.reportProducts.map((product) => product.productName);
   expect(names).toEqual(["A", "B", "C"]);
 });

@@ -1,5 +1,5 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { isSoldRow, type MenuRow, type PaymentRow, type ProductRow } from "@pragma/contracts/order-rows";
+import { isSoldProductRow, type MenuRow, type PaymentRow, type ProductRow } from "@pragma/contracts/order-rows";
 
 /** A menu of an order, with the product rows that count as sales. */
 export interface SoldMenu {
@@ -35,14 +35,16 @@ export function toReportableOrders(orders: OrderData[]): ReportableOrder[] {
 }
 
 /** Returns what a row adds to a quantity: 0 for the child of a split bill, whose parent counts for both. */
-export function soldQuantity(row: ProductRow): number {
+export function computeSoldQuantity(row: ProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
 }
 
 function toReportableOrder(order: OrderData): ReportableOrder {
   const isSale = !order.isCanceled && !order.isTransferred;
   const menus = isSale ? order.menuRowList.map(toSoldMenu).filter((menu) => menu.rows.length > 0) : [];
-  const rowsOutsideMenus = isSale ? order.productRowList.filter(isSoldRow).map((row) => ({ row, inMenu: false })) : [];
+  const rowsOutsideMenus = isSale
+    ? order.productRowList.filter(isSoldProductRow).map((row) => ({ row, inMenu: false }))
+    : [];
   return {
     order,
     isSale,
@@ -53,10 +55,10 @@ function toReportableOrder(order: OrderData): ReportableOrder {
 }
 
 function toSoldMenu(menuRow: MenuRow): SoldMenu {
-  return { menuRow, rows: menuRow.productRowList.filter(isSoldRow) };
+  return { menuRow, rows: menuRow.productRowList.filter(isSoldProductRow) };
 }
 
 /** Whether a payment reduces what is left to pay of an order. */
-export function isSettlingPayment({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
+export function isPaymentReducingAmountDue({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
   return paymentType === "payment" || paymentType === "customerAccount";
 }

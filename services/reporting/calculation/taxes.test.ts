@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 function computeTaxes(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  return computeTestReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })]).reportV2
-    .reportTaxes;
+  return computeTestTillReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })])
+    .reportV2.reportTaxes;
 }
 
 test("sums the declared tax by name and rate, with the catalog id of the first row", () => {

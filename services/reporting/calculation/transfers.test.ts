@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { computeTestReport } from "../testing/compute-test-report.ts";
+import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
 function computeTransfers(...orders: Parameters<typeof createTestOrder>[0][]) {
-  return computeTestReport(orders.map((order) => createTestOrder(order))).reportV2.reportTransferred;
+  return computeTestTillReport(orders.map((order) => createTestOrder(order))).reportV2.reportTransferred;
 }
 
 const transferredFields = { isTransferred: true, transferredTo: "Table 12" };

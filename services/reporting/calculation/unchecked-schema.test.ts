@@ -1,7 +1,7 @@
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
-import { readSample } from "../testing/read-sample.ts";
+import { readReportingSample } from "../testing/read-sample.ts";
 import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 type FieldChange = (name: string, value: unknown) => [string, unknown][];
@@ -36,13 +36,13 @@ it.each(sampleTills.flatMap((name) => Object.keys(notations).map((notation) => [
   "converts %s, %s, as the schema with checks does",
   (name, notation) => {
     const schema = name.endsWith("v1") ? TillV1 : TillV2;
-    const till = changeFields(readSample(`${name}.till`), notations[notation] as FieldChange);
+    const till = changeFields(readReportingSample(`${name}.till`), notations[notation] as FieldChange);
     expect(toUncheckedSchema<typeof TillV1 | typeof TillV2>(schema).parse(till)).toEqual(schema.parse(till));
   },
 );
 
 it("accepts values that the schema rejects", () => {
-  const till = { ...(readSample("small-v2.till") as TillV2), reportNumber: -1 };
+  const till = { ...(readReportingSample("small-v2.till") as TillV2), reportNumber: -1 };
   expect(TillV2.safeParse(till).success).toBe(false);
   expect(toUncheckedSchema(TillV2).parse(till).reportNumber).toBe(-1);
 });

@@ -4,12 +4,16 @@ import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingConfig } from "../config.ts";
 import { advanceTillRevision } from "../queries/tills.ts";
-import { requestErasureOfTillsPushedBefore } from "../request-erasure.ts";
-import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { requestTillDataErasureBefore } from "../request-erasure.ts";
+import {
+  createPrincipalWithScopes,
+  startTestReporting,
+  type TestReportingService,
+} from "../testing/start-test-reporting.ts";
 import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
 import { eraseExpiredPersonalData } from "./erase-expired-personal-data.ts";
 
-let service: TestReporting;
+let service: TestReportingService;
 beforeAll(async () => {
   service = await startTestReporting();
 });
@@ -51,7 +55,7 @@ describe("the task that erases expired personal data", () => {
     let erasure: Promise<number> | undefined;
     await service.db.transaction(async (tx) => {
       await advanceTillRevision(tx, { ...replacement, tillId: till.id, locationId: location.id });
-      erasure = requestErasureOfTillsPushedBefore(service.db, { locationId: location.id, before });
+      erasure = requestTillDataErasureBefore(service.db, { locationId: location.id, before });
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`
           select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingContext } from "../context.ts";
-import { requestErasureOfTillsPushedBefore } from "../request-erasure.ts";
+import { requestTillDataErasureBefore } from "../request-erasure.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -11,7 +11,7 @@ export const eraseExpiredPersonalData: PeriodicTask<Pick<ReportingContext, "db" 
   async run({ db, log, config: { PERSONAL_DATA_KEPT_DAYS: days } }, context) {
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();
-    const tills = await requestErasureOfTillsPushedBefore(db, { before, traceparent: context?.traceparent });
+    const tills = await requestTillDataErasureBefore(db, { before, traceparent: context?.traceparent });
     if (tills > 0) log.info({ tills }, "requested erasure of expired personal data");
   },
 };

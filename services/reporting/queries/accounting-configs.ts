@@ -1,5 +1,5 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type PageRange, type PageResult, toCreatedAtPosition } from "@pragma/runtime/http/page-response";
+import { type PageRange, type PageResult, toCreatedAtCursor } from "@pragma/runtime/http/page-response";
 
 /** A row of `accounting_configs`; `body` is the response as JSON text. */
 export interface AccountingConfigRow {
@@ -77,7 +77,7 @@ export async function findAccountingConfigPage(
   return {
     items: rows.map(({ body }) => body),
     total: totalRow.total,
-    last: last ? toCreatedAtPosition(last) : null,
+    last: last ? toCreatedAtCursor(last) : null,
   };
 }
 

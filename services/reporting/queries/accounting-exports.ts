@@ -1,7 +1,7 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
 import {
+  acquireTransactionLock,
   type Database,
-  lockUntilCommit,
   type SqlClient,
   type SqlTransaction,
   toRecordsetParameter,
@@ -184,7 +184,7 @@ export async function countUnfinishedExportsOfOwner(
   owner: Pick<NewAccountingExport, "locationId" | "keyId">,
 ) {
   const id = owner.locationId ?? owner.keyId;
-  await lockUntilCommit(tx, db, `exports of ${id}`);
+  await acquireTransactionLock(tx, db, `exports of ${id}`);
   const [row] = await tx<[{ count: number }]>`
     select count(*) from accounting_exports
     where state in ('pending', 'running') and coalesce(location_id, key_id) = ${id}`;
@@ -204,11 +204,11 @@ export async function listUnfinishedAccountingExports(sql: SqlClient, limit: num
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
-export type TillExportResult = Pick<AccountingExportItemRow, "position" | "state" | "failure">;
+export type TillAccountingExportResult = Pick<AccountingExportItemRow, "position" | "state" | "failure">;
 
 export interface AccountingExportResult {
   state: "done" | "failed";
-  items: TillExportResult[];
+  items: TillAccountingExportResult[];
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
 }
 

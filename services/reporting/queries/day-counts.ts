@@ -11,7 +11,7 @@ interface DayCountChange {
 }
 
 /** Updates the counts of reports or orders by day. The caller must hold the location's lock. */
-export async function adjustDayCounts(
+export async function adjustReportingDayCounts(
   tx: SqlTransaction,
   { locationId, kind, before, after }: DayCountChange,
 ): Promise<void> {

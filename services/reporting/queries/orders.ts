@@ -1,6 +1,6 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-export interface OrderRow {
+export interface OrderTableRow {
   id: string;
   reportId: string;
   day: string;
@@ -24,7 +24,7 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
 }
 
 /** Returns the day of each of these orders that is current, that is, listed and readable. */
-export async function findCurrentOrderDays(
+export async function findDaysOfCurrentOrders(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
 ): Promise<string[]> {
@@ -48,7 +48,7 @@ export async function findOrderCreationTimes(
 /** Replaces a till's orders. Orders that other tills contain are not current until `assignOrdersToLatestTill` runs. */
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
-  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
+  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderTableRow[] },
 ): Promise<void> {
   await tx`delete from orders where till_id = ${tillId}`;
   const ids = rows.map(({ id }) => id);

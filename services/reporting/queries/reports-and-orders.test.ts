@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
-import { adjustDayCounts } from "./day-counts.ts";
-import { findReportOrOrderPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
+import { startTestReporting, type TestReportingService } from "../testing/start-test-reporting.ts";
+import { adjustReportingDayCounts } from "./day-counts.ts";
+import { findReportOrOrderListPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
 
 const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
 const locationId = randomUUID();
-let service: TestReporting;
+let service: TestReportingService;
 /** Every order, newest first. */
 let allOrders: ReportOrOrderPosition[];
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const removed = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
-    await adjustDayCounts(tx, { locationId, kind: "order", before: removed.map(({ day }) => day), after: [] });
+    await adjustReportingDayCounts(tx, { locationId, kind: "order", before: removed.map(({ day }) => day), after: [] });
   });
   allOrders = await service.db.sql<ReportOrOrderPosition[]>`
     select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at from orders
@@ -37,7 +37,7 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
         now(), now(), now(), '', '"' || id || '"', ''
       from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as generated
       returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-    await adjustDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
+    await adjustReportingDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
     return orders;
   });
 }
@@ -47,7 +47,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   const ids: string[] = [];
   for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
     // Each body has 38 bytes.
-    const page = await findReportOrOrderPage(service.db, filter, {
+    const page = await findReportOrOrderListPage(service.db, filter, {
       after,
       offset: 0,
       limit: 100,
@@ -60,7 +60,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   }
   expect(ids).toEqual(allOrders.slice(0, ids.length).map(({ id }) => id));
   const small = { after: null, offset: 5, limit: 100, body: "v1", maxBytes: 1 };
-  expect(await findReportOrOrderPage(service.db, filter, small)).toMatchObject({
+  expect(await findReportOrOrderListPage(service.db, filter, small)).toMatchObject({
     items: [Buffer.from(`"${allOrders[5]?.id}"`)],
   });
 });
@@ -79,7 +79,7 @@ describe.each([
       .map(({ id }) => id);
     const filter = { locationId, kind: "order" as const, since, until, reportId: null };
     const page = ({ index = 0, after = null }: { index?: number; after?: ReportOrOrderPosition | null }) =>
-      findReportOrOrderPage(service.db, filter, {
+      findReportOrOrderListPage(service.db, filter, {
         after,
         offset: index * size,
         limit: size,

@@ -37,7 +37,7 @@ const latestDay = "9999-12-31";
  * Totals, and the day on which a page starts, come from `day_counts`. So an offset skips only index entries of one day
  * or of one report.
  */
-export async function findReportOrOrderPage(
+export async function findReportOrOrderListPage(
   { sql }: Database,
   filter: ReportOrOrderFilter,
   { after, offset, limit, body, maxBytes }: ReportOrOrderPageRange,

@@ -41,7 +41,7 @@ export async function deleteReportOfTill(tx: SqlTransaction, tillId: string): Pr
 }
 
 /** Returns the data of the `report.finalized` event of a report; undefined when the report does not exist. */
-export async function findReportFinalizedData(
+export async function findReportFinalizedEventData(
   tx: SqlTransaction,
   id: string,
 ): Promise<EventData<"report.finalized"> | undefined> {
@@ -50,7 +50,7 @@ export async function findReportFinalizedData(
 }
 
 /** The stored figures of a till that journal entries need; `accountingFacts` is null for reports older than exports. */
-export interface StoredTillReport {
+export interface StoredAccountingFigures {
   v2: string;
   accountingFacts: string | null;
 }
@@ -58,8 +58,8 @@ export interface StoredTillReport {
 export async function findReportOfTill(
   sql: SqlClient,
   { tillId, locationId }: { tillId: string; locationId: string },
-): Promise<StoredTillReport | undefined> {
-  const [row] = await sql<StoredTillReport[]>`
+): Promise<StoredAccountingFigures | undefined> {
+  const [row] = await sql<StoredAccountingFigures[]>`
     select v2, accounting_facts from reports where till_id = ${tillId} and location_id = ${locationId}`;
   return row;
 }

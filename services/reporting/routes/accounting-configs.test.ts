@@ -3,9 +3,13 @@ import { AccountingConfig } from "@pragma/contracts/accounting-config";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import {
+  createPrincipalWithScopes,
+  startTestReporting,
+  type TestReportingService,
+} from "../testing/start-test-reporting.ts";
 
-let service: TestReporting;
+let service: TestReportingService;
 beforeAll(async () => {
   service = await startTestReporting();
 });

@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import {
   AccountingConfig,
   type AccountingRules,
-  CreateAccountingConfig,
-  ReplaceAccountingConfig,
+  CreateAccountingConfigRequest,
+  ReplaceAccountingConfigRequest,
 } from "@pragma/contracts/accounting-config";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createdAtPositionSchema, largePageResponse } from "@pragma/runtime/http/page-response";
+import { createdAtPositionSchema, createLargePageResponse } from "@pragma/runtime/http/page-response";
 import { computeEntityTag, conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
   resolveLocationRef,
 } from "@pragma/runtime/service-calls/location-lookup";
@@ -30,7 +30,7 @@ import {
 
 const accountingConfigParams = z.object({ id: z.guid().meta({ description: "Id of the config" }) });
 
-export const createAccountingConfig = defineRoute({
+export const createAccountingConfigRoute = defineRoute({
   method: "post",
   path: "/v1/accounting/configs/",
   operationId: "createAccountingConfig",
@@ -39,7 +39,7 @@ export const createAccountingConfig = defineRoute({
   description:
     "Creates the rules that turn a location's reports into journal entries: the journal, and the account for each amount. Every field has a default from the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list that you send replaces the whole default list; payment accounts are set mode by mode.\n\n" +
     journalEntriesDescription,
-  request: { body: jsonBodyParser(CreateAccountingConfig) },
+  request: { body: jsonBodyParser(CreateAccountingConfigRequest) },
   responses: { 201: { description: "The config, including defaults", schema: AccountingConfig } },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ body: { locationId: requestedLocationId, ...content }, principal, services, context }) {
@@ -56,10 +56,10 @@ export const createAccountingConfig = defineRoute({
 
 const listAccountingConfigsQuery = z.object({
   ...paginationQueryShape,
-  locationId: locationIdQueryParam(),
+  locationId: locationIdQueryParameter(),
 });
 
-export const listAccountingConfigs = defineRoute({
+export const listAccountingConfigsRoute = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/",
   operationId: "listAccountingConfigs",
@@ -71,13 +71,13 @@ export const listAccountingConfigs = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveLocationId(principal, query.locationId);
-    return largePageResponse({ query, principal, url, origin }, createdAtPositionSchema, (range) =>
+    return createLargePageResponse({ query, principal, url, origin }, createdAtPositionSchema, (range) =>
       findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
     );
   },
 });
 
-export const getAccountingConfig = defineRoute({
+export const getAccountingConfigRoute = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/{id}",
   operationId: "getAccountingConfig",
@@ -97,7 +97,7 @@ export const getAccountingConfig = defineRoute({
   },
 });
 
-export const replaceAccountingConfig = defineRoute({
+export const replaceAccountingConfigRoute = defineRoute({
   method: "put",
   path: "/v1/accounting/configs/{id}",
   operationId: "replaceAccountingConfig",
@@ -105,7 +105,7 @@ export const replaceAccountingConfig = defineRoute({
   summary: "Replace an accounting config",
   description:
     "Replaces the whole config. Fields that you leave out return to their defaults. Exports requested earlier keep using the previous config.",
-  request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfig) },
+  request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfigRequest) },
   responses: { 200: { description: "The updated config", schema: AccountingConfig } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, body: content, principal, services }) {
@@ -121,7 +121,7 @@ export const replaceAccountingConfig = defineRoute({
   },
 });
 
-export const deleteAccountingConfig = defineRoute({
+export const deleteAccountingConfigRoute = defineRoute({
   method: "delete",
   path: "/v1/accounting/configs/{id}",
   operationId: "deleteAccountingConfig",

@@ -4,7 +4,11 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import {
+  createPrincipalWithScopes,
+  startTestReporting,
+  type TestReportingService,
+} from "../testing/start-test-reporting.ts";
 import {
   createTestOrder,
   createTestPaymentRow,
@@ -12,7 +16,7 @@ import {
   createTestTill,
 } from "../testing/till-fixtures.ts";
 
-let service: TestReporting;
+let service: TestReportingService;
 beforeAll(async () => {
   service = await startTestReporting();
 });

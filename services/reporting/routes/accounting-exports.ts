@@ -1,7 +1,7 @@
 import {
   AccountingExport,
   type AccountingExportFailure,
-  CreateAccountingExport,
+  CreateAccountingExportRequest,
   maxTillsPerExport,
   StartedAccountingExport,
 } from "@pragma/contracts/accounting-export";
@@ -40,7 +40,7 @@ const fileParams = exportParams.extend({
     .meta({ description: "Number of the file in the export, from 1", type: "integer", minimum: 1, example: 1 }),
 });
 
-export const createAccountingExport = defineRoute({
+export const createAccountingExportRoute = defineRoute({
   method: "post",
   path: "/v1/accounting/exports/",
   operationId: "createAccountingExport",
@@ -52,7 +52,7 @@ export const createAccountingExport = defineRoute({
     "A till whose figures contradict each other fails, and the export reports the differences. The other tills are still exported. " +
     "The files of one export can have 16 MB in total. Tills that exceed the limit fail: export them with fewer other tills. " +
     `A location other than the key's own requires a key that may act for any location.\n\n${accountingFileFormatsDescription}`,
-  request: { body: jsonBodyParser(CreateAccountingExport) },
+  request: { body: jsonBodyParser(CreateAccountingExportRequest) },
   responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context }) {
@@ -62,7 +62,7 @@ export const createAccountingExport = defineRoute({
   },
 });
 
-export const getAccountingExport = defineRoute({
+export const getAccountingExportRoute = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}",
   operationId: "getAccountingExport",
@@ -85,7 +85,7 @@ export const getAccountingExport = defineRoute({
   },
 });
 
-export const getAccountingExportFile = defineRoute({
+export const getAccountingExportFileRoute = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}/files/{number}",
   operationId: "getAccountingExportFile",

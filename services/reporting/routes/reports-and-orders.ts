@@ -4,32 +4,32 @@ import { OrderV1 } from "@pragma/contracts/order-v1";
 import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
-import type { RouteInput } from "@pragma/runtime/http/define-route";
-import { largePageResponse } from "@pragma/runtime/http/page-response";
+import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
+import { createLargePageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
-import { conditionalJsonResponse, type RouteResponse } from "@pragma/runtime/http/route-response";
+import { conditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineRoute, type ReportingContext } from "../context.ts";
 import type { ReportOrOrderKind } from "../queries/day-counts.ts";
-import { findReportOrOrder, findReportOrOrderPage } from "../queries/reports-and-orders.ts";
+import { findReportOrOrder, findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
 
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
   since: dayQueryParameter.optional(),
   until: dayQueryParameter.optional(),
-  locationId: locationIdQueryParam(),
+  locationId: locationIdQueryParameter(),
 });
 
 /** The position of the last item of a page, as page tokens encode it. */
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
 type ListRouteInput = Pick<
-  RouteInput<undefined, typeof reportOrOrderListQuery, undefined, ReportingContext>,
+  RouteHandlerInput<undefined, typeof reportOrOrderListQuery, undefined, ReportingContext>,
   "query" | "principal" | "services" | "url" | "origin"
 >;
 
@@ -37,16 +37,16 @@ type ListRouteInput = Pick<
 async function reportOrOrderPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
   { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
-): Promise<RouteResponse> {
+): Promise<RouteHandlerResponse> {
   const { since = null, until = null } = query;
   const filter = { locationId: resolveLocationId(principal, query.locationId), kind, since, until, reportId };
-  return largePageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
-    findReportOrOrderPage(services.db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
+  return createLargePageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
+    findReportOrOrderListPage(services.db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
   );
 }
 
 type ReportOrOrderRouteInput = Pick<
-  RouteInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingContext>,
+  RouteHandlerInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingContext>,
   "params" | "principal" | "services" | "header"
 >;
 
@@ -58,7 +58,7 @@ type ReportOrOrderRouteInput = Pick<
 async function reportOrOrderResponse(
   { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
   { kind, body }: { kind: ReportOrOrderKind; body: string },
-): Promise<RouteResponse> {
+): Promise<RouteHandlerResponse> {
   const stored = await findReportOrOrder(services.db, { kind, id, locationId: getReadableLocationId(principal), body });
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
   return conditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
@@ -66,7 +66,7 @@ async function reportOrOrderResponse(
 
 const reportRouteDefaults = { tag: "Reports", audience: "public", scope: "reports:read" } as const;
 
-export const listReportsV2 = defineRoute({
+export const listReportsV2Route = defineRoute({
   method: "get",
   path: "/v2/reports/",
   operationId: "listReports",
@@ -80,7 +80,7 @@ export const listReportsV2 = defineRoute({
   handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "list_item" }),
 });
 
-export const listReportsV0 = defineRoute({
+export const listReportsV0Route = defineRoute({
   method: "get",
   path: "/v1/reports/",
   operationId: "listReportsV0",
@@ -96,7 +96,7 @@ export const listReportsV0 = defineRoute({
 
 const reportParams = z.object({ id: z.guid().meta({ description: "Id of the report" }) });
 
-export const getReportV0 = defineRoute({
+export const getReportV0Route = defineRoute({
   method: "get",
   path: "/v1/reports/{id}",
   operationId: "getReportV0",
@@ -113,7 +113,7 @@ export const getReportV0 = defineRoute({
   handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v0" }),
 });
 
-export const getReportV2 = defineRoute({
+export const getReportV2Route = defineRoute({
   method: "get",
   path: "/v2/reports/{id}",
   operationId: "getReport",
@@ -132,7 +132,7 @@ export const getReportV2 = defineRoute({
 
 const orderRouteDefaults = { tag: "Orders", audience: "public", scope: "orders:read" } as const;
 
-export const listOrders = defineRoute({
+export const listOrdersRoute = defineRoute({
   method: "get",
   path: "/v1/orders/",
   operationId: "listOrders",
@@ -153,7 +153,7 @@ export const listOrders = defineRoute({
 
 const orderParams = z.object({ id: z.guid().meta({ description: "Id of the order" }) });
 
-export const getOrderV1 = defineRoute({
+export const getOrderV1Route = defineRoute({
   method: "get",
   path: "/v1/orders/{id}",
   operationId: "getOrderV1",
@@ -167,7 +167,7 @@ export const getOrderV1 = defineRoute({
   handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v1" }),
 });
 
-export const getOrderV2 = defineRoute({
+export const getOrderV2Route = defineRoute({
   method: "get",
   path: "/v2/orders/{id}",
   operationId: "getOrderV2",

@@ -1,5 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
-import { type Database, lockUntilCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { acquireTransactionLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
@@ -7,9 +7,9 @@ import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
 import { reportIdOfTill } from "../calculation/report-id.ts";
 import type { ReportingContext } from "../context.ts";
-import { findReportFinalizedData } from "../queries/reports.ts";
+import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { advanceTillRevision, findAppliedTillRevision } from "../queries/tills.ts";
-import { removeReport, storeReport } from "../store-report.ts";
+import { removeReportOfTrainingTill, storeReport } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed, replaced or is being reprocessed. */
 export const calculatePushedTill = onEvent<ReportingContext, "till.pushed">(
@@ -56,12 +56,13 @@ async function applyTillRevision(
   const { tillId, locationId, revision } = data;
   const reportId = reportIdOfTill(tillId);
   // One till of a location at a time: orders may move between tills, and the day counts must match the stored rows.
-  await lockUntilCommit(tx, db, `location ${locationId}`);
+  await acquireTransactionLock(tx, db, `location ${locationId}`);
   const previousRevision = await advanceTillRevision(tx, data);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
-  if (isNew && !till) await removeReport(tx, data);
-  const finalized = isNew && till ? await storeReport(tx, data, till) : await findReportFinalizedData(tx, reportId);
+  if (isNew && !till) await removeReportOfTrainingTill(tx, data);
+  const finalized =
+    isNew && till ? await storeReport(tx, data, till) : await findReportFinalizedEventData(tx, reportId);
   // The event id follows from the revision, so subscribers that have handled this event skip the repeated one.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);

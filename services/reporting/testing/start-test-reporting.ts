@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import type { Scope } from "@pragma/contracts/scopes";
+import type { ApiScope } from "@pragma/contracts/scopes";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -14,7 +14,7 @@ import { expect } from "vitest";
 import reporting from "../service.ts";
 
 /** A reporting service for one test file, with a fake accounts service. */
-export interface TestReporting extends TestService {
+export interface TestReportingService extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
   /** Sends a request and returns the problem details of the error response. */
@@ -26,14 +26,14 @@ export interface TestReporting extends TestService {
 
 /** Returns a principal of a new location with these scopes. */
 export function createPrincipalWithScopes(
-  ...scopes: Scope[]
+  ...scopes: ApiScope[]
 ): Principal & { location: NonNullable<Principal["location"]> } {
   const { location, ...principal } = createTestPrincipal();
   if (!location) throw new Error("The principal has no location.");
   return { ...principal, scopes, location };
 }
 
-export async function startTestReporting(variables: Record<string, string> = {}): Promise<TestReporting> {
+export async function startTestReporting(variables: Record<string, string> = {}): Promise<TestReportingService> {
   const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();

@@ -48,7 +48,9 @@ export function createTestTicketV1(fields: Partial<z.input<typeof TicketV1>> = {
 }
 
 /** Returns an item of 11.00 including 10% VAT. */
-export function createTestItemV1(fields: Partial<z.input<typeof TicketItemV1>> = {}): z.input<typeof TicketItemV1> {
+export function createTestTicketItemV1(
+  fields: Partial<z.input<typeof TicketItemV1>> = {},
+): z.input<typeof TicketItemV1> {
   return {
     client_id: newId(),
     name: "Pizza",

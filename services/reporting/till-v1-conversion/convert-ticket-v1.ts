@@ -3,18 +3,18 @@ import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import { addAmounts } from "@pragma/contracts/money";
 import { OrderData } from "@pragma/contracts/order-data";
 import {
-  allProductRows,
-  computeRowAmounts,
+  computeProductRowAmounts,
   DiscountRow,
-  isSoldRow,
+  isSoldProductRow,
+  listOrderProductRows,
   MenuRow,
   ModifierRow,
   PaymentRow,
   ProductRow,
 } from "@pragma/contracts/order-rows";
 import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
-import { isSettlingPayment } from "../calculation/reportable-orders.ts";
-import type { LocalToUtc } from "./local-to-utc.ts";
+import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
+import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
 /** Returns the payment mode with this index, which V1 tills use as a code; `custom` for unknown codes. */
 export function paymentModeFromV1(code: number): (typeof paymentModes)[number] {
@@ -24,7 +24,7 @@ export function paymentModeFromV1(code: number): (typeof paymentModes)[number] {
 const paymentDefaults = fieldDefaultsOf(PaymentRow.shape);
 
 /** Returns the payment row of a V1 payment, which has neither change nor a tip on top. */
-function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtc): PaymentRow {
+function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConverter): PaymentRow {
   const createdAt = toInstant(payment.creation_date);
   return {
     ...paymentDefaults,
@@ -52,9 +52,9 @@ const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
  * Returns the product row of a V1 item. Its totals and VAT are computed from the item's unit price, VAT rate, options
  * and discounts.
  */
-function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: LocalToUtc): ProductRow {
+function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: LocalToUtcConverter): ProductRow {
   const createdAt = toInstant(item.creation_date);
-  return computeRowAmounts({
+  return computeProductRowAmounts({
     ...productDefaults,
     id: item.client_id,
     parentProductRowId: item.parent_id,
@@ -117,13 +117,15 @@ const menuDefaults = fieldDefaultsOf(MenuRow.shape);
  * Returns the order of a V1 ticket. Fields that V1 lacks are null or have their default. Tax and discount are the sums
  * of the rows that are not canceled, transferred or lost, even if the order itself is canceled or transferred.
  */
-export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: LocalToUtc): OrderData {
+export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: LocalToUtcConverter): OrderData {
   const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));
   const products = ticket.items.map((item) => convertItemV1(item, null, toInstant));
   const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
-  const soldRows = allProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldRow);
+  const soldRows = listOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldProductRow);
   const totalTax = soldRows.reduce((sum, row) => addAmounts(sum, row.taxAmount), 0);
-  const settlingPayments = payments.filter((payment) => payment.status === "validated" && isSettlingPayment(payment));
+  const settlingPayments = payments.filter(
+    (payment) => payment.status === "validated" && isPaymentReducingAmountDue(payment),
+  );
   const leftToPay = Math.max(
     0,
     addAmounts(ticket.price, -settlingPayments.reduce((sum, { amount }) => addAmounts(sum, amount), 0)),
@@ -167,7 +169,7 @@ export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: Loc
   };
 }
 
-function convertMenuV1(menu: TicketV1["menus"][number], id: string, toInstant: LocalToUtc): MenuRow {
+function convertMenuV1(menu: TicketV1["menus"][number], id: string, toInstant: LocalToUtcConverter): MenuRow {
   return {
     ...menuDefaults,
     id,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
-  createTestItemV1,
   createTestPaymentV1,
+  createTestTicketItemV1,
   createTestTicketV1,
   createTestTillV1,
 } from "../testing/till-v1-fixtures.ts";
@@ -19,8 +19,8 @@ function convertTestTicket(fields: Parameters<typeof createTestTicketV1>[0]) {
   return order;
 }
 
-function convertTestItem(fields: Parameters<typeof createTestItemV1>[0]) {
-  return convertTestTicket({ items: [createTestItemV1(fields)] }).productRowList[0];
+function convertTestItem(fields: Parameters<typeof createTestTicketItemV1>[0]) {
+  return convertTestTicket({ items: [createTestTicketItemV1(fields)] }).productRowList[0];
 }
 
 describe("the totals of an item", () => {
@@ -167,13 +167,13 @@ test("copies the names, table and room of a ticket to the order", () => {
 
 describe("the totals of an order", () => {
   const items = [
-    createTestItemV1({ discounts: [{ amount: 110 }] }),
-    createTestItemV1({ cancelled: true, discounts: [{ amount: 1 }] }),
-    createTestItemV1({ transferred: true }),
-    createTestItemV1({ is_loss: true }),
+    createTestTicketItemV1({ discounts: [{ amount: 110 }] }),
+    createTestTicketItemV1({ cancelled: true, discounts: [{ amount: 1 }] }),
+    createTestTicketItemV1({ transferred: true }),
+    createTestTicketItemV1({ is_loss: true }),
   ];
   const menus = [
-    { client_id: "m", name: "Menu", price: 550, items: [createTestItemV1({ price: { tax: 10, amount: 550 } })] },
+    { client_id: "m", name: "Menu", price: 550, items: [createTestTicketItemV1({ price: { tax: 10, amount: 550 } })] },
   ];
 
   test.each([{}, { cancelled: true }, { transferred: true }])("sum the sold rows, even if the order is %o", (state) => {
@@ -201,7 +201,7 @@ describe("the totals of an order", () => {
 test("sets the total of a menu, and the menu id of its rows", () => {
   const order = convertTestTicket({
     order_id: tillId,
-    menus: [{ client_id: "m", name: "Menu", price: 550, items: [createTestItemV1()] }],
+    menus: [{ client_id: "m", name: "Menu", price: 550, items: [createTestTicketItemV1()] }],
   });
   expect(order.menuRowList).toMatchObject([
     {

@@ -2,7 +2,7 @@ import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import type { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { convertTicketV1, paymentModeFromV1 } from "./convert-ticket-v1.ts";
-import { type LocalToUtc, localToUtcIn } from "./local-to-utc.ts";
+import { createLocalToUtcConverter, type LocalToUtcConverter } from "./local-to-utc.ts";
 
 const tillDefaults = fieldDefaultsOf(TillV2.shape);
 const movementDefaults = fieldDefaultsOf(TillV2.shape.financialMovementList.element.shape);
@@ -18,7 +18,7 @@ export function convertTillV1(
   { tillJson: till }: TillV1,
   { tillId, timeZone }: { tillId: string; timeZone: string },
 ): TillV2 {
-  const toInstant = localToUtcIn(timeZone);
+  const toInstant = createLocalToUtcConverter(timeZone);
   const orderList = till.tickets.map((ticket) => convertTicketV1(ticket, tillId, toInstant));
   return {
     ...tillDefaults,
@@ -59,7 +59,7 @@ export function convertTillV1(
 
 function convertCashMovement(
   movement: TillV1["tillJson"]["cash_movements"][number],
-  toInstant: LocalToUtc,
+  toInstant: LocalToUtcConverter,
 ): TillV2["financialMovementList"][number] {
   const mode = movement.payment_mode;
   return {

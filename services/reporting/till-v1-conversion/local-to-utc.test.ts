@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { localToUtcIn } from "./local-to-utc.ts";
+import { createLocalToUtcConverter } from "./local-to-utc.ts";
 
 test.each([
   ["Europe/Paris", "2026-07-14T12:00:00", "2026-07-14T10:00:00.000Z"],
@@ -9,7 +9,7 @@ test.each([
   ["Indian/Reunion", "2026-01-14T02:00:00", "2026-01-13T22:00:00.000Z"],
   ["America/Martinique", "2026-01-14T22:00:00", "2026-01-15T02:00:00.000Z"],
 ])("in %s, the local time %s is %s", (timeZone, localTime, instant) => {
-  expect(localToUtcIn(timeZone)(localTime)).toBe(instant);
+  expect(createLocalToUtcConverter(timeZone)(localTime)).toBe(instant);
 });
 
 test.each([
@@ -19,11 +19,11 @@ test.each([
   ["repeated: the first occurrence", "2026-10-25T02:30:00", "2026-10-25T00:30:00.000Z"],
   ["the first after the repeated hour", "2026-10-25T03:00:00", "2026-10-25T02:00:00.000Z"],
 ])("converts a local time that is %s", (_, localTime, instant) => {
-  expect(localToUtcIn("Europe/Paris")(localTime)).toBe(instant);
+  expect(createLocalToUtcConverter("Europe/Paris")(localTime)).toBe(instant);
 });
 
 test("keeps a date-time with an offset, and null", () => {
-  const toInstant = localToUtcIn("Europe/Paris");
+  const toInstant = createLocalToUtcConverter("Europe/Paris");
   expect(toInstant("2026-07-14T12:00:00.000Z")).toBe("2026-07-14T12:00:00.000Z");
   expect(toInstant(null)).toBeNull();
 });

@@ -2,7 +2,7 @@ import { dateTimeToUtc, hasUtcOffset } from "@pragma/contracts/date-time";
 import { Temporal } from "temporal-polyfill";
 
 /** Converts a date-time of a V1 till to UTC; null stays null. */
-export interface LocalToUtc {
+export interface LocalToUtcConverter {
   (dateTime: string): string;
   (dateTime: string | null): string | null;
 }
@@ -12,7 +12,7 @@ export interface LocalToUtc {
  * time zone (IANA). Of a local time that occurs twice, the first occurrence is meant. A local time that the change to
  * summer time skips moves forward by the length of the gap: 02:30 becomes 03:30.
  */
-export function localToUtcIn(timeZone: string): LocalToUtc {
+export function createLocalToUtcConverter(timeZone: string): LocalToUtcConverter {
   const converted = new Map<string, string>();
   return ((dateTime: string | null) => {
     if (dateTime === null || hasUtcOffset(dateTime)) return dateTime;
@@ -24,5 +24,5 @@ export function localToUtcIn(timeZone: string): LocalToUtc {
     );
     converted.set(dateTime, instant);
     return instant;
-  }) as LocalToUtc;
+  }) as LocalToUtcConverter;
 }

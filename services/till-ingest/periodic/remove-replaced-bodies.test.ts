@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tillIngestConfig } from "../config.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { removeReplacedBodies } from "./remove-replaced-bodies.ts";
+import { removeReplacedTillBodies } from "./remove-replaced-bodies.ts";
 
 const principal = createTestPrincipal();
 let service: TestTillIngest;
@@ -16,7 +16,7 @@ afterAll(() => service?.remove());
 
 const runRemoval = (days: string | undefined) => {
   const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_KEPT_DAYS: days });
-  return removeReplacedBodies.run({ db: service.db, objects: service.objects, config });
+  return removeReplacedTillBodies.run({ db: service.db, objects: service.objects, config });
 };
 
 /** Pushes and replaces a till, both so many days ago. Returns the keys of its bodies, oldest first. */

@@ -1,18 +1,18 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
-import { markReplacedBodiesRemoved } from "../queries/till-versions.ts";
+import { markReplacedTillBodiesRemoved } from "../queries/till-versions.ts";
 import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
 /** Removes the bodies of revisions that were replaced before the retention period. Their rows stay. */
-export const removeReplacedBodies: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
+export const removeReplacedTillBodies: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,
   async run({ db, objects, config: { REPLACED_BODIES_KEPT_DAYS: days } }) {
     if (days === undefined) return;
     for (let count = batchSize; count === batchSize; ) {
-      const keys = await db.transaction((tx) => markReplacedBodiesRemoved(tx, { days, limit: batchSize }));
+      const keys = await db.transaction((tx) => markReplacedTillBodiesRemoved(tx, { days, limit: batchSize }));
       for (const key of keys) await removeUnreferencedObject({ db, objects }, key);
       count = keys.length;
     }

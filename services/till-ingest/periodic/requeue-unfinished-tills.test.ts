@@ -6,7 +6,7 @@ import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { requeueUnfinishedTills } from "./requeue-unfinished-tills.ts";
+import { requeueUnfinishedTillsTask } from "./requeue-unfinished-tills.ts";
 
 let service: TestTillIngest;
 const principal = createTestPrincipal();
@@ -23,7 +23,7 @@ async function pushTill(fields: Parameters<typeof createTestTill>[0] = {}): Prom
 }
 
 const runRequeue = () =>
-  requeueUnfinishedTills.run({
+  requeueUnfinishedTillsTask.run({
     db: service.db,
     log: createLogger({ name: "test", level: "silent" }),
     requeueAfterSeconds: 300,

@@ -1,8 +1,8 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
 import { publishTillPushed } from "../publish-till-events.ts";
-import { findRevisionReasons } from "../queries/till-versions.ts";
-import { lockOverdueTills, postponeRequeue } from "../queries/tills.ts";
+import { findTillRevisionReasons } from "../queries/till-versions.ts";
+import { lockOverdueTills, postponeNextTillRequeue } from "../queries/tills.ts";
 
 /** The number of tills that one run requeues at most, because the loss of a whole stream leaves many. */
 const maxPerRun = 1_000;
@@ -11,19 +11,19 @@ const maxPerRun = 1_000;
  * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
  * lost, or the till could not be processed; in that case its message becomes a dead letter again.
  */
-export const requeueUnfinishedTills: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
+export const requeueUnfinishedTillsTask: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
   name: "requeue unfinished tills",
   intervalSeconds: 60,
   async run({ db, log, requeueAfterSeconds }, context) {
     const requeued = await db.transaction(async (tx) => {
       const tills = await lockOverdueTills(tx, maxPerRun);
       const ids = tills.map(({ id }) => id);
-      const reasons = await findRevisionReasons(tx, ids);
+      const reasons = await findTillRevisionReasons(tx, ids);
       for (const till of tills) {
         const reason = reasons.get(till.id) ?? "push";
         await publishTillPushed(tx, till, { reason, traceparent: context?.traceparent });
       }
-      await postponeRequeue(tx, ids, { requeueAfterSeconds });
+      await postponeNextTillRequeue(tx, ids, { requeueAfterSeconds });
       return tills.length;
     });
     if (requeued > 0) log.warn({ tills: requeued }, "requeued tills without a result");

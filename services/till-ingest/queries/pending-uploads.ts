@@ -29,7 +29,7 @@ export async function listStaleUploads(sql: SqlClient, limit: number): Promise<s
 }
 
 /** A claim to remove an object, which one process holds at a time. */
-export interface ObjectRemoval {
+export interface ObjectRemovalClaim {
   key: string;
   /** Start of this claim. It distinguishes the claim from others of the same key. */
   since: string;
@@ -42,8 +42,8 @@ export interface ObjectRemoval {
  * till refers to the object, or another process claimed it within the last half hour. A claim is far longer than a
  * deletion takes, and shorter than the interval between two runs of the periodic task.
  */
-export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemoval | undefined> {
-  const [removal] = await sql<ObjectRemoval[]>`
+export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
+  const [removal] = await sql<ObjectRemovalClaim[]>`
     update object_intents set removing_since = now()
     from (
       select key, removing_since is not null as is_taken_over from object_intents
@@ -61,7 +61,10 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
  * used or listed again, because the first holder may still delete its object. Does nothing if this claim was taken
  * over.
  */
-export async function finishObjectRemoval(sql: SqlClient, { key, since, isTakenOver }: ObjectRemoval): Promise<void> {
+export async function finishObjectRemoval(
+  sql: SqlClient,
+  { key, since, isTakenOver }: ObjectRemovalClaim,
+): Promise<void> {
   const isHeldClaim = sql`key = ${key} and removing_since = ${since}::text::timestamptz`;
   if (isTakenOver) await sql`update object_intents set created_at = 'infinity' where ${isHeldClaim}`;
   else await sql`delete from object_intents where ${isHeldClaim}`;

@@ -1,8 +1,13 @@
-import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  acquireTransactionLock,
+  type Database,
+  type SqlClient,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** A request to reprocess many tills, with its progress. */
-export interface ReprocessingRow {
+export interface TillReprocessingRow {
   id: string;
   locationId: string | null;
   lteReportVersion: number;
@@ -15,7 +20,7 @@ export interface ReprocessingRow {
   finishedAt: Date | null;
 }
 
-type NewReprocessing = Pick<ReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
+type NewReprocessing = Pick<TillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
  * Returns the unfinished reprocessing of a location if it covers these tills, too. Otherwise inserts a new one, returns
@@ -25,9 +30,9 @@ export async function findOrInsertReprocessing(
   tx: SqlTransaction,
   db: Database,
   row: NewReprocessing,
-): Promise<ReprocessingRow> {
-  await lockUntilCommit(tx, db, `reprocessing of ${row.locationId}`);
-  const [unfinished] = await tx<ReprocessingRow[]>`
+): Promise<TillReprocessingRow> {
+  await acquireTransactionLock(tx, db, `reprocessing of ${row.locationId}`);
+  const [unfinished] = await tx<TillReprocessingRow[]>`
     select * from reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}
     order by lte_report_version desc limit 1`;
@@ -37,12 +42,12 @@ export async function findOrInsertReprocessing(
     where finished_at is null and location_id is not distinct from ${row.locationId}`;
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*)::int as total from tills where ${isTillToReprocess(tx, row)}`;
-  const [inserted] = await tx<[ReprocessingRow]>`insert into reprocessings ${tx({ ...row, total })} returning *`;
+  const [inserted] = await tx<[TillReprocessingRow]>`insert into reprocessings ${tx({ ...row, total })} returning *`;
   return inserted;
 }
 
-export async function findReprocessing(sql: SqlClient, id: string): Promise<ReprocessingRow | undefined> {
-  const [row] = await sql<ReprocessingRow[]>`select * from reprocessings where id = ${id}`;
+export async function findReprocessing(sql: SqlClient, id: string): Promise<TillReprocessingRow | undefined> {
+  const [row] = await sql<TillReprocessingRow[]>`select * from reprocessings where id = ${id}`;
   return row;
 }
 
@@ -54,14 +59,18 @@ export async function findUnfinishedReprocessing(sql: SqlClient): Promise<string
 }
 
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
-export async function lockReprocessing(tx: SqlTransaction, id: string): Promise<ReprocessingRow | undefined> {
-  const [row] = await tx<ReprocessingRow[]>`
+export async function lockTillReprocessing(tx: SqlTransaction, id: string): Promise<TillReprocessingRow | undefined> {
+  const [row] = await tx<TillReprocessingRow[]>`
     select * from reprocessings where id = ${id} and finished_at is null for update skip locked`;
   return row;
 }
 
 /** Locks and returns the next tills of a reprocessing, in the order of their ids. */
-export async function lockNextTills(tx: SqlTransaction, row: ReprocessingRow, limit: number): Promise<TillRow[]> {
+export async function lockNextTillsToReprocess(
+  tx: SqlTransaction,
+  row: TillReprocessingRow,
+  limit: number,
+): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select * from tills
     where ${isTillToReprocess(tx, row)} ${row.place === null ? tx`` : tx`and id > ${row.place}`}
@@ -71,7 +80,7 @@ export async function lockNextTills(tx: SqlTransaction, row: ReprocessingRow, li
 /** Adds to the progress of a reprocessing. Without a last till the reprocessing is finished. */
 export async function recordReprocessingProgress(
   tx: SqlTransaction,
-  { id }: ReprocessingRow,
+  { id }: TillReprocessingRow,
   { count, lastTillId }: { count: number; lastTillId: string | undefined },
 ): Promise<void> {
   await tx`
@@ -84,7 +93,7 @@ export async function recordReprocessingProgress(
 /** Selects the tills of a reprocessing. Training tills have no report. */
 function isTillToReprocess(
   tx: SqlTransaction,
-  { locationId, lteReportVersion }: Pick<ReprocessingRow, "locationId" | "lteReportVersion">,
+  { locationId, lteReportVersion }: Pick<TillReprocessingRow, "locationId" | "lteReportVersion">,
 ) {
   return tx`
     coalesce(report_version, 0) <= ${lteReportVersion} and not is_training

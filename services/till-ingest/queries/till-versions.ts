@@ -3,21 +3,24 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** Why a revision was created. */
-export type RevisionReason = EventData<"till.pushed">["reason"];
+export type TillRevisionReason = EventData<"till.pushed">["reason"];
 
 /** Inserts the row of a till's current revision, with its author. */
 export async function insertTillVersion(
   tx: SqlTransaction,
   { id, revision, format, hash, objectKey, size }: TillRow,
-  { reason, keyId, consumer }: { reason: RevisionReason; keyId: string; consumer: string },
+  { reason, keyId, consumer }: { reason: TillRevisionReason; keyId: string; consumer: string },
 ): Promise<void> {
   const row = { tillId: id, revision, reason, format, hash, objectKey, size, keyId, consumer };
   await tx`insert into till_versions ${tx(row)}`;
 }
 
 /** Returns the reasons of the current revisions of these tills, by till id. */
-export async function findRevisionReasons(tx: SqlTransaction, tillIds: string[]): Promise<Map<string, RevisionReason>> {
-  const rows = await tx<{ tillId: string; reason: RevisionReason }[]>`
+export async function findTillRevisionReasons(
+  tx: SqlTransaction,
+  tillIds: string[],
+): Promise<Map<string, TillRevisionReason>> {
+  const rows = await tx<{ tillId: string; reason: TillRevisionReason }[]>`
     select till_versions.till_id, till_versions.reason
     from till_versions join tills on tills.id = till_versions.till_id and tills.revision = till_versions.revision
     where tills.id = any(${tillIds}::uuid[])`;
@@ -27,7 +30,7 @@ export async function findRevisionReasons(tx: SqlTransaction, tillIds: string[])
 /**
  * Marks all bodies of a till but one as removed, and schedules the removal of their objects. Returns the object keys.
  */
-export async function markOtherBodiesRemoved(
+export async function markOtherTillBodiesRemoved(
   tx: SqlTransaction,
   { tillId, objectKey }: { tillId: string; objectKey: string },
 ): Promise<string[]> {
@@ -41,7 +44,7 @@ export async function markOtherBodiesRemoved(
  * Marks up to `limit` bodies that were replaced at least `days` days ago as removed, and schedules the removal of their
  * objects. Returns the object keys.
  */
-export async function markReplacedBodiesRemoved(
+export async function markReplacedTillBodiesRemoved(
   tx: SqlTransaction,
   { days, limit }: { days: number; limit: number },
 ): Promise<string[]> {

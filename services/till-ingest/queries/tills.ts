@@ -25,7 +25,10 @@ export interface TillRow {
 }
 
 /** The columns of a till that its first push sets. */
-export type NewTill = Omit<TillRow, "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextSweepAt" | "sweeps">;
+export type NewTillRow = Omit<
+  TillRow,
+  "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextSweepAt" | "sweeps"
+>;
 
 export async function findTill(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
   const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
@@ -38,7 +41,7 @@ export async function findTill(sql: SqlClient | SqlTransaction, id: string): Pro
  */
 export async function insertTill(
   tx: SqlTransaction,
-  till: NewTill,
+  till: NewTillRow,
   requeueAfterSeconds: number,
 ): Promise<TillRow | undefined> {
   const first = { ...till, revision: 1 };
@@ -64,10 +67,10 @@ export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow 
 }
 
 /** Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body. */
-export async function createNextRevision(
+export async function createNextTillRevision(
   tx: SqlTransaction,
   till: TillRow,
-  { body, requeueAfterSeconds }: { body?: NewTill; requeueAfterSeconds: number },
+  { body, requeueAfterSeconds }: { body?: NewTillRow; requeueAfterSeconds: number },
 ): Promise<TillRow> {
   const next = { revision: till.revision + 1, isTraining: body?.isTraining ?? till.isTraining };
   const replaced = body && {
@@ -107,7 +110,7 @@ interface TillResult {
 }
 
 /** Records the result of a revision. A lower revision than the last recorded one changes nothing. */
-export async function recordTillResult(
+export async function recordTillReportResult(
   tx: SqlTransaction,
   { tillId, revision, reportVersion }: TillResult,
 ): Promise<void> {
@@ -125,7 +128,7 @@ export async function lockOverdueTills(tx: SqlTransaction, limit: number): Promi
 }
 
 /** Records that tills were requeued, and doubles the delay before the next time, up to a day. */
-export async function postponeRequeue(
+export async function postponeNextTillRequeue(
   tx: SqlTransaction,
   ids: string[],
   { requeueAfterSeconds }: { requeueAfterSeconds: number },
@@ -180,7 +183,10 @@ export async function countOverdueTills(sql: SqlClient): Promise<number> {
 }
 
 /** Returns the query of a location's tills that were pushed at or after a time (a date-time). */
-export const tillListQuery = (sql: SqlClient, { locationId, since }: { locationId: string; since: string }) => ({
+export const buildTillListSqlQuery = (
+  sql: SqlClient,
+  { locationId, since }: { locationId: string; since: string },
+) => ({
   columns: sql`*`,
   table: sql`tills`,
   where: sql`location_id = ${locationId} and created_at >= ${since}`,

@@ -7,7 +7,7 @@ import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
-import { defineRoute, tillRouteDefaults } from "../context.ts";
+import { defineRoute, tillWriteRouteDefaults } from "../context.ts";
 import { listLegacyTills } from "../legacy/backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 
@@ -45,7 +45,7 @@ export const listLegacyTillsRoute = defineRoute({
   method: "get",
   path: "/v1/tills/legacy/",
   operationId: "listLegacyTills",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "List legacy backoffice tills",
   description:
     "Returns every till that the legacy backoffice of an application has for the location of the API key, or for all locations if the key may act for any location. " +
@@ -71,7 +71,7 @@ export const fetchLegacyTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/legacy/",
   operationId: "fetchLegacyTills",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Fetch legacy backoffice tills",
   description:
     "Fetches the tills in the body, or every listed till if there is no body, and accepts each of them like a pushed till. " +

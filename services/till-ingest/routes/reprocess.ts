@@ -6,12 +6,12 @@ import { ReprocessedTill, TillReprocessingJob } from "@pragma/contracts/till";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute, tillRouteDefaults } from "../context.ts";
-import { findOrInsertReprocessing, findReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
+import { defineRoute, tillWriteRouteDefaults } from "../context.ts";
+import { findOrInsertReprocessing, findReprocessing, type TillReprocessingRow } from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
 import { toTillResponse } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
@@ -20,7 +20,7 @@ export const reprocessTillRoute = defineRoute({
   method: "post",
   path: "/v1/tills/{id}/reprocess",
   operationId: "reprocessTill",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Reprocess a till",
   description:
     "Computes the report and orders of a till again from its stored body. While a reprocessing of the till is pending, " +
@@ -50,7 +50,7 @@ const reprocessTillsQuery = z.object({
     minimum: 0,
     example: 1,
   }),
-  locationId: locationIdQueryParam(
+  locationId: locationIdQueryParameter(
     "The location whose tills are reprocessed. The default is the location of the API key, or all locations if the key may act for any location",
   ),
 });
@@ -59,7 +59,7 @@ export const reprocessTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/reprocess",
   operationId: "reprocessTills",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Reprocess tills",
   description:
     "Starts a background job that computes the reports of many tills again. Use it after an update of the report calculation. " +
@@ -84,11 +84,11 @@ export const reprocessTillsRoute = defineRoute({
   },
 });
 
-export const getReprocessing = defineRoute({
+export const getReprocessingRoute = defineRoute({
   method: "get",
   path: "/v1/tills/reprocess/{id}",
   operationId: "getReprocessing",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Get a reprocessing job",
   description: "Returns how many tills the job covers, and how many of them were queued so far.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing job" }) }) },
@@ -105,7 +105,7 @@ export const getReprocessing = defineRoute({
 });
 
 /** Returns a reprocessing as responses show it. */
-function reprocessingResponse(row: ReprocessingRow): TillReprocessingJob {
+function reprocessingResponse(row: TillReprocessingRow): TillReprocessingJob {
   return {
     id: row.id,
     locationId: row.locationId,

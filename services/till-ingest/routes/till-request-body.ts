@@ -2,14 +2,14 @@ import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import type { z } from "zod";
 import type { TillIngestContext } from "../context.ts";
-import type { RequestedTillFormat, ResolvedTillFormat } from "../validation/parse-till-body.ts";
+import type { AcceptedTillFormat, PossibleTillFormat } from "../validation/parse-till-body.ts";
 import type { ReceivedTill } from "../validation/till-body-reader.ts";
 
 /** Defines a request body that is a till. Threads parse large ones, so that other requests do not wait. */
-export function createTillRequestBody<Requested extends RequestedTillFormat>(
+export function createTillRequestBodyParser<Requested extends AcceptedTillFormat>(
   format: Requested,
   schema: z.ZodType,
-): RequestBodyParser<ReceivedTill<ResolvedTillFormat<Requested>>, TillIngestContext> {
+): RequestBodyParser<ReceivedTill<PossibleTillFormat<Requested>>, TillIngestContext> {
   return {
     schema,
     maxBytes: maxRequestBodyBytes,

@@ -1,7 +1,7 @@
 import type { PushedTill, Till } from "@pragma/contracts/till";
-import { jsonResponse, type RouteResponse } from "@pragma/runtime/http/route-response";
+import { jsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { AcceptedTill } from "../accept-till.ts";
+import type { TillPushResult } from "../accept-till.ts";
 import type { TillRow } from "../queries/tills.ts";
 
 /** Returns a till as responses show it. `origin` is the scheme and host of the request. */
@@ -19,9 +19,9 @@ export function toTillResponse(till: TillRow, origin: string): Till {
 
 /** Returns the response to a push: 201 for a new till, 200 with the same body for an existing one. */
 export function createPushTillResponse(
-  { till, isNew }: AcceptedTill,
+  { till, isNew }: TillPushResult,
   { origin, context }: { origin: string; context: RequestContext },
-): RouteResponse {
+): RouteHandlerResponse {
   context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
   return jsonResponse(isNew ? 201 : 200, { ...toTillResponse(till, origin), tillId: till.id } satisfies PushedTill);
 }

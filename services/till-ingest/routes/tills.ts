@@ -1,11 +1,11 @@
-import { DateTime } from "@pragma/contracts/date-time";
+import { RequestDateTime } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { PushedTill, ReplacedTill, Till } from "@pragma/contracts/till";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
   conditionalJsonResponse,
   conditionalJsonResponseByContent,
@@ -13,26 +13,26 @@ import {
   notModifiedResponse,
 } from "@pragma/runtime/http/route-response";
 import {
-  locationIdQueryParam,
+  locationIdQueryParameter,
   resolveLocationId,
   resolveLocationRef,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { acceptTill, replaceTill } from "../accept-till.ts";
-import { defineRoute, tillRouteDefaults } from "../context.ts";
-import { type TillRow, tillListQuery } from "../queries/tills.ts";
-import { requireTill, resolveLegacyLocation, resolveReplacedTillLocation } from "../resolve-till-location.ts";
-import { createTillRequestBody } from "./till-request-body.ts";
+import { defineRoute, tillWriteRouteDefaults } from "../context.ts";
+import { buildTillListSqlQuery, type TillRow } from "../queries/tills.ts";
+import { requireReadableTill, resolveLegacyLocation, resolveLocationOfReplacedTill } from "../resolve-till-location.ts";
+import { createTillRequestBodyParser } from "./till-request-body.ts";
 import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
 /** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
 
-export const pushTillV2 = defineRoute({
+export const pushTillV2Route = defineRoute({
   method: "post",
   path: "/v2/tills/",
   operationId: "pushTillV2",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
     "Accepts the till of a closed shift. Its report and orders are available moments later. " +
@@ -40,11 +40,11 @@ export const pushTillV2 = defineRoute({
     "The body may be compressed with gzip. Its maximum size is 50 MB after decompression.",
   request: {
     query: z.object({
-      locationId: locationIdQueryParam(
+      locationId: locationIdQueryParameter(
         "The location of the till. It must be the location of the API key, unless the key may act for any location",
       ),
     }),
-    body: createTillRequestBody("V2", TillV2),
+    body: createTillRequestBodyParser("V2", TillV2),
   },
   responses: {
     201: { description: "The till was created", schema: PushedTill },
@@ -58,17 +58,17 @@ export const pushTillV2 = defineRoute({
   },
 });
 
-export const pushTillV1 = defineRoute({
+export const pushTillV1Route = defineRoute({
   method: "post",
   path: "/v1/tills/",
   operationId: "pushTillV1",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Push a till (v1, legacy)",
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
     "The fields application and legacyId identify its location, which must be the location of the API key, unless the key may act for any location. " +
     "As with v2, pushing the same bytes again changes nothing. The body may be compressed with gzip, and its maximum size is 50 MB after decompression.",
-  request: { body: createTillRequestBody("V1", TillV1) },
+  request: { body: createTillRequestBodyParser("V1", TillV1) },
   responses: {
     201: { description: "The till was created", schema: PushedTill },
     200: { description: "The same till already existed", schema: PushedTill },
@@ -85,14 +85,14 @@ export const replaceTillRoute = defineRoute({
   method: "put",
   path: "/v1/tills/{id}",
   operationId: "replaceTill",
-  ...tillRouteDefaults,
+  ...tillWriteRouteDefaults,
   summary: "Replace a till",
   description:
     "Replaces the body of a till with another body in either format. The report is computed again and keeps its id. Orders " +
     "that are missing from the new body are removed. Earlier bodies are kept. Sending the same bytes again changes nothing.",
   request: {
     params: tillPathParams,
-    body: { ...createTillRequestBody("either", z.union([TillV2, TillV1])), example: tillV2Example },
+    body: { ...createTillRequestBodyParser("either", z.union([TillV2, TillV1])), example: tillV2Example },
   },
   responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
   errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
@@ -103,24 +103,24 @@ export const replaceTillRoute = defineRoute({
       const path = till.metadata.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { issues: [{ in: "body", path, code: "mismatch", message }] });
     }
-    const location = await resolveReplacedTillLocation(principal, till.metadata, services, context);
+    const location = await resolveLocationOfReplacedTill(principal, till.metadata, services, context);
     const replaced = await replaceTill(services, { location, till, principal, context });
     return jsonResponse(200, { tillId: replaced.id, objectUrl: toTillResponse(replaced, origin).objectUrl });
   },
 });
 
 const listTillsQuery = z.object({
-  sinceDate: DateTime.meta({
+  sinceDate: RequestDateTime.meta({
     description: "Returns tills that were pushed at or after this time, a date-time with an offset or Z",
     example: "2026-05-29T00:00:00Z",
   }),
   ...paginationQueryShape,
-  locationId: locationIdQueryParam(),
+  locationId: locationIdQueryParameter(),
 });
 
 const readTillRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:read" } as const;
 
-export const listTills = defineRoute({
+export const listTillsRoute = defineRoute({
   method: "get",
   path: "/v1/tills/",
   operationId: "listTills",
@@ -132,18 +132,18 @@ export const listTills = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    const list = tillListQuery(sql, {
+    const list = buildTillListSqlQuery(sql, {
       locationId: resolveLocationId(principal, query.locationId),
       since: query.sinceDate,
     });
-    return newestRowsPageResponse({ query, url, origin }, sql, {
+    return createNewestRowsPageResponse({ query, url, origin }, sql, {
       ...list,
       toItem: (till: TillRow) => toTillResponse(till, origin),
     });
   },
 });
 
-export const getTill = defineRoute({
+export const getTillRoute = defineRoute({
   method: "get",
   path: "/v1/tills/{id}",
   operationId: "getTill",
@@ -158,14 +158,14 @@ export const getTill = defineRoute({
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
-    const till = await requireTill(services, { id: params.id, principal });
+    const till = await requireReadableTill(services, { id: params.id, principal });
     return conditionalJsonResponseByContent(JSON.stringify(toTillResponse(till, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
 });
 
-export const getTillObject = defineRoute({
+export const getTillObjectRoute = defineRoute({
   method: "get",
   path: "/v1/tills/{id}/object",
   operationId: "getTillObject",
@@ -184,7 +184,7 @@ export const getTillObject = defineRoute({
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, header }) {
-    const till = await requireTill(services, { id: params.id, principal });
+    const till = await requireReadableTill(services, { id: params.id, principal });
     const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
     const notModified = notModifiedResponse(tag);
     if (notModified) return notModified;

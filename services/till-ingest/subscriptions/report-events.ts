@@ -1,12 +1,12 @@
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestContext } from "../context.ts";
-import { recordTillResult } from "../queries/tills.ts";
+import { recordTillReportResult } from "../queries/tills.ts";
 
 /** Records that a till has its report, so that it is not requeued. */
-export const markTillProcessed = onEvent<TillIngestContext, "report.finalized">(
+export const markTillProcessedSubscription = onEvent<TillIngestContext, "report.finalized">(
   "report.finalized",
   async ({ data, once }) => {
-    await once((tx) => recordTillResult(tx, data));
+    await once((tx) => recordTillReportResult(tx, data));
   },
 );
 
@@ -14,6 +14,6 @@ export const markTillProcessed = onEvent<TillIngestContext, "report.finalized">(
 export const markTillReportRemoved = onEvent<TillIngestContext, "report.removed">(
   "report.removed",
   async ({ data, once }) => {
-    await once((tx) => recordTillResult(tx, { ...data, reportVersion: null }));
+    await once((tx) => recordTillReportResult(tx, { ...data, reportVersion: null }));
   },
 );

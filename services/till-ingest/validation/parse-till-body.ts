@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseSeenDevice, type SeenDevice } from "@pragma/contracts/device";
+import { parsePosDevice, type SeenDevice } from "@pragma/contracts/device";
 import { OrderData } from "@pragma/contracts/order-data";
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
@@ -7,8 +7,8 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
 import { createBodyParserWorker } from "@pragma/runtime/concurrency/threaded-body-parser";
 import { getValueAtPath, IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
-import type { BodyIssues } from "@pragma/runtime/json/body-issues";
-import { checkBodyPartLimits, checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
+import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
+import { checkJsonLimits, checkJsonPartLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
 
@@ -16,10 +16,10 @@ import type { z } from "zod";
 export type TillFormat = "V1" | "V2";
 
 /** The format that a request accepts. With "either", the format is detected from the body. */
-export type RequestedTillFormat = TillFormat | "either";
+export type AcceptedTillFormat = TillFormat | "either";
 
 /** The formats that a body can have if this format was requested. */
-export type ResolvedTillFormat<Requested extends RequestedTillFormat> = Requested extends TillFormat
+export type PossibleTillFormat<Requested extends AcceptedTillFormat> = Requested extends TillFormat
   ? Requested
   : TillFormat;
 
@@ -56,7 +56,7 @@ const tillV1Head = TillV1.extend({
 const tillV2Head = TillV2.extend({ orderList: orderIdListSchema("id", maxOrdersPerTill) });
 
 /** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
-export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> } | BodyIssues {
+export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
   const validated = validateOrderByOrder(input, {
     head: tillV1Head,
     order: TicketV1,
@@ -69,7 +69,7 @@ export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> }
       format: "V1",
       tillId: tillJson.client_id,
       isTraining: false,
-      device: parseSeenDevice(tillJson.device_id, tillJson.device_name),
+      device: parsePosDevice(tillJson.device_id, tillJson.device_name),
       serverId: tillJson.server_id,
       legacyLocation: { application, legacyId },
     },
@@ -77,11 +77,11 @@ export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> }
 }
 
 /** Checks a parsed body against `TillV2` and returns its metadata or its issues. */
-export function validateTillV2(input: unknown): { metadata: TillMetadata<"V2"> } | BodyIssues {
+export function validateTillV2(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
   const validated = validateOrderByOrder(input, { head: tillV2Head, order: OrderData, ordersPath: ["orderList"] });
   if ("issues" in validated) return validated;
   const { id, isTraining, deviceIdentifier, deviceName } = validated.head;
-  return { metadata: { format: "V2", tillId: id, isTraining, device: parseSeenDevice(deviceIdentifier, deviceName) } };
+  return { metadata: { format: "V2", tillId: id, isTraining, device: parsePosDevice(deviceIdentifier, deviceName) } };
 }
 
 interface TillSchemas<Head extends z.ZodType> {
@@ -99,11 +99,11 @@ interface TillSchemas<Head extends z.ZodType> {
 function validateOrderByOrder<Head extends z.ZodType>(
   input: unknown,
   { head, order, ordersPath }: TillSchemas<Head>,
-): { head: z.output<Head> } | BodyIssues {
+): { head: z.output<Head> } | RequestBodyIssues {
   const issues = new IssueCollector();
   const list = getValueAtPath(input, ordersPath);
   const orders: unknown[] = Array.isArray(list) ? list : [];
-  const excess = checkBodyPartLimits(input, orderJsonLimits, { excluded: orders });
+  const excess = checkJsonPartLimits(input, orderJsonLimits, { excluded: orders });
   if (excess) issues.addIssue({ path: "", ...excess });
   const result = excess ? undefined : head.safeParse(input);
   issues.addZodError(result?.error, input);
@@ -115,7 +115,7 @@ function validateOrderByOrder<Head extends z.ZodType>(
 }
 
 /** The metadata of a till body, with the SHA-256 of its exact bytes in hexadecimal. */
-export interface ParsedTill<Format extends TillFormat = TillFormat> {
+export interface ParsedTillBody<Format extends TillFormat = TillFormat> {
   metadata: TillMetadata<Format>;
   hash: string;
 }
@@ -133,7 +133,10 @@ const tillValidators = { V1: validateTillV1, V2: validateTillV2 };
  *
  * @throws `ApiError` malformed_json.
  */
-export function parseTillBody(bytes: Uint8Array, requestedFormat: RequestedTillFormat): ParsedTill | BodyIssues {
+export function parseTillBody(
+  bytes: Uint8Array,
+  requestedFormat: AcceptedTillFormat,
+): ParsedTillBody | RequestBodyIssues {
   const limitIssue = checkJsonLimits(bytes, tillJsonLimits);
   if (limitIssue) return limitIssue;
   const body = parseJsonBody(bytes);

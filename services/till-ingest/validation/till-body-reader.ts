@@ -1,10 +1,10 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
-import type { BodyIssues } from "@pragma/runtime/json/body-issues";
-import type { RequestedTillFormat, ResolvedTillFormat, TillFormat } from "./parse-till-body.ts";
-import { type ParsedTill, parseTillBody } from "./parse-till-body.ts";
+import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
+import type { AcceptedTillFormat, PossibleTillFormat, TillFormat } from "./parse-till-body.ts";
+import { type ParsedTillBody, parseTillBody } from "./parse-till-body.ts";
 
 /** The metadata of a valid till, with its exact bytes. */
-export interface ReceivedTill<Format extends TillFormat = TillFormat> extends ParsedTill<Format> {
+export interface ReceivedTill<Format extends TillFormat = TillFormat> extends ParsedTillBody<Format> {
   bytes: Uint8Array;
 }
 
@@ -20,13 +20,13 @@ export function createTillBodyReader(options: { threads: number; heapMegabytes: 
   return {
     ...reader,
     /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
-    async read<Requested extends RequestedTillFormat>(
+    async read<Requested extends AcceptedTillFormat>(
       body: Uint8Array,
       format: Requested,
       sender: string,
-    ): Promise<ReceivedTill<ResolvedTillFormat<Requested>> | BodyIssues> {
+    ): Promise<ReceivedTill<PossibleTillFormat<Requested>> | RequestBodyIssues> {
       const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<ResolvedTillFormat<Requested>>);
+      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<PossibleTillFormat<Requested>>);
     },
   };
 }

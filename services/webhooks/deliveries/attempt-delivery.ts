@@ -1,19 +1,19 @@
 import type { WebhookDeliveryState } from "@pragma/contracts/webhook-delivery";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/observability/tracing";
-import { attemptTimeoutMs } from "../config.ts";
+import { getDeliveryAttemptTimeoutMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { signWebhookMessage } from "../messages/sign-message.ts";
 import type { DeliveryClaim, ReleasedDeliveryClaim } from "../queries/claims.ts";
 import type { AttemptWriter } from "./attempt-writer.ts";
-import type { FindWebhookEndpoint, WebhookEndpoint } from "./endpoint-cache.ts";
-import type { EndpointAttemptResult } from "./endpoint-queue.ts";
+import type { WebhookEndpoint, WebhookEndpointLookup } from "./endpoint-cache.ts";
+import type { WebhookEndpointAttemptResult } from "./endpoint-queue.ts";
 import { evaluateDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
 /** The dependencies of an attempt. */
 export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
-  findEndpoint: FindWebhookEndpoint;
+  findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
   attemptWriter: AttemptWriter;
   /** Releases a claim without an attempt. */
@@ -33,11 +33,14 @@ const endpointLoadRetryMs = 30_000;
  *
  * @returns what the attempt shows about the endpoint.
  */
-export async function attemptDelivery(services: AttemptServices, claim: DeliveryClaim): Promise<EndpointAttemptResult> {
+export async function attemptWebhookDelivery(
+  services: AttemptServices,
+  claim: DeliveryClaim,
+): Promise<WebhookEndpointAttemptResult> {
   const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
     services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
-  const releaseUnused = async (dueAt: Date, reason: string): Promise<EndpointAttemptResult> => {
+  const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookEndpointAttemptResult> => {
     log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
     // When releasing fails, the lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
@@ -48,7 +51,7 @@ export async function attemptDelivery(services: AttemptServices, claim: Delivery
   const startedAt = clock();
   if (!endpoint)
     return releaseUnused(new Date(startedAt.getTime() + endpointLoadRetryMs), "endpoint could not be loaded");
-  if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + attemptTimeoutMs(config))
+  if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + getDeliveryAttemptTimeoutMs(config))
     return releaseUnused(startedAt, "remaining lease is shorter than the timeout");
   const operation = attemptOperation(claim, endpoint);
   return runWithRequestContext({ requestId, traceparent, operation }, async (context) => {

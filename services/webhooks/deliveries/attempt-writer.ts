@@ -1,9 +1,9 @@
-import { logBatch } from "@pragma/runtime/observability/logger";
+import { logEntriesInBatch } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { type CompletedDeliveryAttempt, insertDeliveryAttempts } from "../queries/attempts.ts";
 import { batchCalls } from "./batch-calls.ts";
-import { recordEndpointFailures, summarizeEndpointHealth } from "./endpoint-health.ts";
+import { recordWebhookEndpointFailures, summarizeWebhookEndpointHealth } from "./endpoint-health.ts";
 
 /** Records the results of attempts. */
 export interface AttemptWriter {
@@ -24,19 +24,19 @@ export function createAttemptWriter({
   const closing = new AbortController();
 
   async function writeAttempts(completedAttempts: CompletedDeliveryAttempt[]): Promise<void> {
-    const { healthyWebhookIds, failingEndpoints } = summarizeEndpointHealth(completedAttempts);
+    const { healthyWebhookIds, failingEndpoints } = summarizeWebhookEndpointHealth(completedAttempts);
     if (failingEndpoints.length === 0)
       return insertDeliveryAttempts(db.sql, { attempts: completedAttempts, healthyWebhookIds });
     await db.transaction(async (tx) => {
       await insertDeliveryAttempts(tx, { attempts: completedAttempts, healthyWebhookIds });
-      await recordEndpointFailures(tx, failingEndpoints, { now: clock(), log });
+      await recordWebhookEndpointFailures(tx, failingEndpoints, { now: clock(), log });
     });
   }
 
   /** Retries for as long as the database is unavailable. */
   async function writeWithRetries(completedAttempts: CompletedDeliveryAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
-    logBatch(log, completedAttempts.map(attemptLogFields), "attempt");
+    logEntriesInBatch(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
   // One batch at a time: parallel batches would lock the same rows of the hourly statistics. Waiting for a batch delays

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
-import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
@@ -28,7 +28,7 @@ it("sends a delivery once although the lease of its first claim expires before t
     end $$;
     create trigger delay_first_claim before update on deliveries for each row
     when (new.state = 'sending' and old.state = 'pending') execute function delay_first_claim()`);
-  const endpoint = receiver.addEndpoint(respondWithStatus(204, { delayMs: 1_500 }));
+  const endpoint = receiver.addEndpoint(createWebhookStatusHandler(204, { delayMs: 1_500 }));
   const subscription = await service.createSubscription(endpoint.url);
   const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
-import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
@@ -53,11 +53,11 @@ describe("an order event", () => {
   });
 
   it("is retried with the same id until the endpoint responds with a 2xx status", async () => {
-    const endpoint = receiver.addEndpoint(respondWithStatus(503, { body: "not now" }));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(503, { body: "not now" }));
     const subscription = await service.createSubscription(endpoint.url);
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length > 0);
-    endpoint.setHandler(respondWithStatus(200));
+    endpoint.setHandler(createWebhookStatusHandler(200));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
     expect(delivery.attempts).toMatchObject([

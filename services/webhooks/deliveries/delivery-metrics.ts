@@ -5,7 +5,7 @@ import type { WebhooksDependencies } from "../dependencies.ts";
 const maxCountedPerState = 100_000;
 
 /** Registers the metrics of unsettled deliveries and of webhooks, both by state. */
-export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
+export function registerWebhookDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
   metrics.observeGauges(
     "webhook_deliveries",
     "Unsettled deliveries by state, counted up to 100000 per state",

@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { describe, expect, it } from "vitest";
-import { createFakeDeliveries, type FakeDeliveries, type FakeEndpoint } from "../testing/fake-deliveries.ts";
+import {
+  createFakeWebhookDeliveries,
+  type FakeWebhookDeliveries,
+  type FakeWebhookEndpointBehavior,
+} from "../testing/fake-deliveries.ts";
 
 const repeatTimes = (count: number, action: () => void) => {
   for (let index = 0; index < count; index += 1) action();
 };
-const createEndpoints = (count: number, endpoint: FakeEndpoint): Record<string, FakeEndpoint> =>
+const createEndpoints = (
+  count: number,
+  endpoint: FakeWebhookEndpointBehavior,
+): Record<string, FakeWebhookEndpointBehavior> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`endpoint ${index}`, endpoint]));
-const waitForCompleted = (deliveries: FakeDeliveries, webhookId: string, count: number) =>
+const waitForCompleted = (deliveries: FakeWebhookDeliveries, webhookId: string, count: number) =>
   eventually(`${count} deliveries to ${webhookId}`, () => deliveries.countCompleted(webhookId) === count);
 
 describe("the scheduler", () => {
   it("keeps to the concurrency of an endpoint, and completes all deliveries", async () => {
-    const deliveries = createFakeDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
+    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
     expect(deliveries.maxActive("a")).toBe(8);
@@ -24,7 +31,7 @@ describe("the scheduler", () => {
 
   it("keeps to the rate of a host across all of its endpoints, and does not delay other hosts", async () => {
     const busyHost = createEndpoints(30, { durationMs: 1, host: "busy.example" });
-    const deliveries = createFakeDeliveries(
+    const deliveries = createFakeWebhookDeliveries(
       { ...busyHost, other: { durationMs: 1 } },
       { concurrency: 20, hostRate: { perSecond: 100, burst: 40 } },
     );
@@ -47,7 +54,7 @@ describe("the scheduler", () => {
   });
 
   it("finds earlier deliveries of a webhook once it polls", async () => {
-    const deliveries = createFakeDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
+    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
     repeatTimes(25, () => deliveries.addDueWithoutPoll("a"));
     deliveries.scheduler.poll(["a"]);
     await waitForCompleted(deliveries, "a", 25);
@@ -55,7 +62,7 @@ describe("the scheduler", () => {
   });
 
   it("reserves capacity for new messages, unless the endpoint has none left or earlier messages wait", async () => {
-    const deliveries = createFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
+    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     const { scheduler } = deliveries;
     expect(scheduler.reserve("a")).toBeUndefined();
     deliveries.addDue("a");
@@ -74,7 +81,7 @@ describe("the scheduler", () => {
   });
 
   it("continues when the database is available again", async () => {
-    const deliveries = createFakeDeliveries({ a: { durationMs: 1 } });
+    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 1 } });
     repeatTimes(3, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 3);
     deliveries.isDatabaseDown = true;
@@ -87,7 +94,7 @@ describe("the scheduler", () => {
 
   it("sends only probes to a failing endpoint, and everything after the first success", async () => {
     const endpoints = { a: { durationMs: 0, shouldFail: true } };
-    const deliveries = createFakeDeliveries(endpoints, { concurrency: 1 });
+    const deliveries = createFakeWebhookDeliveries(endpoints, { concurrency: 1 });
     repeatTimes(50, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 5);
     await sleep(50);
@@ -115,7 +122,7 @@ describe("the scheduler", () => {
   });
 
   it("finishes attempts in flight when it is closed, and starts no others", async () => {
-    const deliveries = createFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
+    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     repeatTimes(20, () => deliveries.addDue("a"));
     await eventually("four messages in flight", () => deliveries.maxActive("a") === 4);
     await deliveries.scheduler.close();
@@ -129,7 +136,7 @@ describe("the scheduler", () => {
 
 describe("a healthy endpoint", () => {
   /** Returns how long a delivery takes while other endpoints are busy, in milliseconds. */
-  async function measureDelayMs(deliveries: FakeDeliveries, webhookId: string): Promise<number> {
+  async function measureDelayMs(deliveries: FakeWebhookDeliveries, webhookId: string): Promise<number> {
     const startedAt = performance.now();
     const completed = deliveries.countCompleted(webhookId);
     deliveries.addDue(webhookId);
@@ -139,7 +146,7 @@ describe("a healthy endpoint", () => {
 
   it("does not wait for slow endpoints whose messages would use all permits", async () => {
     const slow = createEndpoints(8, { durationMs: 5_000 });
-    const deliveries = createFakeDeliveries(
+    const deliveries = createFakeWebhookDeliveries(
       { ...slow, healthy: { durationMs: 0 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );
@@ -151,7 +158,7 @@ describe("a healthy endpoint", () => {
 
   it("receives many messages without delay after slow endpoints have taken all permits", async () => {
     const slow = createEndpoints(8, { durationMs: 5_000 });
-    const deliveries = createFakeDeliveries(
+    const deliveries = createFakeWebhookDeliveries(
       { ...slow, healthy: { durationMs: 10 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );
@@ -166,7 +173,7 @@ describe("a healthy endpoint", () => {
 
   it("does not wait for the many endpoints of one slow host", async () => {
     const slow = createEndpoints(40, { durationMs: 5_000, host: "slow.example" });
-    const deliveries = createFakeDeliveries(
+    const deliveries = createFakeWebhookDeliveries(
       { ...slow, healthy: { durationMs: 0 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );

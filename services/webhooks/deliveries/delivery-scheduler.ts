@@ -1,7 +1,11 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { DeliveryClaim, DeliveryClaimRequest } from "../queries/claims.ts";
-import { type EndpointAttemptResult, type EndpointLimits, EndpointQueue } from "./endpoint-queue.ts";
+import type { DeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
+import {
+  type WebhookEndpointAttemptResult,
+  type WebhookEndpointLimits,
+  WebhookEndpointQueue,
+} from "./endpoint-queue.ts";
 import { FairSemaphore } from "./fair-semaphore.ts";
 import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
@@ -10,10 +14,10 @@ interface DeliverySchedulerOptions {
   /** Returns the URL of a webhook's endpoint; undefined when it cannot be determined. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims due deliveries of these webhooks. */
-  claimDue(claimRequests: DeliveryClaimRequest[]): Promise<DeliveryClaim[]>;
+  claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<DeliveryClaim[]>;
   /** Performs the attempt. Never rejects. */
-  attemptDelivery(claim: DeliveryClaim): Promise<EndpointAttemptResult>;
-  limits: EndpointLimits;
+  attemptDelivery(claim: DeliveryClaim): Promise<WebhookEndpointAttemptResult>;
+  limits: WebhookEndpointLimits;
   hostTokenBuckets: HostTokenBuckets;
   /** Maximum number of messages in flight, to all endpoints. */
   maxActiveMessages: number;
@@ -30,11 +34,11 @@ const idleCleanupMs = 60_000;
 
 interface ClaimedDelivery {
   claim: DeliveryClaim;
-  queue: EndpointQueue;
+  queue: WebhookEndpointQueue;
 }
 
 /** Reserved capacity for one message to an endpoint. */
-export interface DeliveryReservation {
+export interface DeliveryCapacityReservation {
   /** Starts the attempt of a delivery that was claimed when it was inserted. */
   startAttempt(claim: DeliveryClaim): void;
   cancel(): void;
@@ -44,10 +48,10 @@ export interface DeliveryReservation {
  * Claims due deliveries and starts their attempts. Endpoints are served in rotation, each up to its free capacity: due
  * deliveries wait in the database instead of in memory, and no endpoint waits for another.
  */
-export class DeliveryScheduler {
+export class WebhookDeliveryScheduler {
   readonly #options: DeliverySchedulerOptions;
   readonly #semaphore: FairSemaphore;
-  readonly #queues = new Map<string, EndpointQueue>();
+  readonly #queues = new Map<string, WebhookEndpointQueue>();
   /** Webhooks that may have due deliveries, in the order in which to serve them. */
   readonly #readyWebhookIds = new Set<string>();
   readonly #loop: ClaimLoop<ClaimedDelivery>;
@@ -75,7 +79,7 @@ export class DeliveryScheduler {
   }
 
   /** Reserves capacity for one message; undefined when its endpoint has none left, or earlier messages are waiting. */
-  reserve(webhookId: string): DeliveryReservation | undefined {
+  reserve(webhookId: string): DeliveryCapacityReservation | undefined {
     const queue = this.#queues.get(webhookId);
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
       return undefined;
@@ -136,8 +140,8 @@ export class DeliveryScheduler {
    * Acquires slots for the next endpoints. An endpoint without free slots leaves the rotation until its queue is ready;
    * an endpoint for which the semaphore has no permit stays.
    */
-  #acquireClaimRequests(): (DeliveryClaimRequest & { queue: EndpointQueue })[] {
-    const claimRequests: (DeliveryClaimRequest & { queue: EndpointQueue })[] = [];
+  #acquireClaimRequests(): (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] {
+    const claimRequests: (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] = [];
     for (const webhookId of this.#readyWebhookIds) {
       const queue = this.#queues.get(webhookId);
       if (!queue) continue;
@@ -158,7 +162,7 @@ export class DeliveryScheduler {
     const creations = missing.map(async (webhookId) => {
       const url = await findUrl(webhookId);
       const onReady = () => this.poll([webhookId]);
-      if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...sharedOptions, onReady }));
+      if (url) this.#queues.set(webhookId, new WebhookEndpointQueue({ url, ...sharedOptions, onReady }));
       // Its due deliveries stay in the database, where the periodic task finds them.
       else this.#readyWebhookIds.delete(webhookId);
     });

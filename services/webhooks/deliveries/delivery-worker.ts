@@ -1,7 +1,7 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Metrics } from "@pragma/runtime/observability/metrics";
-import { attemptTimeoutMs, claimLeaseMs } from "../config.ts";
+import { getDeliveryAttemptTimeoutMs, getDeliveryClaimLeaseMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import {
   claimDueDeliveries,
@@ -11,11 +11,11 @@ import {
   releaseDeliveryClaims,
 } from "../queries/claims.ts";
 import { recoverNextDeliveryBatch } from "../queries/recoveries.ts";
-import { attemptDelivery } from "./attempt-delivery.ts";
+import { attemptWebhookDelivery } from "./attempt-delivery.ts";
 import { createAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
-import { DeliveryScheduler } from "./delivery-scheduler.ts";
-import { createEndpointCache } from "./endpoint-cache.ts";
+import { WebhookDeliveryScheduler } from "./delivery-scheduler.ts";
+import { createWebhookEndpointCache } from "./endpoint-cache.ts";
 import { createHostTokenBuckets } from "./host-token-buckets.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
@@ -30,9 +30,9 @@ interface DeliveryWorkerOptions extends WebhooksDependencies {
  * Sends the deliveries in the database to their endpoints. Callers notify it of new work after they have stored it;
  * polling finds work without a notification.
  */
-export interface DeliveryWorker {
+export interface WebhookDeliveryWorker {
   /** The scheduler of this instance. */
-  scheduler: DeliveryScheduler;
+  scheduler: WebhookDeliveryScheduler;
   /** Delivers test messages. */
   testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
   /** Requeues the deliveries of recoveries. */
@@ -57,17 +57,17 @@ const maxActiveTests = 25;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
 
-export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
+export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeliveryWorker {
   const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const nowMs = () => clock().getTime();
-  const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + claimLeaseMs(config)) });
-  const findEndpoint = createEndpointCache(options, {
+  const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + getDeliveryClaimLeaseMs(config)) });
+  const findEndpoint = createWebhookEndpointCache(options, {
     onUrlChanged: (webhookId) => scheduler.resetEndpoint(webhookId),
   });
   const attemptWriter = createAttemptWriter(options);
   const httpClient = createWebhookHttpClient({
     ...endpointRules,
-    timeoutMs: attemptTimeoutMs(config),
+    timeoutMs: getDeliveryAttemptTimeoutMs(config),
     maxConnectionsPerOrigin: maxActiveMessages,
   });
   const recordDuration = metrics.createDurationHistogram(
@@ -98,7 +98,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     burst: config.WEBHOOK_HOST_BURST,
   });
   const [firstRetryMs = 0, secondRetryMs = firstRetryMs] = config.WEBHOOK_SCHEDULE;
-  const scheduler: DeliveryScheduler = new DeliveryScheduler({
+  const scheduler: WebhookDeliveryScheduler = new WebhookDeliveryScheduler({
     ...{ log, hostTokenBuckets, nowMs, pollMs, maxActiveMessages },
     limits: {
       maxConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
@@ -111,7 +111,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     },
     findUrl: async (webhookId) => (await findEndpoint(webhookId))?.url,
     claimDue: (claimRequests) => claimDueDeliveries(db.sql, claimRequests, createLease()),
-    attemptDelivery: (claim) => attemptDelivery(attemptServices, claim),
+    attemptDelivery: (claim) => attemptWebhookDelivery(attemptServices, claim),
   });
 
   const testLoop = startClaimLoop({
@@ -121,7 +121,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
       if (!hostBucket || hostBucket.take(performance.now())) {
-        await attemptDelivery(attemptServices, claim);
+        await attemptWebhookDelivery(attemptServices, claim);
         // The next test of this location may have waited for the end of this one.
         testLoop.poll();
       }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { checkEndpointUrl, type EndpointIssue } from "../endpoints/check-endpoint.ts";
+import { findWebhookEndpointUrlIssue, type WebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
 import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
@@ -9,7 +9,7 @@ export interface WebhookEndpoint {
   revision: number;
   url: URL;
   /** Why nothing may be posted to the URL, if so: the rules may have changed since it was registered. */
-  issue: EndpointIssue | undefined;
+  issue: WebhookEndpointIssue | undefined;
   /** The value of the authorization header. */
   apiKey: string | null;
   /** The newest first. */
@@ -20,7 +20,7 @@ export interface WebhookEndpoint {
  * Returns the endpoint of a webhook at this revision or later; at any revision when it is omitted. Returns undefined
  * when the webhook does not exist, or when loading it fails, which is logged. Never rejects.
  */
-export type FindWebhookEndpoint = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
+export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 
 interface EndpointRow {
   webhookId: string;
@@ -31,10 +31,10 @@ interface EndpointRow {
 }
 
 /** Returns a cached lookup of endpoints. `onUrlChanged` is called when the URL of a cached endpoint has changed. */
-export function createEndpointCache(
+export function createWebhookEndpointCache(
   { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },
-): FindWebhookEndpoint {
+): WebhookEndpointLookup {
   const cache = new LRUCache<string, WebhookEndpoint>({ max: 20_000 });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 
@@ -58,7 +58,7 @@ export function createEndpointCache(
     return {
       revision,
       url: new URL(url),
-      issue: checkEndpointUrl(url, { isHttpsRequired }),
+      issue: findWebhookEndpointUrlIssue(url, { isHttpsRequired }),
       apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
       secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
         secret: encryption.decrypt(encryptedSecret),

@@ -20,7 +20,7 @@ const disableAfterMs = 5 * dayMs;
 const warnAfterMs = disableAfterMs / 2;
 
 /** Returns what to do about an endpoint after a failed attempt: the reason to disable it, `warn` or `nothing`. */
-export function evaluateEndpointHealth(
+export function evaluateWebhookEndpointHealth(
   { failingSince, warnedAt, isGone }: EndpointHealth,
   now: Date,
 ): WebhookDisabledReason | "warn" | "nothing" {
@@ -47,7 +47,7 @@ interface FailingEndpointUpdate {
  * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing, by a batch of attempts in
  * the order in which they ended. Failed tests are ignored: they may target an endpoint that is still being built.
  */
-export function summarizeEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
+export function summarizeWebhookEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
   healthyWebhookIds: string[];
   failingEndpoints: FailingEndpointUpdate[];
 } {
@@ -90,7 +90,7 @@ interface FailingWebhook
  * Records failing endpoints. An endpoint that is gone, or has had no success for five days, is disabled; after half of
  * that time a warning is sent. An event notifies the recipient's other endpoints of either.
  */
-export async function recordEndpointFailures(
+export async function recordWebhookEndpointFailures(
   tx: SqlTransaction,
   failingEndpoints: FailingEndpointUpdate[],
   { now, log }: { now: Date; log: Logger },
@@ -109,7 +109,7 @@ export async function recordEndpointFailures(
       input.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of updatedWebhooks) {
     const { webhookId: subject, failingSince } = webhook;
-    const healthDecision = evaluateEndpointHealth({ failingSince, warnedAt, isGone }, now);
+    const healthDecision = evaluateWebhookEndpointHealth({ failingSince, warnedAt, isGone }, now);
     if (healthDecision === "nothing") continue;
     const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (healthDecision === "warn") {

@@ -4,9 +4,9 @@ import type { FairSemaphore } from "./fair-semaphore.ts";
 import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 /** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or a test failed. */
-export type EndpointAttemptResult = "succeeded" | "failed" | "unknown";
+export type WebhookEndpointAttemptResult = "succeeded" | "failed" | "unknown";
 
-export interface EndpointLimits {
+export interface WebhookEndpointLimits {
   /** Maximum number of messages in flight to one endpoint. */
   maxConcurrency: number;
   circuitBreaker: CircuitBreakerOptions;
@@ -14,7 +14,7 @@ export interface EndpointLimits {
 
 interface EndpointQueueOptions {
   url: URL;
-  limits: EndpointLimits;
+  limits: WebhookEndpointLimits;
   semaphore: FairSemaphore;
   hostTokenBuckets: HostTokenBuckets;
   /** Returns the current time in milliseconds, for the circuit breaker. */
@@ -29,7 +29,7 @@ const createJitterMs = () => 50 + Math.random() * 100;
 /**
  * Limits the messages in flight to one endpoint. Due deliveries wait in the database until the endpoint has capacity.
  */
-export class EndpointQueue {
+export class WebhookEndpointQueue {
   readonly #options: EndpointQueueOptions;
   readonly #circuitBreaker: CircuitBreaker;
   readonly #origin: string;
@@ -99,7 +99,7 @@ export class EndpointQueue {
   }
 
   /** Records the result of an attempt, and releases its slot. */
-  recordResult(result: EndpointAttemptResult): void {
+  recordResult(result: WebhookEndpointAttemptResult): void {
     if (result === "succeeded") this.#circuitBreaker.recordSuccess();
     else if (result === "failed") this.#circuitBreaker.recordFailure(this.#options.nowMs());
     this.#releaseSlots(1);

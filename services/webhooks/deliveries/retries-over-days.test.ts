@@ -12,10 +12,10 @@ import {
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
 import {
-  type ReceiverEndpoint,
-  respondWithStatus,
+  createWebhookStatusHandler,
   startWebhookReceiver,
   type WebhookReceiver,
+  type WebhookReceiverEndpoint,
 } from "../testing/webhook-receiver.ts";
 
 const secondMs = 1_000;
@@ -55,10 +55,10 @@ const retryScheduleMs = [
 
 /** Creates a webhook whose endpoint fails. */
 async function createFailingSubscription(): Promise<{
-  endpoint: ReceiverEndpoint;
+  endpoint: WebhookReceiverEndpoint;
   subscription: TestWebhookSubscription;
 }> {
-  const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: "broken" }));
+  const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: "broken" }));
   return { endpoint, subscription: await service.createSubscription(endpoint.url) };
 }
 
@@ -114,7 +114,7 @@ describe("a delivery that keeps failing", () => {
 
   it("waits as long as the Retry-After of the endpoint requests", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
-    endpoint.setHandler(respondWithStatus(429, { headers: { "retry-after": "7200" } }));
+    endpoint.setHandler(createWebhookStatusHandler(429, { headers: { "retry-after": "7200" } }));
     const id = await publishOrder(subscription);
     const { nextAttemptAt } = await service.waitForDelivery(subscription, id, "pending");
     const delayMs = Date.parse(nextAttemptAt ?? "") - clock().getTime();
@@ -172,7 +172,7 @@ describe("an endpoint without a success", () => {
     advance(5.1 * dayMs);
     await eventually("the webhook to be disabled", async () => (await getWebhook(subscription)).state === "disabled");
     const receivedBefore = endpoint.receivedWebhooks.length;
-    endpoint.setHandler(respondWithStatus(204));
+    endpoint.setHandler(createWebhookStatusHandler(204));
     const newMessageId = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, newMessageId, "pending");
     advance(dayMs);
@@ -192,10 +192,10 @@ describe("an endpoint without a success", () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(4 * dayMs);
-    endpoint.setHandler(respondWithStatus(200));
+    endpoint.setHandler(createWebhookStatusHandler(200));
     await publishOrder(subscription, "succeeded");
     expect(await getWebhook(subscription)).toMatchObject({ failingSince: null, lastError: null });
-    endpoint.setHandler(respondWithStatus(500));
+    endpoint.setHandler(createWebhookStatusHandler(500));
     await publishOrder(subscription);
     advance(2 * dayMs);
     await publishOrder(subscription);
@@ -206,7 +206,7 @@ describe("an endpoint without a success", () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, subscription);
-    endpoint.setHandler(respondWithStatus(410));
+    endpoint.setHandler(createWebhookStatusHandler(410));
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     const { attempts } = await service.waitForDelivery(subscription, id, "failed");
     expect(attempts).toMatchObject([{ status: 410, nextAttemptAt: null }]);

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from "undici";
-import type { EndpointRules } from "../endpoints/check-endpoint.ts";
+import type { WebhookEndpointRules } from "../endpoints/check-endpoint.ts";
 import { createGuardedConnector } from "../endpoints/guarded-connector.ts";
 import type { WebhookPostResult } from "./evaluate-attempt.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
@@ -17,7 +17,7 @@ export interface WebhookHttpClient {
   close(): Promise<void>;
 }
 
-interface WebhookHttpClientOptions extends Pick<EndpointRules, "addressPolicy" | "resolveHost"> {
+interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost"> {
   /** Time limit from the start of a request to the last byte of its response. */
   timeoutMs: number;
   /** Maximum number of connections to one origin. */

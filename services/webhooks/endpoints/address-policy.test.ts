@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { createAddressPolicy, parseEndpointAllowlist } from "./address-policy.ts";
+import { createAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
 
-const emptyAllowlistPolicy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: false });
+const emptyAllowlistPolicy = createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: false });
 
 const forbiddenAddresses = [
   ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1"],
@@ -41,7 +41,7 @@ test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("allows %s, which represents a
 
 describe("the operator's allowlist", () => {
   const policy = createAddressPolicy(
-    parseEndpointAllowlist(" receiver, 10.1.0.0/16,fd00::/8 , 192.168.7.7, Hooks.Example.com"),
+    parseWebhookAddressAllowlist(" receiver, 10.1.0.0/16,fd00::/8 , 192.168.7.7, Hooks.Example.com"),
     { isLoopbackAllowed: false },
   );
 
@@ -64,13 +64,13 @@ describe("the operator's allowlist", () => {
   test.each(["10.0.0.0/33", "10.0.0.0/x", "::1/129", "fe80::1%eth0", "bad host", "https://a.b", "a/8"])(
     "is rejected when it contains %s",
     (entry) => {
-      expect(() => parseEndpointAllowlist(`10.0.0.1,${entry}`)).toThrow(entry);
+      expect(() => parseWebhookAddressAllowlist(`10.0.0.1,${entry}`)).toThrow(entry);
     },
   );
 });
 
 it("allows loopback addresses for development", () => {
-  const policy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: true });
+  const policy = createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true });
   for (const address of ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]) {
     expect(policy.isAddressAllowed(address, "localhost"), address).toBe(true);
   }

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** Decides which addresses endpoints may have. */
-export interface AddressPolicy {
+export interface WebhookAddressPolicy {
   /** Returns whether a connection to this address of the host is allowed. False for anything but a plain IP address. */
   isAddressAllowed(address: string, host: string): boolean;
   /** Returns whether the operator's allowlist contains the host. */
@@ -63,9 +63,9 @@ loopbackAddresses.addAddress("::1", "ipv6");
 
 /** Returns a policy that allows public addresses, the operator's allowlist and, for development, loopback addresses. */
 export function createAddressPolicy(
-  allowlist: EndpointAllowlist,
+  allowlist: WebhookAddressAllowlist,
   { isLoopbackAllowed }: { isLoopbackAllowed: boolean },
-): AddressPolicy {
+): WebhookAddressPolicy {
   return {
     isAddressAllowed(address, host) {
       const family = isIP(address);
@@ -80,7 +80,7 @@ export function createAddressPolicy(
 }
 
 /** Hosts and addresses that an operator allows although they are not public. */
-export interface EndpointAllowlist {
+export interface WebhookAddressAllowlist {
   hosts: ReadonlySet<string>;
   addresses: BlockList;
 }
@@ -90,7 +90,7 @@ export interface EndpointAllowlist {
  *
  * @throws `Error` that names the first invalid entry.
  */
-export function parseEndpointAllowlist(text: string): EndpointAllowlist {
+export function parseWebhookAddressAllowlist(text: string): WebhookAddressAllowlist {
   const hosts = new Set<string>();
   const addresses = new BlockList();
   for (const entry of text.split(",").map((part) => part.trim().toLowerCase())) {

@@ -1,26 +1,26 @@
 import { isIP } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import type { AddressPolicy } from "./address-policy.ts";
-import type { ResolveHost } from "./resolve-host.ts";
+import type { WebhookAddressPolicy } from "./address-policy.ts";
+import type { HostResolver } from "./resolve-host.ts";
 
 /** The rules that decide which endpoints are allowed. */
-export interface EndpointRules {
-  addressPolicy: AddressPolicy;
-  resolveHost: ResolveHost;
+export interface WebhookEndpointRules {
+  addressPolicy: WebhookAddressPolicy;
+  resolveHost: HostResolver;
   isHttpsRequired: boolean;
 }
 
 /** Why an endpoint is rejected: a stable code, and a message for clients. */
-export interface EndpointIssue {
+export interface WebhookEndpointIssue {
   code: string;
   message: string;
 }
 
 /** Returns the issue with the syntax, scheme or port of an endpoint's URL; undefined when there is none. */
-export function checkEndpointUrl(
+export function findWebhookEndpointUrlIssue(
   text: string,
-  { isHttpsRequired }: Pick<EndpointRules, "isHttpsRequired">,
-): EndpointIssue | undefined {
+  { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
+): WebhookEndpointIssue | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     return { code: "invalid_url", message: "must be an absolute URL, such as https://example.com/webhooks" };
@@ -43,7 +43,7 @@ function isPortAllowed({ port }: URL): boolean {
 const resolveTimeoutMs = 3_000;
 
 /** The same issue for every cause, so that it does not reveal internal hosts and their addresses. */
-const forbiddenAddressIssue: EndpointIssue = {
+const forbiddenAddressIssue: WebhookEndpointIssue = {
   code: "forbidden_address",
   message: "must have a public address. This host has no address, or one that is not public.",
 };
@@ -52,15 +52,21 @@ const forbiddenAddressIssue: EndpointIssue = {
  * Returns the issue with the URL or the address of an endpoint; undefined when there is none. A host is accepted when
  * name servers do not respond, or when the operator's allowlist contains it: each connection checks the address again.
  */
-export async function checkWebhookEndpoint(text: string, rules: EndpointRules): Promise<EndpointIssue | undefined> {
-  const urlIssue = checkEndpointUrl(text, rules);
+export async function findWebhookEndpointIssue(
+  text: string,
+  rules: WebhookEndpointRules,
+): Promise<WebhookEndpointIssue | undefined> {
+  const urlIssue = findWebhookEndpointUrlIssue(text, rules);
   if (urlIssue) return urlIssue;
   // Connections are made to an IPv6 address without its brackets.
   const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");
   return (await hasForbiddenAddress(host, rules)) ? forbiddenAddressIssue : undefined;
 }
 
-async function hasForbiddenAddress(host: string, { addressPolicy, resolveHost }: EndpointRules): Promise<boolean> {
+async function hasForbiddenAddress(
+  host: string,
+  { addressPolicy, resolveHost }: WebhookEndpointRules,
+): Promise<boolean> {
   if (isIP(host)) return !addressPolicy.isAddressAllowed(host, host);
   if (addressPolicy.isHostAllowlisted(host)) return false;
   const resolveTimeout = new AbortController();

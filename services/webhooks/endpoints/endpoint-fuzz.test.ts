@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createWebhookHttpClient } from "../deliveries/webhook-http-client.ts";
 import { type ConnectionRecorder, recordOutgoingConnections } from "../testing/connection-recorder.ts";
 import { isForbiddenAddress } from "../testing/forbidden-address.ts";
-import { createAddressPolicy, parseEndpointAllowlist } from "./address-policy.ts";
-import { checkWebhookEndpoint } from "./check-endpoint.ts";
+import { createAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
+import { findWebhookEndpointIssue } from "./check-endpoint.ts";
 
 const runs = 5_000;
 
@@ -122,7 +122,7 @@ beforeAll(() => {
 afterAll(() => connectionRecorder?.stop());
 
 it("never connects to a forbidden address, whatever the notation of the endpoint and the result of lookups", async () => {
-  const addressPolicy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: false });
+  const addressPolicy = createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: false });
   let acceptedCount = 0;
   await fc.assert(
     fc.asyncProperty(endpointArbitrary, async ({ resolvedHost: { host, lookups }, scheme, user, port, rest }) => {
@@ -135,7 +135,7 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
         return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
       };
       const earlierConnections = connectionRecorder.addresses.length;
-      const issue = await checkWebhookEndpoint(url, { addressPolicy, resolveHost, isHttpsRequired: false });
+      const issue = await findWebhookEndpointIssue(url, { addressPolicy, resolveHost, isHttpsRequired: false });
       if (issue) expect(issue.message.length).toBeGreaterThan(20);
       else acceptedCount += 1;
       // Also for an endpoint that was registered before the rules or its DNS record changed.
@@ -173,7 +173,7 @@ it("does not follow redirects", async () => {
   const { port } = server.address() as AddressInfo;
   connectionRecorder = recordOutgoingConnections((address) => address === "127.0.0.1");
   const httpClient = createWebhookHttpClient({
-    addressPolicy: createAddressPolicy(parseEndpointAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
+    addressPolicy: createAddressPolicy(parseWebhookAddressAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
     resolveHost: async () => [],
     timeoutMs: 5_000,
     maxConnectionsPerOrigin: 2,

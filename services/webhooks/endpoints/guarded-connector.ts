@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
-import type { EndpointRules } from "./check-endpoint.ts";
+import type { WebhookEndpointRules } from "./check-endpoint.ts";
 
 /**
  * Returns the error of a host with a forbidden address, or without any. Clients see its message: it is the same for
@@ -15,7 +15,7 @@ const createForbiddenAddressError = (cause?: unknown) =>
  * A host that cannot be resolved fails with the same error.
  */
 export function createGuardedConnector(
-  { addressPolicy, resolveHost }: Pick<EndpointRules, "addressPolicy" | "resolveHost">,
+  { addressPolicy, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost">,
   { timeoutMs }: { timeoutMs: number },
 ): buildConnector.connector {
   const checkedLookup: LookupFunction = (host, options, callback) => {

@@ -2,14 +2,14 @@ import type { LookupAddress } from "node:dns";
 import { lookup, Resolver } from "node:dns/promises";
 
 /** Returns every address of a host, at least one; rejects when the host has none or no name server responds. */
-export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
+export type HostResolver = (host: string) => Promise<LookupAddress[]>;
 
 /**
  * Returns a function that resolves hosts by DNS queries, which occupy no thread: a name server that does not respond
  * delays only its own hosts. Hosts for which `isLocalHost` returns true are resolved by the operating system, which
  * also reads its hosts file.
  */
-export function createHostResolver({ isLocalHost }: { isLocalHost: (host: string) => boolean }): ResolveHost {
+export function createHostResolver({ isLocalHost }: { isLocalHost: (host: string) => boolean }): HostResolver {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   return async (host) => {
     if (host === "localhost") return localhostAddresses;

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
-import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-message";
-import { claimLeaseMs } from "../config.ts";
+import type { WebhookMessageBody, WebhookMessageData } from "@pragma/contracts/webhook-message";
+import { getDeliveryClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
-import type { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
+import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { findSubscribedWebhookIds, type LocationEventMatch } from "../queries/webhooks.ts";
+import { findSubscribedWebhookIds, type LocationWebhookEvent } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -16,7 +16,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
   /** When the event occurred, in UTC. */
   time: string;
   sequence: number | null;
-  data: WebhookData<Event>;
+  data: WebhookMessageData<Event>;
   /** The W3C trace context of the event. */
   traceparent: string;
 }
@@ -24,7 +24,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 /** Enqueues messages in batches: concurrent events share their queries, where each alone would need four. */
 export interface MessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
-  findSubscribedWebhookIds(match: LocationEventMatch): Promise<string[]>;
+  findSubscribedWebhookIds(match: LocationWebhookEvent): Promise<string[]>;
   /**
    * Stores a message, a delivery for each webhook, and the fact that the event was handled. The deliveries are
    * attempted right away; those of paused or disabled webhooks remain pending.
@@ -38,7 +38,7 @@ export interface MessageBatcher {
 }
 
 interface MessageBatcherOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
-  scheduler: Pick<DeliveryScheduler, "reserve" | "poll">;
+  scheduler: Pick<WebhookDeliveryScheduler, "reserve" | "poll">;
 }
 
 interface AddressedMessage extends NewWebhookMessage {
@@ -46,7 +46,7 @@ interface AddressedMessage extends NewWebhookMessage {
 }
 
 export function createMessageBatcher({ db, clock, config, scheduler }: MessageBatcherOptions): MessageBatcher {
-  const findBatched = batchCalls((matches: LocationEventMatch[]) => findSubscribedWebhookIds(db.sql, matches), {
+  const findBatched = batchCalls((matches: LocationWebhookEvent[]) => findSubscribedWebhookIds(db.sql, matches), {
     maxBatchSize: 50,
     maxConcurrentBatches: 2,
   });
@@ -66,7 +66,7 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
     const now = clock();
-    const leaseExpiresAt = new Date(now.getTime() + claimLeaseMs(config));
+    const leaseExpiresAt = new Date(now.getTime() + getDeliveryClaimLeaseMs(config));
     try {
       const inserted = await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt });
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
@@ -105,5 +105,5 @@ export function serializeWebhookMessage<Event extends WebhookEventName>(
   message: OutgoingWebhookMessage<Event>,
 ): string {
   const { messageId, event, time, sequence, data } = message;
-  return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookBody);
+  return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookMessageBody);
 }

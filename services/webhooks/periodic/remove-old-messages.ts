@@ -1,6 +1,10 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksContext } from "../context.ts";
-import { deliveryRemovalBatchSize, removeDeletedWebhooks, removeDeliveries } from "../queries/remove-webhooks.ts";
+import {
+  deliveryRemovalBatchSize,
+  removeDeletedWebhooks,
+  removeWebhookDeliveries,
+} from "../queries/remove-webhooks.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -14,7 +18,7 @@ export const removeOldMessages: PeriodicTask<WebhooksContext> = {
     const oldDeliveries = sql`
       select id from deliveries where created_at < ${before} and state <> 'sending'
       order by created_at limit ${deliveryRemovalBatchSize} for update skip locked`;
-    while ((await removeDeliveries(sql, oldDeliveries)) === deliveryRemovalBatchSize);
+    while ((await removeWebhookDeliveries(sql, oldDeliveries)) === deliveryRemovalBatchSize);
     const removeMessagesWithoutDeliveries = () => sql`
       delete from messages where id in (
         select id from messages m

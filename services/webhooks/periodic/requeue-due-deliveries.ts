@@ -1,5 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { claimLeaseMs } from "../config.ts";
+import { getDeliveryClaimLeaseMs } from "../config.ts";
 import type { WebhooksContext } from "../context.ts";
 import { releaseExpiredDeliveryClaims } from "../queries/claims.ts";
 
@@ -21,7 +21,7 @@ export const createRequeueDueDeliveriesTask = (everySeconds: number): PeriodicTa
     for (let releasedCount = batchSize; releasedCount === batchSize; expiredCount += releasedCount) {
       releasedCount = await releaseExpiredDeliveryClaims(sql, {
         now: clock(),
-        leaseMs: claimLeaseMs(config),
+        leaseMs: getDeliveryClaimLeaseMs(config),
         limit: batchSize,
       });
     }

@@ -55,7 +55,7 @@ async function claimDeliveries(
 }
 
 /** A request to claim up to `max` deliveries of a webhook. */
-export interface DeliveryClaimRequest {
+export interface WebhookDeliveryClaimRequest {
   webhookId: string;
   max: number;
 }
@@ -63,7 +63,7 @@ export interface DeliveryClaimRequest {
 /** Claims due deliveries of these webhooks; for each webhook those that have been due longest. */
 export async function claimDueDeliveries(
   sql: SqlClient,
-  claimRequests: DeliveryClaimRequest[],
+  claimRequests: WebhookDeliveryClaimRequest[],
   lease: ClaimLease,
 ): Promise<DeliveryClaim[]> {
   const due = sql`

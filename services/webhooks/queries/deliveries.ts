@@ -3,10 +3,10 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A delivery with the fields of the API, whose times are `Date`s. */
-export type DeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
+export type WebhookDeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
 /** Returns the columns of a `DeliveryRow`, for deliveries `d`. */
-export const deliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 

@@ -13,7 +13,7 @@ export interface NewWebhookMessage {
 }
 
 /** A delivery to store. */
-export interface NewDelivery {
+export interface NewWebhookDelivery {
   deliveryId: string;
   messageId: string;
   webhookId: string;
@@ -43,7 +43,7 @@ const bodySeparator = "\u0001";
  */
 export async function insertWebhookMessages(
   sql: SqlClient,
-  { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewDelivery[] },
+  { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewWebhookDelivery[] },
   { now, leaseExpiresAt }: { now: Date; leaseExpiresAt: Date },
 ): Promise<InsertedWebhookMessage[]> {
   // A fixed order keeps two transactions that insert the same messages from deadlocking.

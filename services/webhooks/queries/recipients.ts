@@ -1,5 +1,10 @@
 import type { WebhookRecipient } from "@pragma/contracts/webhook-recipient";
-import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  acquireTransactionLock,
+  type Database,
+  type SqlClient,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
@@ -7,7 +12,7 @@ import { type LocationScopedId, locationCondition, type WithDateFields } from ".
 export type RecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
 
 /** Returns the columns of a `RecipientRow`, for recipients `r`. */
-export const recipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`
+export const webhookRecipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`
   r.id, r.created_at, r.updated_at, r.location_id, r.name,
   r.sealed_api_key is not null as has_api_key, (
     select json_agg(json_build_object('createdAt', ${isoTimestamp(sql, "created_at")}, 'expiresAt', ${isoTimestamp(sql, "expires_at")})
@@ -19,7 +24,7 @@ const isoTimestamp = (sql: SqlClient | SqlTransaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Locks a recipient until the transaction ends. Returns false when no such recipient exists. */
-export async function lockRecipient(tx: SqlTransaction, target: LocationScopedId): Promise<boolean> {
+export async function lockWebhookRecipient(tx: SqlTransaction, target: LocationScopedId): Promise<boolean> {
   const rows = await tx`select from recipients where id = ${target.id} and ${locationCondition(tx, target)} for update`;
   return rows.count > 0;
 }
@@ -28,7 +33,7 @@ export async function lockRecipient(tx: SqlTransaction, target: LocationScopedId
  * Locks a location until the transaction ends, so that concurrent requests keep its limits of recipients and webhooks.
  */
 export async function lockLocationWebhooks(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
-  await lockUntilCommit(tx, db, `location ${locationId}`);
+  await acquireTransactionLock(tx, db, `location ${locationId}`);
 }
 
 /** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
@@ -37,11 +42,13 @@ export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId:
 }
 
 /** Returns a recipient with the secret that was generated for it, if any. No other response shows the secret. */
-export async function readRecipientWithSecret(
+export async function readWebhookRecipientWithSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
 ) {
-  const [recipient] = await tx<RecipientRow[]>`select ${recipientColumns(tx, now)} from recipients r where id = ${id}`;
+  const [recipient] = await tx<
+    RecipientRow[]
+  >`select ${webhookRecipientColumns(tx, now)} from recipients r where id = ${id}`;
   return {
     ...recipient,
     hmacSecret: createdSecret,

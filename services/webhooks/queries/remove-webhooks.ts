@@ -9,7 +9,7 @@ export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSIT
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
     where w.state = 'deleted' and d.state <> 'sending' limit ${deliveryRemovalBatchSize} for update of d skip locked`;
   for (let removed = 0; removed < max; removed += deliveryRemovalBatchSize) {
-    if ((await removeDeliveries(sql, deletedDeliveryIds)) < deliveryRemovalBatchSize) break;
+    if ((await removeWebhookDeliveries(sql, deletedDeliveryIds)) < deliveryRemovalBatchSize) break;
   }
   await sql`
     delete from webhooks where id in (
@@ -22,7 +22,7 @@ export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSIT
  * Removes the deliveries that `deliveryIds` selects, with their attempts, and returns their number. The selection must
  * skip rows that are locked: two removals of the same rows in different orders would deadlock.
  */
-export async function removeDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
+export async function removeWebhookDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     with selected as (${deliveryIds}),
       deleted_attempts as (delete from attempts where delivery_id in (select id from selected)),

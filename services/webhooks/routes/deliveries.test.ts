@@ -11,7 +11,7 @@ import {
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
@@ -49,7 +49,7 @@ describe("the deliveries of a webhook", () => {
     const subscription = await service.createSubscription(endpoint.url, { events: ["order.paid", "order.call"] });
     const paidMessageIds = await publishOrders(subscription, 5);
     await waitForCount(subscription, "succeeded", 5);
-    endpoint.setHandler(respondWithStatus(500));
+    endpoint.setHandler(createWebhookStatusHandler(500));
     const callMessageId = await service.publishEvent("order.call", createOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, callMessageId, "failed");
 
@@ -94,7 +94,7 @@ describe("the deliveries of a webhook", () => {
 
 describe("a single delivery", () => {
   it("contains every attempt and the payload, and has an entity tag", async () => {
-    const endpoint = receiver.addEndpoint(respondWithStatus(500));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const delivery = await service.waitForDelivery(subscription, messageId, "failed");
@@ -134,13 +134,13 @@ describe("a replayed delivery", () => {
     );
 
   it("sends the same message with the same id, and lists the attempts of both generations", async () => {
-    const endpoint = receiver.addEndpoint(respondWithStatus(500));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const { id } = await service.waitForDelivery(subscription, messageId, "failed");
     expect(await replay(subscription, id)).toMatchObject({ id, state: "pending" });
     await eventually("the first attempt of the second generation", () => endpoint.receivedWebhooks.length === 3);
-    endpoint.setHandler(respondWithStatus(200));
+    endpoint.setHandler(createWebhookStatusHandler(200));
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
@@ -204,14 +204,14 @@ describe("a recovery", () => {
     const subscription = await service.createSubscription(endpoint.url);
     const succeededIds = await publishOrders(subscription, 3);
     await waitForCount(subscription, "succeeded", 3);
-    endpoint.setHandler(respondWithStatus(500));
+    endpoint.setHandler(createWebhookStatusHandler(500));
     const earlierIds = await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const since = new Date(Date.now() + 1).toISOString();
     await new Promise((resolve) => setTimeout(resolve, 5));
     const laterIds = await publishOrders(subscription, 7);
     await waitForCount(subscription, "failed", 9);
-    endpoint.setHandler(respondWithStatus(200));
+    endpoint.setHandler(createWebhookStatusHandler(200));
     endpoint.receivedWebhooks.length = 0;
 
     const recovery = await recover(subscription, since);
@@ -229,7 +229,7 @@ describe("a recovery", () => {
   });
 
   it("excludes failed test messages", async () => {
-    const endpoint = receiver.addEndpoint(respondWithStatus(500));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal } = subscription;
     const since = new Date(Date.now() - 1_000).toISOString();
@@ -239,7 +239,7 @@ describe("a recovery", () => {
     );
     const [messageId = ""] = await publishOrders(subscription, 1);
     await waitForCount(subscription, "failed", 2);
-    endpoint.setHandler(respondWithStatus(200));
+    endpoint.setHandler(createWebhookStatusHandler(200));
     endpoint.receivedWebhooks.length = 0;
 
     expect(await waitForRecovery(subscription, await recover(subscription, since))).toMatchObject({
@@ -253,7 +253,7 @@ describe("a recovery", () => {
 
   it("replays a delivery whose attempt in progress fails", async () => {
     const pendingResponses: (() => void)[] = [];
-    const endpoint = receiver.addEndpoint(respondWithStatus(500));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length === 1);
@@ -263,7 +263,7 @@ describe("a recovery", () => {
     const recovery = await recover(subscription, "2026-01-01T00:00:00Z");
     expect(await waitForRecovery(subscription, recovery)).toMatchObject({ total: 1, recovered: 1 });
     await service.waitForDelivery(subscription, messageId, "sending");
-    endpoint.setHandler(respondWithStatus(200));
+    endpoint.setHandler(createWebhookStatusHandler(200));
     pendingResponses[0]?.();
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
@@ -274,7 +274,7 @@ describe("a recovery", () => {
   });
 
   it("continues from its cursor after a crash", async () => {
-    const endpoint = receiver.addEndpoint(respondWithStatus(500));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { sql } = service.db;
     const { webhook } = subscription;
@@ -303,7 +303,7 @@ describe("a recovery", () => {
   });
 
   it("restarts from the earlier time when it is requested again before it has finished", async () => {
-    const subscription = await service.createSubscription(receiver.addEndpoint(respondWithStatus(500)).url);
+    const subscription = await service.createSubscription(receiver.addEndpoint(createWebhookStatusHandler(500)).url);
     await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const request = { webhookId: subscription.webhook.id, now: new Date() };

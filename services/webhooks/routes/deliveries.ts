@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { DateTime } from "@pragma/contracts/date-time";
+import { RequestDateTime } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { webhookDeliveryExample } from "@pragma/contracts/examples/webhook";
 import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
@@ -11,24 +11,24 @@ import {
   webhookDeliveryStates,
 } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
 import { z } from "zod";
-import { claimLeaseMs } from "../config.ts";
+import { getDeliveryClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-batcher.ts";
-import { type DeliveryRow, deliveryColumns, deliveryCondition } from "../queries/deliveries.ts";
+import { deliveryCondition, type WebhookDeliveryRow, webhookDeliveryColumns } from "../queries/deliveries.ts";
 import { insertWebhookMessages } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
-import { deliveryIdParams, requireReadableWebhook, toLocationScopedId, webhookIdParams } from "./params.ts";
+import { deliveryPathParams, requireReadableWebhook, scopeIdToReadableLocation, webhookPathParams } from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
 /** Returns the schema of a query parameter that is a day in the location's time zone, or an instant. */
 const dayOrInstantQuery = (description: string) =>
   z
-    .union([dayQueryParameter.transform((day) => ({ day })), DateTime.transform((instant) => ({ instant }))], {
+    .union([dayQueryParameter.transform((day) => ({ day })), RequestDateTime.transform((instant) => ({ instant }))], {
       error: "must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
     })
     .optional()
@@ -50,7 +50,7 @@ export const listDeliveriesRoute = defineWebhooksRoute({
   operationId: "listDeliveries",
   summary: "List a webhook's deliveries",
   description: "Returns the deliveries of a webhook, newest first. Deliveries are kept for 30 days.",
-  request: { params: webhookIdParams, query: listDeliveriesQuery },
+  request: { params: webhookPathParams, query: listDeliveriesQuery },
   responses: { 200: { description: "A page of deliveries", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
@@ -74,8 +74,8 @@ export const listDeliveriesRoute = defineWebhooksRoute({
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
-    return newestRowsPageResponse<DeliveryRow>({ query, url, origin }, sql, {
-      columns: deliveryColumns(sql),
+    return createNewestRowsPageResponse<WebhookDeliveryRow>({ query, url, origin }, sql, {
+      columns: webhookDeliveryColumns(sql),
       table: sql`deliveries d`,
       where,
     });
@@ -88,7 +88,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
   operationId: "getDelivery",
   summary: "Get a delivery",
   description: "Returns a delivery with its attempts, the responses of the endpoint, and the body of the message.",
-  request: { params: deliveryIdParams },
+  request: { params: deliveryPathParams },
   responses: {
     200: { description: "The delivery", schema: WebhookDeliveryDetails },
     304: { description: "The delivery has not changed since the version that the client has" },
@@ -96,9 +96,9 @@ export const getDeliveryRoute = defineWebhooksRoute({
   errors: ["delivery_not_found"],
   async handle({ params, principal, services: { db, config }, header }) {
     const { sql } = db;
-    const [row] = await sql<(DeliveryRow & { body: string })[]>`
-      select ${deliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${deliveryCondition(sql, toLocationScopedId(params, principal))} and m.id = d.message_id`;
+    const [row] = await sql<(WebhookDeliveryRow & { body: string })[]>`
+      select ${webhookDeliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
+      where ${deliveryCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
     // The latest thousand, including the attempt in progress, which started when its delivery was claimed.
@@ -109,7 +109,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
         from attempts where delivery_id = ${delivery.id}
         union all
         select
-          generation, attempt, due_at - make_interval(secs => ${claimLeaseMs(config) / 1_000}), null, null, null, null, null
+          generation, attempt, due_at - make_interval(secs => ${getDeliveryClaimLeaseMs(config) / 1_000}), null, null, null, null, null
         from deliveries where id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
@@ -126,7 +126,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   summary: "Replay a delivery",
   description:
     "Sends the message again now, whatever the state of the delivery, with the same number of attempts as a new delivery. The message keeps its id, so that the receiver can recognize a duplicate.",
-  request: { params: deliveryIdParams },
+  request: { params: deliveryPathParams },
   responses: {
     202: {
       description: "The delivery, which is pending",
@@ -136,14 +136,14 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   },
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
-    const target = toLocationScopedId(params, principal);
+    const target = scopeIdToReadableLocation(params, principal);
     const delivery = await db.transaction(async (tx) => {
-      const [delivery] = await tx<DeliveryRow[]>`
+      const [delivery] = await tx<WebhookDeliveryRow[]>`
         update deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
         where ${deliveryCondition(tx, target)} and d.state <> 'sending'
-        returning ${deliveryColumns(tx)}`;
+        returning ${webhookDeliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
         const { testLoop, scheduler } = deliveryWorker;
@@ -166,7 +166,7 @@ export const testWebhookRoute = defineWebhooksRoute({
   summary: "Send a test message",
   description:
     "Sends a message of the event test to the webhook's endpoint, even if the webhook is paused or disabled. A test message is not retried. Get the delivery to see the response of the endpoint.",
-  request: { params: webhookIdParams },
+  request: { params: webhookPathParams },
   responses: {
     202: {
       description: "The delivery of the test message, which is pending",

@@ -8,9 +8,9 @@ import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/we
 
 export const recipientIdParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
 
-export const webhookIdParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
+export const webhookPathParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
 
-export const deliveryIdParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
+export const deliveryPathParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
 
 /** The query parameter of lists that selects the location. */
 export const locationIdQueryShape = {
@@ -22,7 +22,7 @@ export const locationIdQueryShape = {
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
-export const toLocationScopedId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
+export const scopeIdToReadableLocation = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
   locationId: getReadableLocationId(principal),
 });
@@ -37,7 +37,7 @@ export async function requireReadableWebhook(
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const target = toLocationScopedId(params, principal);
+  const target = scopeIdToReadableLocation(params, principal);
   const [webhook] = await sql<
     WebhookRow[]
   >`select ${webhookColumns(sql)} from webhooks where ${webhookCondition(sql, target)}`;
@@ -46,7 +46,7 @@ export async function requireReadableWebhook(
 }
 
 /** Returns the error for exceeding a limit of a location. `name` is the name in the documentation's table of limits. */
-export function createLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
+export function createPerLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
     detail: `A location can have up to ${maximum} ${name}. Delete one that you no longer need, then try again.`,
     limit: { name, maximum, unit: `${name} of a location` },

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
-  RotateRecipientSecret,
-  UpsertWebhookRecipient,
+  RotateRecipientSecretRequest,
+  UpsertWebhookRecipientRequest,
   WebhookRecipient,
   WebhookRecipientWithSecret,
 } from "@pragma/contracts/webhook-recipient";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
@@ -16,13 +16,18 @@ import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
 import {
   incrementWebhookRevisions,
   lockLocationWebhooks,
-  lockRecipient,
+  lockWebhookRecipient,
   type RecipientRow,
-  readRecipientWithSecret,
-  recipientColumns,
+  readWebhookRecipientWithSecret,
+  webhookRecipientColumns,
 } from "../queries/recipients.ts";
 import { setRecipientSecret } from "../set-recipient-secret.ts";
-import { createLocationLimitError, locationIdQueryShape, recipientIdParams, toLocationScopedId } from "./params.ts";
+import {
+  createPerLocationLimitError,
+  locationIdQueryShape,
+  recipientIdParams,
+  scopeIdToReadableLocation,
+} from "./params.ts";
 
 export const upsertRecipientRoute = defineWebhooksRoute({
   method: "post",
@@ -31,7 +36,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
   summary: "Create or update a recipient",
   description:
     "Creates a recipient of webhooks, or updates the recipient with this id in the same location. For a new recipient without an hmacSecret, the API generates one and returns it in this response only. A different hmacSecret for an existing recipient replaces its secret, as a rotation does.",
-  request: { body: jsonBodyParser(UpsertWebhookRecipient) },
+  request: { body: jsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
     200: { description: "The updated recipient", schema: WebhookRecipientWithSecret },
     201: { description: "The created recipient", schema: WebhookRecipientWithSecret },
@@ -47,7 +52,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
 /** Creates a recipient, or updates the one with this id. Generates the secret of a new recipient when none is given. */
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksContext,
-  { locationId, input }: { locationId: string; input: UpsertWebhookRecipient },
+  { locationId, input }: { locationId: string; input: UpsertWebhookRecipientRequest },
 ) {
   const { name, hmacSecret, apiKey } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -63,9 +68,9 @@ async function upsertRecipient(
     if (isNew) {
       const max = config.RECIPIENTS_PER_LOCATION;
       const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
-      if (count > max) throw createLocationLimitError("recipients", max);
+      if (count > max) throw createPerLocationLimitError("recipients", max);
     } else {
-      if (!(await lockRecipient(tx, { id, locationId }))) {
+      if (!(await lockWebhookRecipient(tx, { id, locationId }))) {
         throw new ApiError("recipient_conflict", { detail: "Use another id, or omit it to have one generated." });
       }
       await tx`update recipients set ${tx(content)} where id = ${id}`;
@@ -75,11 +80,11 @@ async function upsertRecipient(
       isNew || hmacSecret !== undefined
         ? await setRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
         : null;
-    return { isNew, recipient: await readRecipientWithSecret(tx, { id, createdSecret, now }) };
+    return { isNew, recipient: await readWebhookRecipientWithSecret(tx, { id, createdSecret, now }) };
   });
 }
 
-export const listRecipientsRoute = defineWebhooksRoute({
+export const listWebhookRecipientsRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/recipients/",
   operationId: "listRecipients",
@@ -91,9 +96,9 @@ export const listRecipientsRoute = defineWebhooksRoute({
   async handle({ query, principal, services: { db, clock }, url, origin }) {
     const { sql } = db;
     const locationId = resolveLocationId(principal, query.locationId);
-    const columns = recipientColumns(sql, clock());
+    const columns = webhookRecipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return newestRowsPageResponse<RecipientRow>({ query, url, origin }, sql, {
+    return createNewestRowsPageResponse<RecipientRow>({ query, url, origin }, sql, {
       columns,
       table: sql`recipients r`,
       where,
@@ -108,23 +113,23 @@ export const rotateRecipientSecretRoute = defineWebhooksRoute({
   summary: "Rotate a recipient's secret",
   description:
     "Replaces the recipient's secret with the one in the request body or, if there is none, with a generated one, which is returned in this response only. For 24 hours messages are signed with both secrets: webhook-signature contains a signature for each, and x-popina-hmac-signature still uses the previous secret. Set isLeaked to expire all previous secrets immediately.",
-  request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecret) },
+  request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecretRequest) },
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services }) {
-    const target = toLocationScopedId(params, principal);
+    const target = scopeIdToReadableLocation(params, principal);
     const now = services.clock();
     const recipient = await services.db.transaction(async (tx) => {
-      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
+      if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
       await incrementWebhookRevisions(tx, target.id);
-      return readRecipientWithSecret(tx, { id: target.id, createdSecret, now });
+      return readWebhookRecipientWithSecret(tx, { id: target.id, createdSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
 });
 
-export const deleteRecipientRoute = defineWebhooksRoute({
+export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   method: "delete",
   path: "/v1/recipients/{id}",
   operationId: "deleteRecipient",
@@ -134,9 +139,9 @@ export const deleteRecipientRoute = defineWebhooksRoute({
   responses: { 204: { description: "The recipient has been deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
-    const target = toLocationScopedId(params, principal);
+    const target = scopeIdToReadableLocation(params, principal);
     await db.transaction(async (tx) => {
-      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
+      if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const deleted = await tx`
         delete from recipients r where id = ${target.id} and not exists (select from webhooks where recipient_id = r.id)`;
       if (deleted.count === 1) return;

@@ -1,12 +1,12 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { RecoverWebhookDeliveries, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
+import { RecoverWebhookDeliveriesRequest, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
 import { type DeliveryRecoveryRow, deliveryRecoveryColumns, startDeliveryRecovery } from "../queries/recoveries.ts";
-import { requireReadableWebhook, webhookIdParams } from "./params.ts";
+import { requireReadableWebhook, webhookPathParams } from "./params.ts";
 
 export const recoverDeliveriesRoute = defineWebhooksRoute({
   method: "post",
@@ -15,7 +15,7 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
   summary: "Retry failed deliveries",
   description:
     "Starts a recovery, which replays the failed deliveries of events since a given time. This includes deliveries that failed and are waiting for another attempt, but not test messages. The recovery runs in the background: get it to follow its progress. If the webhook has an unfinished recovery, that one restarts from the earlier of both times. Replayed messages keep their ids.",
-  request: { params: webhookIdParams, body: jsonBodyParser(RecoverWebhookDeliveries) },
+  request: { params: webhookPathParams, body: jsonBodyParser(RecoverWebhookDeliveriesRequest) },
   responses: { 202: { description: "The started recovery", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
   async handle({ params, body, principal, services }) {
@@ -36,7 +36,7 @@ export const getDeliveryRecoveryRoute = defineWebhooksRoute({
   summary: "Get a recovery",
   description: "Returns the state and progress of a recovery.",
   request: {
-    params: z.object({ ...webhookIdParams.shape, recoveryId: z.guid().meta({ description: "Id of the recovery" }) }),
+    params: z.object({ ...webhookPathParams.shape, recoveryId: z.guid().meta({ description: "Id of the recovery" }) }),
   },
   responses: {
     200: { description: "The recovery", schema: WebhookDeliveryRecovery },

@@ -11,7 +11,7 @@ import {
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
@@ -254,7 +254,10 @@ describe("an existing webhook", () => {
   });
 
   it("sends to its new endpoint without delay, and forgets the failures of the previous one", async () => {
-    const [previousEndpoint, newEndpoint] = [receiver.addEndpoint(respondWithStatus(500)), receiver.addEndpoint()];
+    const [previousEndpoint, newEndpoint] = [
+      receiver.addEndpoint(createWebhookStatusHandler(500)),
+      receiver.addEndpoint(),
+    ];
     const subscription = await service.createSubscription(previousEndpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
     await service.publishEvent("order.paid", createOrderEventData(locationId));
@@ -302,7 +305,7 @@ describe("a paused webhook", () => {
 
 describe("a test message", () => {
   it("is sent once and shows the response, and its failure does not count for the endpoint", async () => {
-    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: "no such thing" }));
+    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: "no such thing" }));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
     const sent = await service.sendRequest(
@@ -383,7 +386,7 @@ it("returns the statistics of a webhook's deliveries", async () => {
     lastFailedAt: null,
   });
   for (const status of [204, 200, 500]) {
-    endpoint.setHandler(respondWithStatus(status, { delayMs: 20 }));
+    endpoint.setHandler(createWebhookStatusHandler(status, { delayMs: 20 }));
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("an attempt", async () => {
       const [delivery] = await service.listDeliveries(subscription);

@@ -1,36 +1,36 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { UpsertWebhook, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
+import { UpsertWebhookRequest, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { jsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
-import { checkWebhookEndpoint } from "../endpoints/check-endpoint.ts";
+import { findWebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
 import { lockLocationWebhooks } from "../queries/recipients.ts";
 import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
 import {
-  createLocationLimitError,
+  createPerLocationLimitError,
   locationIdQueryShape,
   requireReadableWebhook,
-  toLocationScopedId,
-  webhookIdParams,
+  scopeIdToReadableLocation,
+  webhookPathParams,
 } from "./params.ts";
 
-const upsertWebhookJson = jsonBodyParser(UpsertWebhook);
+const upsertWebhookJson = jsonBodyParser(UpsertWebhookRequest);
 
 /** Parses the body of a webhook, and checks that its endpoint is allowed. */
-const upsertWebhookBody: RequestBodyParser<UpsertWebhook, WebhooksContext> = {
+const upsertWebhookBody: RequestBodyParser<UpsertWebhookRequest, WebhooksContext> = {
   ...upsertWebhookJson,
   async parse(bytes, services, sender) {
     const parsed = await upsertWebhookJson.parse(bytes, services, sender);
     if ("issues" in parsed) return parsed;
-    const issue = await checkWebhookEndpoint(parsed.value.endpointUrl, services.endpointRules);
+    const issue = await findWebhookEndpointIssue(parsed.value.endpointUrl, services.endpointRules);
     return issue ? { issues: [{ in: "body", path: "endpointUrl", ...issue }], count: 1 } : parsed;
   },
 };
@@ -58,7 +58,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
 /** Creates a webhook, or updates the one with this id and keeps its state (active, paused or disabled). */
 async function upsertWebhook(
   { db, clock, config }: WebhooksContext,
-  { locationId, input }: { locationId: string; input: UpsertWebhook },
+  { locationId, input }: { locationId: string; input: UpsertWebhookRequest },
 ) {
   const { recipientId, endpointUrl, events } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -81,7 +81,7 @@ async function upsertWebhook(
       const max = config.WEBHOOKS_PER_LOCATION;
       const isListed = tx`location_id = ${locationId} and state <> 'deleted'`;
       const { count } = await tx`select from webhooks where ${isListed} limit ${max + 1}`;
-      if (count > max) throw createLocationLimitError("webhooks", max);
+      if (count > max) throw createPerLocationLimitError("webhooks", max);
       return { webhook: inserted, isNew: true };
     }
     // The recorded failures only concern the previous endpoint.
@@ -112,7 +112,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
     const { sql } = db;
     const locationId = resolveLocationId(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
-    return newestRowsPageResponse<WebhookRow>({ query, url, origin }, sql, {
+    return createNewestRowsPageResponse<WebhookRow>({ query, url, origin }, sql, {
       columns: webhookColumns(sql),
       table: sql`webhooks`,
       where,
@@ -129,7 +129,7 @@ export const getWebhookRoute = defineWebhooksRoute({
   operationId: "getWebhook",
   summary: "Get a webhook",
   description: "Returns a webhook with the statistics of its deliveries.",
-  request: { params: webhookIdParams },
+  request: { params: webhookPathParams },
   responses: {
     200: { description: "The webhook", schema: WebhookDetails },
     304: { description: "The webhook has not changed since the version that the client has" },
@@ -167,14 +167,14 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   summary: "Pause a webhook",
   description:
     "Stops sending messages to the webhook's endpoint, except for attempts in progress. Messages of new events are stored, and sent once the webhook is resumed.",
-  request: { params: webhookIdParams },
+  request: { params: webhookPathParams },
   responses: { 200: { description: "The paused webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, toLocationScopedId(params, principal))}
+        where ${webhookCondition(tx, scopeIdToReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
@@ -189,7 +189,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   summary: "Resume a webhook",
   description:
     "Activates a paused or disabled webhook and sends the messages that became due in the meantime. To retry deliveries that failed before, start a recovery.",
-  request: { params: webhookIdParams },
+  request: { params: webhookPathParams },
   responses: { 200: { description: "The active webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
@@ -198,7 +198,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, toLocationScopedId(params, principal))}
+        where ${webhookCondition(tx, scopeIdToReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
@@ -218,11 +218,11 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   summary: "Delete a webhook",
   description:
     "Deletes a webhook and the log of its deliveries. Pending messages are not sent. To send them later, pause the webhook instead.",
-  request: { params: webhookIdParams },
+  request: { params: webhookPathParams },
   responses: { 204: { description: "The webhook has been deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
-    const target = toLocationScopedId(params, principal);
+    const target = scopeIdToReadableLocation(params, principal);
     // The webhook is hidden first; its rows are then removed in batches.
     const hidden = await db.transaction(
       (tx) => tx`

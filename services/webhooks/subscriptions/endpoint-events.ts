@@ -2,7 +2,7 @@ import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
 /** Notify the recipient's other endpoints of a failing or disabled endpoint, whatever their webhooks subscribe to. */
-export const endpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
+export const webhookEndpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   onEvent<WebhooksContext, typeof event>(
     event,
     async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {

@@ -1,5 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
-import { toWebhookOrder, type WebhookData } from "@pragma/contracts/webhook-message";
+import { toWebhookOrder, type WebhookMessageData } from "@pragma/contracts/webhook-message";
 import { type EventSubscription, onEvent } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
@@ -8,7 +8,7 @@ type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transf
 /** Returns the subscription that sends an event of a location to the webhooks that subscribe to it. */
 function createLocationEventSubscription<Event extends OrderEvent | "report.finalized">(
   event: Event,
-  toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookData<Event> },
+  toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
   { concurrency }: { concurrency: number },
 ): EventSubscription<WebhooksContext> {
   return onEvent<WebhooksContext, Event>(
@@ -24,7 +24,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
   );
 }
 
-export const locationEventSubscriptions = [
+export const locationWebhookEventSubscriptions = [
   ...(["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
     // Events that arrive together are inserted in one batch.
     createLocationEventSubscription(event, ({ sequence, order }) => ({ sequence, data: toWebhookOrder(order) }), {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventData, EventType } from "@pragma/contracts/events";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
-import { readConfig, runtimeConfig } from "@pragma/runtime/config/runtime-config";
+import { commonServiceConfig, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -15,7 +15,7 @@ export interface TestEventPublisher {
 }
 
 export function createTestEventPublisher({ variables }: Pick<TestEnvironment, "variables">): TestEventPublisher {
-  const config = readConfig(runtimeConfig, variables);
+  const config = readConfigFromEnvironment(commonServiceConfig, variables);
   const bus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
   let streamReady: Promise<void> | undefined;
   return {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
+import { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
 import type { DeliveryClaim } from "../queries/claims.ts";
 
 /** The behavior of an endpoint: how long an attempt takes, and whether it fails. */
-export interface FakeEndpoint {
+export interface FakeWebhookEndpointBehavior {
   durationMs: number;
   shouldFail?: boolean;
   /** Defaults to a host of its own. */
@@ -13,8 +13,8 @@ export interface FakeEndpoint {
 }
 
 /** Deliveries in memory, and a scheduler that sends them to fake endpoints. */
-export interface FakeDeliveries {
-  scheduler: DeliveryScheduler;
+export interface FakeWebhookDeliveries {
+  scheduler: WebhookDeliveryScheduler;
   /** Adds a due delivery, and makes the scheduler poll. */
   addDue(webhookId: string): void;
   /** Adds a due delivery without notifying the scheduler. */
@@ -31,8 +31,8 @@ export interface FakeDeliveries {
   nowMs: number;
 }
 
-export function createFakeDeliveries(
-  endpoints: Record<string, FakeEndpoint>,
+export function createFakeWebhookDeliveries(
+  endpoints: Record<string, FakeWebhookEndpointBehavior>,
   {
     concurrency = 100,
     hostRate = { perSecond: 100_000, burst: 100_000 },
@@ -42,7 +42,7 @@ export function createFakeDeliveries(
     maxActiveMessages?: number;
     hostRate?: { perSecond: number; burst: number };
   } = {},
-): FakeDeliveries {
+): FakeWebhookDeliveries {
   const dueDeliveryIds = new Map<string, string[]>();
   const completedCounts = new Map<string, number>();
   const activeCounts = new Map<string, number>();
@@ -67,8 +67,8 @@ export function createFakeDeliveries(
     dueDeliveryIds.set(webhookId, [...(dueDeliveryIds.get(webhookId) ?? []), `${webhookId} ${count}`]);
   };
 
-  const deliveries: FakeDeliveries = {
-    scheduler: new DeliveryScheduler({
+  const deliveries: FakeWebhookDeliveries = {
+    scheduler: new WebhookDeliveryScheduler({
       limits: {
         maxConcurrency: concurrency,
         circuitBreaker: { failureThreshold: 5, initialOpenMs: 1_000, maxOpenMs: 8_000 },

@@ -13,7 +13,7 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { expect } from "vitest";
 import type { z } from "zod";
-import { defineWebhooksService } from "../service.ts";
+import { createWebhooksServiceDefinition } from "../service.ts";
 import { createTestEventPublisher } from "./event-publisher.ts";
 
 /** The webhooks service of one test file, with a fake accounts service. */
@@ -84,14 +84,14 @@ export function createWebhooksPrincipal(overrides: Partial<Principal> = {}): Pri
 export async function startTestWebhooks({
   variables = {},
   ...serviceOptions
-}: Parameters<typeof defineWebhooksService>[0] & {
+}: Parameters<typeof createWebhooksServiceDefinition>[0] & {
   variables?: Record<string, string>;
 } = {}): Promise<TestWebhooksService> {
   const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();
   registry.registerLocalService("accounts", accounts.fetch);
-  const definition = defineWebhooksService(serviceOptions);
+  const definition = createWebhooksServiceDefinition(serviceOptions);
   const service = await startTestService(definition, environment, registry);
   const eventPublisher = createTestEventPublisher(environment);
   const otherInstances: TestService[] = [];

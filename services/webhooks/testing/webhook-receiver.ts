@@ -14,30 +14,30 @@ export interface ReceivedWebhook {
 }
 
 /** Handles a message that an endpoint receives. */
-export type ReceiverHandler = (message: ReceivedWebhook, response: ServerResponse) => void | Promise<void>;
+export type WebhookReceiverHandler = (message: ReceivedWebhook, response: ServerResponse) => void | Promise<void>;
 
 /** An endpoint of a receiver. */
-export interface ReceiverEndpoint {
+export interface WebhookReceiverEndpoint {
   url: string;
   /** All received messages, whether or not a response was sent. */
   receivedWebhooks: ReceivedWebhook[];
   /** Replaces the handler. */
-  setHandler(handler: ReceiverHandler): void;
+  setHandler(handler: WebhookReceiverHandler): void;
 }
 
 /** A local HTTP server that receives webhooks. */
 export interface WebhookReceiver {
   origin: string;
   /** Adds an endpoint, which responds with 204 unless a handler is given. */
-  addEndpoint(handler?: ReceiverHandler): ReceiverEndpoint;
+  addEndpoint(handler?: WebhookReceiverHandler): WebhookReceiverEndpoint;
   /** How many connections the server has accepted. */
   connectionCount: number;
   close(): Promise<void>;
 }
 
 /** Returns a handler that responds with a status, after `delayMs`. */
-export const respondWithStatus =
-  (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): ReceiverHandler =>
+export const createWebhookStatusHandler =
+  (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): WebhookReceiverHandler =>
   (_, response) => {
     setTimeout(() => response.writeHead(status, headers).end(body), delayMs);
   };
@@ -49,7 +49,7 @@ interface RespondOptions {
 }
 
 export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise<WebhookReceiver> {
-  const endpoints = new Map<string, { received: ReceivedWebhook[]; handler: ReceiverHandler }>();
+  const endpoints = new Map<string, { received: ReceivedWebhook[]; handler: WebhookReceiverHandler }>();
   const server: Server = createServer(async (request, response) => {
     const path = request.url ?? "";
     const body = await text(request).catch(() => undefined);
@@ -58,7 +58,7 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
     const message = { path, method, headers, body, receivedAtMs: performance.now() };
     const endpoint = endpoints.get(path);
     endpoint?.received.push(message);
-    await (endpoint?.handler ?? respondWithStatus(404))(message, response);
+    await (endpoint?.handler ?? createWebhookStatusHandler(404))(message, response);
   });
   server.on("connection", () => {
     receiver.connectionCount += 1;
@@ -68,7 +68,7 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
   const receiver: WebhookReceiver = {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     connectionCount: 0,
-    addEndpoint(handler = respondWithStatus(204)) {
+    addEndpoint(handler = createWebhookStatusHandler(204)) {
       const path = `/${randomUUID()}`;
       const endpoint = { received: [] as ReceivedWebhook[], handler };
       endpoints.set(path, endpoint);

@@ -1,7 +1,7 @@
 import type { Catalog } from "@pragma/contracts/catalog";
 import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { Random } from "../random.ts";
+import { SeededRandom } from "../random.ts";
 
 interface FakeReport {
   id: string;
@@ -24,7 +24,7 @@ export class FakeDemoApi {
   /** The maximum number of computed reports. */
   maxReports = Number.POSITIVE_INFINITY;
 
-  #random = new Random("fake api");
+  #random = new SeededRandom("fake api");
   #consumers: { id: string; name: string; scopes: string[] }[] = [];
   #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
 

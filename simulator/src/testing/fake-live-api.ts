@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { Random } from "../random.ts";
+import { SeededRandom } from "../random.ts";
 import type { SimulationClock } from "../transient-retry-options.ts";
 
 /** A clock that advances only when it is waited on. */
@@ -29,7 +29,7 @@ export class FakeClock implements SimulationClock {
  * An in-memory fake of the API operations that the simulation of a location uses. Reports are final as soon as a till
  * is pushed. Upserts return an empty list, because the simulator ignores their response.
  */
-export class FakeLiveApi {
+export class FakeSimulatorApi {
   readonly liveOrders = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
   /** The errors of the next calls, in sequence. */
@@ -93,8 +93,8 @@ export class FakeLiveApi {
 }
 
 /** Returns a copy of an order that another device sent, with other ids. */
-export function createOtherDeviceOrder(order: OrderLiveInput): OrderLiveInput {
-  const id = new Random(`another ${order.id}`).uuid();
+export function copyOrderAsOtherDevice(order: OrderLiveInput): OrderLiveInput {
+  const id = new SeededRandom(`another ${order.id}`).uuid();
   return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };
 }
 

@@ -1,19 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestLocation } from "../../harness/test-location.ts";
-import type { ContractFixture } from "../contract-fixture.ts";
-import type { TagContract } from "../operation-contract.ts";
+import type { ApiContractFixture } from "../contract-fixture.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
 const createConfig = (testLocation: TestLocation) => testLocation.create("/v1/accounting/configs", {});
 
 /** Returns an export item of the location's till with a new config. */
-async function createExportItems({ testLocation, till }: ContractFixture, overrides: object = {}): Promise<object[]> {
+async function createExportItems(
+  { testLocation, till }: ApiContractFixture,
+  overrides: object = {},
+): Promise<object[]> {
   const { id: accountingConfigId } = await createConfig(testLocation);
   return [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL", ...overrides }];
 }
 
 /** Creates an export and waits until it is finished. Returns its id. */
-async function createFinishedExport(fixture: ContractFixture): Promise<string> {
+async function createFinishedExport(fixture: ApiContractFixture): Promise<string> {
   const { id } = await fixture.testLocation.create("/v1/accounting/exports", await createExportItems(fixture));
   await eventually("the export", async () => {
     const { finishedAt } = await fixture.testLocation.getJson(`/v1/accounting/exports/${id}`);
@@ -22,12 +25,12 @@ async function createFinishedExport(fixture: ContractFixture): Promise<string> {
   return id;
 }
 
-const requestOfNewConfig = async ({ testLocation }: ContractFixture) => ({
+const requestOfNewConfig = async ({ testLocation }: ApiContractFixture) => ({
   path: { id: (await createConfig(testLocation)).id },
 });
 const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 
-export const accountingContract: TagContract = {
+export const accountingApiContract: TagApiContract = {
   createAccountingConfig: {
     requestsByOutcome: {
       201: () => ({ body: { name: "Cabinet Martin", payments: { card: { account: "5121" } } } }),

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { defaultConsumerScopes } from "@pragma/contracts/scopes";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
-export const apiKeysContract: TagContract = {
+export const apiKeysApiContract: TagApiContract = {
   createApiKey: {
     requestsByOutcome: {
       201: ({ testLocation, consumer }) => ({

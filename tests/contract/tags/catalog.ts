@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
-const catalogListContract: TagContract[string] = {
+const catalogListContract: TagApiContract[string] = {
   requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
   statusForOtherLocation: 403,
 };
 
-export const catalogContract: TagContract = {
+export const catalogApiContract: TagApiContract = {
   listProducts: catalogListContract,
   listPayments: catalogListContract,
   listTaxes: catalogListContract,

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { defaultConsumerScopes } from "@pragma/contracts/scopes";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
-export const consumersContract: TagContract = {
+export const consumersApiContract: TagApiContract = {
   createConsumer: {
     requestsByOutcome: {
       201: () => ({ body: { name: randomUUID() } }),

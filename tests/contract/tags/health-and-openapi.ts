@@ -1,10 +1,10 @@
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
-export const healthContract: TagContract = {
+export const healthApiContract: TagApiContract = {
   getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
 };
 
-export const openApiContract: TagContract = {
+export const openApiDocumentApiContract: TagApiContract = {
   getOpenApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
   getFullOpenApi: {
     requestsByOutcome: {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { ContractFixture } from "../contract-fixture.ts";
-import type { TagContract } from "../operation-contract.ts";
+import type { ApiContractFixture } from "../contract-fixture.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
 /** The tested product's limit of unfinished jobs per API key. */
 const maxUnfinishedJobs = 20;
@@ -21,7 +21,7 @@ const repeatingJob = { message: "Again", jobOptions: { repeat: { every: 3_600_00
 const delayedJob = { message: "Later", jobOptions: { delay: 3_600_000 } };
 
 /** Creates a job and waits until it is finished. Returns its id. */
-async function createFinishedJob({ testLocation }: ContractFixture): Promise<string> {
+async function createFinishedJob({ testLocation }: ApiContractFixture): Promise<string> {
   const response = await testLocation.request("POST", "/v1/jobs", { body: { message: "Close the day" } });
   const { id } = (await response.json()) as { id: string };
   await eventually("the job", async () => {
@@ -31,7 +31,7 @@ async function createFinishedJob({ testLocation }: ContractFixture): Promise<str
   return id;
 }
 
-export const jobsContract: TagContract = {
+export const jobsApiContract: TagApiContract = {
   createJob: {
     requestsByOutcome: {
       201: () => ({ body: { message: "Close the day" } }),

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 import { createLiveOrderInput } from "../order-and-till-inputs.ts";
 
-export const liveOrdersContract: TagContract = {
+export const liveOrdersApiContract: TagApiContract = {
   upsertLiveOrders: {
     requestsByOutcome: {
       200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId }, body: [createLiveOrderInput()] }),

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
 const backofficeAddress = { application: "JALIA", organizationId: "1", agencyId: "1" };
 const createLocationInput = () => ({ ...backofficeAddress, locationSettings: { locationName: "Le Bistrot" } });
 
-export const locationsContract: TagContract = {
+export const locationsApiContract: TagApiContract = {
   createLocation: {
     requestsByOutcome: {
       201: ({ product }) => ({ body: createLocationInput(), key: product.adminKey }),

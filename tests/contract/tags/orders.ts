@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
-const getOrderContract: TagContract[string] = {
+const getOrderContract: TagApiContract[string] = {
   requestsByOutcome: {
     200: ({ orderId }) => ({ path: { id: orderId } }),
     order_not_found: () => ({ path: { id: randomUUID() } }),
@@ -9,7 +9,7 @@ const getOrderContract: TagContract[string] = {
   statusForOtherLocation: 404,
 };
 
-export const ordersContract: TagContract = {
+export const ordersApiContract: TagApiContract = {
   listOrders: {
     requestsByOutcome: {
       200: ({ testLocation, reportId }) => ({ query: { locationId: testLocation.locationId, reportId } }),

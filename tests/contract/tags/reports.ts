@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { TagContract } from "../operation-contract.ts";
+import type { TagApiContract } from "../operation-contract.ts";
 
-const listReportsContract: TagContract[string] = {
+const listReportsContract: TagApiContract[string] = {
   requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
   statusForOtherLocation: 403,
 };
-const getReportContract: TagContract[string] = {
+const getReportContract: TagApiContract[string] = {
   requestsByOutcome: {
     200: ({ reportId }) => ({ path: { id: reportId } }),
     report_not_found: () => ({ path: { id: randomUUID() } }),
@@ -13,7 +13,7 @@ const getReportContract: TagContract[string] = {
   statusForOtherLocation: 404,
 };
 
-export const reportsContract: TagContract = {
+export const reportsApiContract: TagApiContract = {
   listReports: listReportsContract,
   listReportsV0: listReportsContract,
   getReport: getReportContract,

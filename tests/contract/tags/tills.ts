@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { TillReprocessingJob } from "@pragma/contracts/till";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { TagContract } from "../operation-contract.ts";
-import { createTillInput, createTillV1Input } from "../order-and-till-inputs.ts";
+import type { TagApiContract } from "../operation-contract.ts";
+import { createTillV1Input, createTillV2Input } from "../order-and-till-inputs.ts";
 
 const unknownLegacyLocation = { application: "JALIA", legacyId: 2 ** 31 - 1 };
 
@@ -12,14 +12,14 @@ const legacyTillReference = ({ application, legacyId }: { application: string; l
 });
 const untestableBackofficeFailure = "The legacy backoffice would have to fail; the tests of legacy tills cover this.";
 
-export const tillsContract: TagContract = {
+export const tillsApiContract: TagApiContract = {
   pushTillV2: {
     requestsByOutcome: {
       200: ({ till }) => ({ body: till }),
-      201: () => ({ body: createTillInput() }),
+      201: () => ({ body: createTillV2Input() }),
       location_not_found: ({ product }) => ({
         query: { locationId: randomUUID() },
-        body: createTillInput(),
+        body: createTillV2Input(),
         key: product.adminKey,
       }),
       till_conflict: ({ till }) => ({ body: { ...till, note: "another" } }),
@@ -98,7 +98,7 @@ export const tillsContract: TagContract = {
         key: product.adminKey,
       }),
       till_not_found: () => {
-        const body = createTillInput();
+        const body = createTillV2Input();
         return { path: { id: body.id }, body };
       },
     },
