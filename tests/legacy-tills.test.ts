@@ -79,8 +79,8 @@ describe("the tills of a legacy backoffice", () => {
     expect(first?.success.sort()).toEqual([...alreadyPushed, ...valid].sort());
     const reasons = new Map(first?.errors.map(({ serverId, message }) => [serverId, message]));
     expect(reasons.size).toBe(15);
-    for (const serverId of unresponsive) expect(reasons.get(serverId)).toMatch(/did not answer within 1 s/);
-    for (const serverId of failing) expect(reasons.get(serverId)).toMatch(/answered 500/);
+    for (const serverId of unresponsive) expect(reasons.get(serverId)).toMatch(/did not respond within 1 s/);
+    for (const serverId of failing) expect(reasons.get(serverId)).toMatch(/responded with status 500/);
     for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/not valid.*client_id/);
     expect(requestCounts(alreadyPushed)).toEqual(alreadyPushed.map(() => 0));
 
@@ -137,9 +137,9 @@ describe("the tills of a legacy backoffice", () => {
   });
 
   it.each([
-    ["redirect", /answered 302/],
+    ["redirect", /responded with status 302/],
     ["wrong till", /another till/],
-    ["connection reset", /broke off/],
+    ["connection reset", /closed the connection/],
     ["endless", /more than \d+ bytes|within 1 s/],
   ] as const)("fail one by one: %s", async (fault, expectedMessage) => {
     const [failingTill = 0, validTill = 0] = [...addLegacyTills(1, fault), ...addLegacyTills(1)];

@@ -84,7 +84,7 @@ describe("the log", () => {
     expect((await testLocation.request("GET", "/v2/reports/", { key: personalDataMark.repeat(3) })).status).toBe(401);
 
     await eventually("two attempts", () => writtenLogLines().filter(({ msg }) => msg === "attempt").length >= 2);
-    await eventually("a line for the job", () => writtenLogLines().some(({ msg }) => msg === "job"));
+    await eventually("a line for the job", () => writtenLogLines().some(({ msg }) => msg === "job finished"));
     await eventually("a line for the last request", () =>
       writtenLogLines().some(({ msg, status }) => msg === "request" && status === 401),
     );
@@ -94,7 +94,7 @@ describe("the log", () => {
   }, 60_000);
 
   it("has one wide line for each request, event and job, with a shared trace id", async () => {
-    const kinds = ["request", "event", "attempt", "job"];
+    const kinds = ["request", "event", "attempt", "job finished"];
     for (const kind of kinds) {
       const lines = writtenLogLines().filter(({ msg }) => msg === kind);
       expect(lines.length).toBeGreaterThan(0);

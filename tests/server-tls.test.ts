@@ -124,6 +124,6 @@ it("names the certificate file that it cannot read", () => {
     TLS_KEY_FILE: fileURLToPath(import.meta.url),
   };
   expect(() => readConfigFromEnvironment(commonServiceConfig, invalidVariables)).toThrow(
-    /TLS_CA_FILE: is no file that can be read[\s\S]*TLS_KEY_FILE: is no PEM file/,
+    /TLS_CA_FILE: must be a readable file[\s\S]*TLS_KEY_FILE: must be a PEM file/,
   );
 });

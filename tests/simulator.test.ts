@@ -195,7 +195,7 @@ describe("an interrupted simulation", () => {
     const lines: string[] = [];
     const noDays = { ...todayOptions, days: 0 };
     await simulateLocation(createSimulationContext(testLocation, noDays, { log: (line) => lines.push(line) }), noDays);
-    expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${liveOrderCount} orders`)]);
+    expect(lines).toEqual([expect.stringContaining(`Closed an interrupted till: ${liveOrderCount} orders`)]);
     expect((await testLocation.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([overrides.id]);
     const [report] = await testLocation.waitForReports(1);
     const { data: v2 } = await testLocation.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });

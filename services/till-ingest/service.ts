@@ -70,7 +70,7 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
       },
       checks: { objects: () => objects.check() },
-      operations: createTillOperatorRoutes({ db, log, requeueAfterSeconds }),
+      opsRoutes: createTillOperatorRoutes({ db, log, requeueAfterSeconds }),
       async close() {
         await reprocessingLoop.close();
         await reader.close();

@@ -142,7 +142,7 @@ describe("seedDemo", () => {
         showProgress: () => {},
         fetch: api.fetch,
       }),
-    ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is invalid");
+    ).rejects.toThrow("GET /v1/consumers?size=100 responded 401: The API key is invalid");
   });
 
   it("fails when no more reports arrive, with their number", async () => {

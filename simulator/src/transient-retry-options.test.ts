@@ -53,7 +53,7 @@ describe("createTransientRetryOptions", () => {
 
   it("throws an error that a retry would not fix", async () => {
     const { call, waits } = createClientWith(400);
-    await expect(call()).rejects.toThrow("answered 400");
+    await expect(call()).rejects.toThrow("responded 400");
     expect(waits).toEqual([]);
   });
 

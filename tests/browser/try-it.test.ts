@@ -27,7 +27,7 @@ describe("the form beside an operation", () => {
     await form.getByLabel("API key").fill(testLocation.key);
     await form.getByLabel("size").fill("1");
     await form.getByRole("button", { name: "Send" }).click();
-    const response = page.getByRole("region", { name: "Reply" });
+    const response = page.getByRole("region", { name: "Response" });
     await response.getByText("200 OK").waitFor();
     expect(await response.textContent()).toContain('"totalSales"');
     expect(await response.textContent()).toContain('"pageSize": 1');
@@ -93,7 +93,7 @@ describe("the introduction of the reference", () => {
     const { page, close } = await documentationSite.openTab("/api/");
     expect(await page.locator("footer.footer").count()).toBe(0);
     const downloading = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Download the OpenAPI document" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Download the OpenAPI document" }).click();
     const download = await downloading;
     expect(download.suggestedFilename()).toBe("pragma-openapi.json");
     expect(new URL(download.url()).pathname).toBe("/openapi.json");

@@ -77,7 +77,7 @@ describe("an invalid upsert", () => {
     const duplicate = { ...order, id: `s${order.id.toUpperCase()}` };
     const problem = await postInvalid([order, createLiveOrderInput(), duplicate]);
     expect(problem.errors).toEqual([
-      { in: "body", path: "[2].id", code: "duplicate", message: expect.stringContaining("already at index 0") },
+      { in: "body", path: "[2].id", code: "duplicate", message: expect.stringContaining("order at index 0") },
     ]);
   });
 

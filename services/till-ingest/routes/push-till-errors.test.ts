@@ -155,7 +155,7 @@ describe("POST /v2/tills/ rejects", () => {
       createTestTill({ orderList: [order, createTestOrder(), duplicate] }),
     );
     expect(errors).toMatchObject([
-      { path: "orderList[2].id", code: "duplicate", message: expect.stringContaining("already at index 0") },
+      { path: "orderList[2].id", code: "duplicate", message: expect.stringContaining("order at index 0") },
       { path: "orderList[2].guestsCount", code: "too_small" },
     ]);
   });

@@ -111,10 +111,10 @@ describe.each(installedLanguages)("the snippet in $name", ({ verify }) => {
 
   it("rejects a message that is old, or has no valid timestamp", async () => {
     const oldMessage = createSignedMessage(randomSecret(), new Date(Date.now() - 600_000));
-    await expect(verify(oldMessage)).rejects.toThrow("too old");
+    await expect(verify(oldMessage)).rejects.toThrow("not within five minutes");
     const message = createSignedMessage(randomSecret());
     await expect(verify({ ...message, headers: { ...message.headers, "webhook-timestamp": "now" } })).rejects.toThrow(
-      "too old",
+      "not within five minutes",
     );
   });
 });
