@@ -81,7 +81,7 @@ describe("the tills of a legacy backoffice", () => {
     expect(reasons.size).toBe(15);
     for (const serverId of unresponsive) expect(reasons.get(serverId)).toMatch(/did not respond within 1 s/);
     for (const serverId of failing) expect(reasons.get(serverId)).toMatch(/responded with status 500/);
-    for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/not valid.*client_id/);
+    for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/is invalid.*client_id/);
     expect(requestCounts(alreadyPushed)).toEqual(alreadyPushed.map(() => 0));
 
     backoffice.faults.clear();

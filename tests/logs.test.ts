@@ -94,7 +94,7 @@ describe("the log", () => {
   }, 60_000);
 
   it("has one wide line for each request, event and job, with a shared trace id", async () => {
-    const kinds = ["request", "event", "attempt", "job finished"];
+    const kinds = ["request", "event handled", "attempt", "job finished"];
     for (const kind of kinds) {
       const lines = writtenLogLines().filter(({ msg }) => msg === kind);
       expect(lines.length).toBeGreaterThan(0);
@@ -105,6 +105,6 @@ describe("the log", () => {
       ({ msg, operation, status }) => msg === "request" && operation === "/v2/tills/" && status === 201,
     );
     const linesOfTrace = writtenLogLines().filter(({ traceId }) => traceId === pushed?.traceId);
-    expect(new Set(linesOfTrace.map(({ msg }) => msg))).toEqual(new Set(["request", "event", "attempt"]));
+    expect(new Set(linesOfTrace.map(({ msg }) => msg))).toEqual(new Set(["request", "event handled", "attempt"]));
   });
 });

@@ -134,7 +134,7 @@ async function fetchLegacyTill(
   if ("issues" in till) {
     const [first] = till.issues;
     throw new BackofficeError(
-      `The till is invalid. It has ${till.count} issues, the first at ${first?.path}: ${first?.message}`,
+      `The till is invalid. Number of issues: ${till.count}. The first is at ${first?.path}: ${first?.message}`,
     );
   }
   const { serverId, legacyLocation } = till.metadata;
