@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAdminApiClient, createApiClient } from "./api-client.ts";
 import { ApiProblem, NoResponse, nullOnProblem, UnexpectedResponseError } from "./api-problem.ts";
 
-/** Returns clients whose requests are recorded and get the responses of `respond`. */
+/** Returns clients that record their requests. `respond` returns the responses. */
 function createFakeClient(respond: (request: Request) => Response) {
   const requests: Request[] = [];
   const options = {
@@ -147,17 +147,17 @@ describe("a list", () => {
 it("checks the types of each operation's input and output", () => {
   const { client, admin } = createFakeClient(() => Response.json({}));
   const invalidCalls = [
-    // @ts-expect-error: a path for operators only
+    // @ts-expect-error: the path is only for operators
     () => client.GET("/v1/consumers"),
     // @ts-expect-error: the id is missing
     () => client.GET("/v2/reports/{id}"),
-    // @ts-expect-error: there is no such parameter
+    // @ts-expect-error: the parameter does not exist
     () => client.GET("/v2/reports", { params: { query: { sice: 10 } } }),
     // @ts-expect-error: the name is missing
     () => admin.POST("/v1/consumers", { body: {} }),
     // @ts-expect-error: the path is not a list
     () => admin.items("/v1/locations/own"),
-    // @ts-expect-error: a report has no such field
+    // @ts-expect-error: the field does not exist
     async () => (await client.GET("/v2/reports/{id}", { params: { path: { id: "" } } })).data.totalSale,
   ];
   expect(invalidCalls).toHaveLength(6);

@@ -6,23 +6,23 @@ import type { components, paths as FullPaths } from "./generated/full-api.ts";
 import type { paths as PublicPaths } from "./generated/public-api.ts";
 import { abortableDelay, createRetryingFetch, type FetchFunction } from "./retrying-fetch.ts";
 
-/** The result of a successful call. Failed calls throw, so `data` is always present. */
+/** The result of a successful call. `data` is always present, because failed calls throw an error. */
 interface ApiCallResult<Data> {
   data: Data;
-  /** The raw response, for its status and headers. Its body has been read already. */
+  /** The raw response, for access to its status and headers. Its body has already been read. */
   response: Response;
 }
 
-/** The response body of an operation on success, parsed as `Init` specifies. */
+/** The body of an operation's successful response, parsed as `Init` specifies. */
 export type ResponseDataOf<Operation, Init> =
   Operation extends Record<string | number, unknown>
     ? Extract<FetchResponse<Operation, Init, MediaType>, { error?: never }>["data"]
     : never;
 
-/** The last argument of a call: optional when the operation has no required input. */
+/** The last argument of a call. It is optional if the operation has no required input. */
 export type ApiCallInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
 
-/** A function for the calls of one HTTP method: takes a path of the OpenAPI document, its parameters and its body. */
+/** A function that calls an operation with one HTTP method, given its path in the OpenAPI document and its input. */
 export type ApiCallFunction<Paths extends object, Method extends HttpMethod> = <
   Path extends PathsWithMethod<Paths, Method>,
   Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
@@ -31,7 +31,7 @@ export type ApiCallFunction<Paths extends object, Method extends HttpMethod> = <
   ...init: ApiCallInitArgument<Init>
 ) => Promise<ApiCallResult<ResponseDataOf<Paths[Path][Method & keyof Paths[Path]], Init>>>;
 
-/** The parts of a page that iteration needs. */
+/** The fields of a page that are needed to iterate over a list. */
 interface UntypedPage {
   data: unknown[];
   nextPageToken: string | null;
@@ -54,12 +54,12 @@ type ListInit<Paths extends object, Path extends ListPath<Paths>> = MaybeOptiona
 >;
 
 export interface ListIterators<Paths extends object> {
-  /** Iterates over the pages of a list and requests each when it is needed. Default size: 100 items. */
+  /** Iterates over the pages of a list. Requests each page when the loop reaches it. Default page size: 100 items. */
   pages<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
     ...init: ApiCallInitArgument<Init>
   ): AsyncGenerator<PageAtPath<Paths, Path>, void>;
-  /** Iterates over the items of a list, through all pages. */
+  /** Iterates over the items of all pages of a list. */
   items<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
     ...init: ApiCallInitArgument<Init>
@@ -70,7 +70,8 @@ type UntypedInit = { params?: { query?: Record<string, unknown> } };
 type UntypedGet = (path: unknown, init: UntypedInit) => Promise<{ data: UntypedPage }>;
 
 /**
- * Iterates over lists by page tokens. New items in the list do not shift the pages, so no item is repeated or skipped.
+ * Returns functions that iterate over lists with page tokens. Unlike with page indexes, items that are added during the
+ * iteration do not shift the pages, so no item is repeated or skipped.
  */
 function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "get">): ListIterators<Paths> {
   const getAny = get as unknown as UntypedGet;
@@ -92,25 +93,25 @@ function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "
   return { pages, items } as unknown as ListIterators<Paths>;
 }
 
-/** The schemas of the API by their names in the reference: `ApiSchemas["ReportV2"]`. */
+/** The types of the API's schemas, by their names in the API reference. Example: `ApiSchemas["ReportV2"]`. */
 export type ApiSchemas = components["schemas"];
 
 export interface ApiClientOptions {
   /** The URL of the API, such as `http://localhost:4000`. */
   baseUrl: string;
   apiKey: string;
-  /** Sends a request. Default: the built-in `fetch`. */
+  /** The function that sends a request. Default: the built-in `fetch`. */
   fetch?: FetchFunction;
-  /** Maximum number of retries, over about 15 seconds or as long as the API requests. Default 5; 0 disables retries. */
+  /** Maximum number of retries. Default: 5, over about 15 seconds or as long as the API requests. 0 disables them. */
   retries?: number;
-  /** Waits between two attempts. Tests replace it to avoid the delay. */
+  /** The function that waits between two attempts. Tests replace it to avoid the delay. */
   wait?: (milliseconds: number) => Promise<unknown>;
 }
 
 /**
  * A client of the API with one API key. A call throws `ApiProblem` when the API responds with an error,
  * `UnexpectedResponseError` when the response is not from the API, `NoResponse` when there is none, `NotModifiedError` when its
- * `If-None-Match` matches, and the reason of its `signal` when that is aborted.
+ * `If-None-Match` matches, and the signal's reason when its `signal` is aborted.
  */
 export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
   GET: ApiCallFunction<Paths, "get">;
@@ -122,7 +123,7 @@ export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
 
 /** A client of the operations for partners and POS apps. */
 export type PublicApiClient = ApiClient<PublicPaths>;
-/** A client of all operations. Those for operators need a key with the scope admin. */
+/** A client of all operations. Operations for operators need a key with the scope admin. */
 export type AdminApiClient = ApiClient<FullPaths>;
 
 /** Returns a client of the operations for partners and POS apps. */
@@ -143,13 +144,13 @@ function createTypedClient<Paths extends object>(options: ApiClientOptions): Api
     fetch: createRetryingFetch(send, { retries, wait }),
   });
   client.use(idempotencyKeyMiddleware, problemMiddleware);
-  // `problemMiddleware` throws all errors, so only successful results are returned.
+  // `problemMiddleware` throws an error for each unsuccessful response, so calls return only successful results.
   const calls = client as unknown as Omit<ApiClient<Paths>, keyof ListIterators<Paths>>;
   const { GET, POST, PUT, PATCH, DELETE } = calls;
   return { GET, POST, PUT, PATCH, DELETE, ...createListIterators(GET) };
 }
 
-/** Adds an Idempotency-Key to each POST, so that a retry after a lost response does not repeat the effect. */
+/** Adds an Idempotency-Key to each POST request, so that a retry after a lost response has no second effect. */
 const idempotencyKeyMiddleware: Middleware = {
   onRequest({ request }) {
     if (request.method === "POST" && !request.headers.has("idempotency-key"))
@@ -157,7 +158,7 @@ const idempotencyKeyMiddleware: Middleware = {
   },
 };
 
-/** Throws an error for each unsuccessful response, and for a missing one. */
+/** Throws an error for each unsuccessful response, and when no response arrives. */
 const problemMiddleware: Middleware = {
   async onResponse({ request, response }) {
     if (!response.ok) throw await createErrorFromResponse(describeCall(request), response);

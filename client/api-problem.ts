@@ -2,26 +2,26 @@ import type { components } from "./generated/full-api.ts";
 
 type Problem = components["schemas"]["Problem"];
 
-/** A stable error code, such as `report_not_found`. Check this and not the texts, which may change. */
+/** A stable error code, such as `report_not_found`. Check the code and not the texts, because the texts can change. */
 export type ProblemCode = Problem["code"];
 
-/** One issue of an invalid request: where it is, what is wrong, and how to fix it. */
+/** One issue of an invalid request: its location, an explanation, and how to fix it. */
 export type ProblemIssue = components["schemas"]["Fault"];
 
-/** The API responded to a call with an error. */
+/** Thrown when the API responds to a call with an error. */
 export class ApiProblem extends Error {
   override name = "ApiProblem";
   /** The method, path and query of the call. */
   readonly call: string;
   readonly status: number;
   readonly code: ProblemCode;
-  /** The same for all problems with this code. */
+  /** A short summary, which is the same for all problems with this code. */
   readonly title: string;
-  /** Describes this occurrence. */
+  /** An explanation of this occurrence of the problem. */
   readonly detail: string;
-  /** The issues of an invalid request; empty for most codes. */
+  /** The issues of an invalid request. Empty for most other codes. */
   readonly issues: readonly ProblemIssue[];
-  /** The id of the request, for support. */
+  /** The id of the request. Include it when you contact support. */
   readonly requestId: string;
 
   constructor(call: string, { status, code, title, detail, errors = [], requestId }: Problem) {
@@ -38,7 +38,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Returns the error for an unsuccessful response. Reads its body. */
+/** Reads the body of an unsuccessful response, and returns the error for it. */
 export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModifiedError(call);
   const text = await response.text();
@@ -70,7 +70,7 @@ function isProblem(value: unknown): value is Problem {
   return typeof status === "number" && [code, title, detail].every((text) => typeof text === "string");
 }
 
-/** An unsuccessful response that is not from the API: a proxy responded, or the base URL is wrong. */
+/** Thrown when an unsuccessful response is not from the API, because a proxy responded or the base URL is wrong. */
 export class UnexpectedResponseError extends Error {
   override name = "UnexpectedResponseError";
   readonly status: number;
@@ -82,7 +82,7 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** The ETag in the `If-None-Match` of the call is still current, so the response has no body. */
+/** Thrown when the ETag in the `If-None-Match` of a call is still current, so that the response has no body. */
 export class NotModifiedError extends Error {
   override name = "NotModifiedError";
 
@@ -92,7 +92,7 @@ export class NotModifiedError extends Error {
   }
 }
 
-/** There was no response, even after retries. The cause is the last error of `fetch`. */
+/** Thrown when no response arrived, even after retries. Its `cause` is the last error of `fetch`. */
 export class NoResponse extends Error {
   override name = "NoResponse";
 

@@ -1,6 +1,6 @@
 /**
- * Generates `generated/`, the types of the API, from the OpenAPI documents in `contracts/`. They are not committed.
- * This runs before each compilation, and writes a file only when its document or its generator has changed.
+ * Generates the types of the API in `generated/` from the OpenAPI documents in `contracts/`. The types are not
+ * committed. Runs before each compilation. Writes a file only if its OpenAPI document or the generator has changed.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -36,12 +36,12 @@ for (const [name, document] of Object.entries(documents)) {
  */
 async function generateTypes(document) {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
-  // Fields with a default are optional in requests. Response schemas list their required fields.
+  // Without this option, fields with a default would be required in requests.
   return astToString(await openapiTS(document, { defaultNonNullable: false, silent: true }));
 }
 
 /**
- * Writes a file so that concurrent readers never see a part of it.
+ * Writes a file atomically, so that concurrent readers never read an incomplete file.
  * @param {string} file
  * @param {string} text
  */

@@ -9,7 +9,7 @@ const createResponse = (status: number, retryAfter?: string) =>
 const createPost = (signal?: AbortSignal) =>
   new Request("http://localhost/things", { method: "POST", body: "payload", ...(signal && { signal }) });
 
-/** Returns a retrying fetch whose attempts get these outcomes in order. */
+/** Returns a retrying fetch function. The outcomes are those of its attempts, one after the other. */
 function createTestFetch(outcomes: Outcome[], retries = 5) {
   const bodies: string[] = [];
   const waits: number[] = [];

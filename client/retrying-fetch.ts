@@ -1,22 +1,23 @@
-/** Sends one request: the built-in `fetch` or a compatible function. */
+/** A function that sends one request: the built-in `fetch` or a compatible function. */
 export type FetchFunction = (request: Request) => Promise<Response>;
 
 export interface RetryOptions {
-  /** The maximum number of attempts after the first. */
+  /** The maximum number of attempts after the first attempt. */
   retries: number;
-  /** Resolves after the given time; rejects when the signal is aborted first. */
+  /** Resolves after the given time. Rejects if the signal is aborted earlier. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Returns a function that retries requests after network errors and transient error responses, with the same bytes and
- * headers. It returns the last response, whatever its status, and throws when the last attempt got no response.
+ * Returns a function that sends a request, and retries it after network errors and transient error responses. Each
+ * attempt has the same body and headers. The function returns the response of the last attempt, even if it is an error.
+ * It throws if the last attempt got no response.
  */
 export function createRetryingFetch(send: FetchFunction, { retries, wait }: RetryOptions): FetchFunction {
   return async (request) => {
     for (let retry = 0; ; retry++) {
       const isLast = retry === retries;
-      // The body of a request can be read only once, so every attempt but the last sends a copy.
+      // The body of a request can be read only once, so every attempt except the last sends a copy.
       const attempt = isLast ? request : request.clone();
       let delay: number | null;
       try {
@@ -33,7 +34,7 @@ export function createRetryingFetch(send: FetchFunction, { retries, wait }: Retr
   };
 }
 
-/** Resolves after a delay; rejects with the signal's reason when it is aborted first. */
+/** Resolves after a delay. Rejects with the signal's reason if the signal is aborted earlier. */
 export function abortableDelay(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -49,32 +50,32 @@ export function abortableDelay(milliseconds: number, signal: AbortSignal): Promi
   });
 }
 
-/** Statuses of rate limits, timeouts and short outages, also of proxies in front of the API. */
+/** The statuses of rate limits, timeouts and short outages. Some of them come from proxies in front of the API. */
 const transientStatuses = new Set([408, 429, 502, 503, 504]);
 
 const minBackoffMs = 500;
 const maxBackoffMs = 10_000;
-/** With a longer Retry-After, the response is returned at once, so that the program does not seem to hang. */
+/** A request with a longer Retry-After is not retried, because the program would seem to hang. */
 const maxRetryAfterMs = 60_000;
 
-/** Returns the delay before the next retry; null when the response must not be retried. */
+/** Returns the delay before the next retry; null if the request must not be retried. */
 function retryDelayMs(response: Response, retry: number): number | null {
   const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"));
-  // A conflict with Retry-After: the first request with this Idempotency-Key is still being processed.
+  // Status 409 with Retry-After means that the first request with this Idempotency-Key is still being processed.
   const isTransient = transientStatuses.has(response.status) || (response.status === 409 && retryAfterMs !== null);
   if (!isTransient) return null;
   if (retryAfterMs === null) return backoffMs(retry);
-  // Never earlier than requested; the random part spreads the retries of many clients.
+  // Never shorter than requested. The random part prevents many clients from retrying at the same time.
   return retryAfterMs > maxRetryAfterMs ? null : retryAfterMs + Math.random() * Math.max(250, retryAfterMs / 4);
 }
 
-/** Returns an exponential backoff with jitter, which spreads the retries of clients that failed at the same time. */
+/** Returns an exponential backoff with jitter, so that clients that failed together do not retry together. */
 function backoffMs(retry: number): number {
   const maxDelayMs = Math.min(maxBackoffMs, minBackoffMs * 2 ** retry);
   return maxDelayMs / 2 + Math.random() * (maxDelayMs / 2);
 }
 
-/** Returns null when the header is missing or is neither seconds nor a date. */
+/** Returns the delay that a Retry-After header requests; null if the header is missing or invalid. */
 function parseRetryAfterMs(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;

@@ -17,7 +17,7 @@ export interface WebhookMessageByEvent {
 /** A message that a webhook sends: `meta.event` determines the type of `data`. */
 export type WebhookMessage = WebhookMessageByEvent[keyof WebhookMessageByEvent];
 
-/** Whether a message is of this event; narrows its type. */
+/** Returns whether a message is about this event. If so, TypeScript narrows the type of the message. */
 export function isWebhookMessageOfEvent<Event extends keyof WebhookMessageByEvent>(
   message: WebhookMessage,
   event: Event,
@@ -25,36 +25,36 @@ export function isWebhookMessageOfEvent<Event extends keyof WebhookMessageByEven
   return message.meta.event === event;
 }
 
-/** The request is not a webhook message of this API, or is not signed with the secret. */
+/** Thrown when a request is not a webhook message of this API, or is not signed with the secret. */
 export class WebhookVerificationError extends Error {
   override name = "WebhookVerificationError";
 }
 
 interface WebhookRequest {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw body. A body that was parsed and serialized again no longer matches its signature. */
+  /** The raw body of the request. If you parse and serialize the body, it no longer matches the signature. */
   body: string | Uint8Array<ArrayBuffer>;
 }
 
 interface VerifyWebhookOptions {
-  /** The recipient's secret, plain or in the form that begins with `whsec_`. Pass both secrets during a rotation. */
+  /** The recipient's secret, with or without the `whsec_` encoding. During a rotation, pass both secrets. */
   secret: string | readonly string[];
   /**
-   * The signature to verify. Default: `standard`, that of Standard Webhooks. `popina` is x-popina-hmac-signature, which
-   * does not cover the time and so does not protect against replayed messages.
+   * The signature scheme. Default: `standard`, the scheme of Standard Webhooks. `popina` verifies the header
+   * x-popina-hmac-signature. It does not protect against replayed messages, because the time is not signed.
    */
   scheme?: "standard" | "popina";
-  /** The maximum age of a message, with the standard scheme only. Default: 300, five minutes. */
+  /** Maximum age of a message, in seconds. Used only by the standard scheme. Default: 300 (five minutes). */
   toleranceSeconds?: number;
-  /** The current time in milliseconds since the epoch. For tests. */
+  /** The current time, in milliseconds since 1970. Set it only in tests. */
   now?: number;
 }
 
 /**
  * Verifies the signature of a webhook message and parses it. The standard scheme also rejects old messages. Process
- * each `meta.id` only once, because a message may be delivered more than once.
+ * each `meta.id` only once, because a message can be delivered more than once.
  *
- * @throws `WebhookVerificationError` when the message is not authentic: respond 401 and ignore it.
+ * @throws `WebhookVerificationError` when the message is not authentic. Respond with status 401 and ignore it.
  */
 export async function verifyWebhook(
   { headers, body }: WebhookRequest,
@@ -75,7 +75,7 @@ export async function verifyWebhook(
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The signed bytes and the signatures in the headers; undefined stands for one that cannot be decoded. */
+/** The signed bytes, and the signatures in the headers. A signature that cannot be decoded is undefined. */
 interface SignedContent {
   content: Uint8Array<ArrayBuffer>;
   signatures: (Uint8Array<ArrayBuffer> | undefined)[];
@@ -108,7 +108,7 @@ function headerOf(headers: WebhookRequest["headers"], name: string): string | un
   return typeof entry === "object" ? entry[0] : entry;
 }
 
-/** Compares signatures in constant time. */
+/** Returns whether one of the signatures matches the secret. Compares in constant time to prevent timing attacks. */
 async function isSignedWith(secret: string, { content, signatures }: SignedContent): Promise<boolean> {
   const key = await crypto.subtle.importKey("raw", hmacKeyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, [
     "verify",

@@ -9,18 +9,18 @@ import { UtcDateTime } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
 import { boundedArray, boundedString, nullWhenAbsent, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
 
-/** How discounts are booked: sales net of discounts, or gross sales with discounts on a separate account. */
+/** How discounts are booked: `net` books sales after discounts; `gross` books discounts on a separate account. */
 const discountBookings = ["net", "gross"] as const;
 
 const accountNumber = z
   .string()
   .regex(/^[1-7]\d{2}[\dA-Z]{0,9}$/, {
     error:
-      "Must be an account number of the French chart of accounts: three digits, of which the first is 1 to 7, then up to nine digits or uppercase letters",
+      "Must be an account number of the French chart of accounts: three digits, the first of them from 1 to 7, then up to nine digits or uppercase letters",
   })
   .meta({ description: "Account number", example: "706" });
 
-/** A label without the separators of the export files, so that files contain it unchanged. */
+/** A label without the field separators of export files, so that it can be written to files unchanged. */
 const labelField = (maxLength: number) =>
   boundedString(maxLength, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
     error: "Must not contain control characters or |",
@@ -70,7 +70,7 @@ const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
     })
     .prefault({});
 
-/** Returns an object with a field for each entry of the table. */
+/** Returns an object with the same keys as the table, in which each entry is converted to a field. */
 function mapToFields<Name extends string, Entry, Field>(
   table: Record<Name, Entry>,
   field: (entry: Entry, name: Name) => Field,
@@ -132,7 +132,8 @@ const accountingConfigInputShape = {
       "How discounts are booked. net: sales are booked after discounts. gross: sales are booked before discounts, and discounts are booked on the `discounts` account. In both cases, VAT is based on the amount charged.",
   }),
   cashDifference: z.boolean().default(true).meta({
-    description: "Whether to book the difference between counted and expected cash if the cash was counted",
+    description:
+      "Whether the difference between counted and expected cash is booked. Cash that was not counted has no difference.",
   }),
   sales: rateAccountsSchema
     .default(defaultSalesLedgerAccounts)

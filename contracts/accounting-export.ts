@@ -16,7 +16,7 @@ const accountingProvider = z
   .enum(accountingProviders, { error: `Must be one of: ${accountingProviders.join(", ")}` })
   .meta({ description: "Accounting software that the file is formatted for", example: "FULLL" });
 
-/** The maximum number of tills in one export: more than a year of days. */
+/** The maximum number of tills in one export. It allows one till for each day of a year. */
 export const maxTillsPerExport = 500;
 
 /** A till to export. */

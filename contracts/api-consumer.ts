@@ -3,7 +3,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
 import { apiScopeNames, defaultConsumerScopes } from "./scopes.ts";
 
-/** The name of a consumer, unique among the consumers of its location or among those of the operators. */
+/** The name of a consumer. It is unique among the consumers of its location, or among those of the operators. */
 const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
   description: "Name of the consumer",
   example: "Acme",
@@ -24,7 +24,7 @@ export const RateLimit = z
 export type RateLimit = z.infer<typeof RateLimit>;
 
 const rateLimitOrDefault = RateLimit.nullable().meta({
-  description: "Rate limit of each API key; null for the default",
+  description: "Rate limit of each API key; null means the default rate limit",
 });
 
 /** An integrator of this API. Its scopes and rate limit apply to each of its API keys. */
@@ -63,13 +63,13 @@ export const CreateApiConsumerRequest = rejectUnstorableText(z.object({ name: Co
   example: { name: "Acme" },
 });
 
-/** The changes to a consumer. Omitted fields keep their value. */
+/** Changes to a consumer. Omitted fields are not changed. */
 export const ChangeApiConsumerRequest = z
   .object({ scopes: ScopesSchema, rateLimit: rateLimitOrDefault })
   .partial()
   .meta({
     id: "ChangeConsumer",
-    description: "Changes to a consumer. Omitted fields keep their value.",
+    description: "Changes to a consumer. Omitted fields are not changed.",
     example: { scopes: [...defaultConsumerScopes, "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
   });
 

@@ -2,7 +2,7 @@ import type { paymentModes } from "./enumerations.ts";
 
 /*
  * The defaults of accounting configs, from the French chart of accounts (plan comptable général). Where the chart is
- * less detailed, accounts follow common practice: 5115 and 5118 below 511, 4671 below 467.
+ * not detailed enough, accounts follow common practice: 5115 and 5118 are subdivisions of 511, and 4671 is one of 467.
  */
 
 interface LedgerAccount {
@@ -10,7 +10,7 @@ interface LedgerAccount {
   label: string;
 }
 
-/** The single accounts of a config and their purposes. */
+/** The accounts of a config that depend on neither the VAT rate nor the payment mode, and the purpose of each. */
 export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",
@@ -93,7 +93,7 @@ const frenchVatRates = [
   { taxRate: 210, digits: "21", text: "2,1 %" },
 ];
 
-/** Returns an account for each VAT rate: the given account number followed by the digits of the rate. */
+/** Returns an account for each VAT rate: the account number is `account` followed by the digits of the rate. */
 function ledgerAccountsByVatRate({ account, label }: LedgerAccount) {
   return frenchVatRates.map(({ taxRate, digits, text }) => ({
     taxRate,

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { boundedString } from "./fields.ts";
 
 /**
- * Returns a date-time that has an offset or `Z` in UTC with milliseconds. Nonzero digits beyond milliseconds are kept, so
- * that the instant does not change. Any other text is returned unchanged.
+ * Returns a date-time with an offset or `Z` in UTC with milliseconds. Does not remove digits after the milliseconds
+ * unless they are zeros, so that the instant does not change. Returns any other text unchanged.
  */
 export function dateTimeToUtc(dateTime: string): string {
   if (dateTime.length === 24 && dateTime.endsWith("Z")) return dateTime;
@@ -14,7 +14,7 @@ export function dateTimeToUtc(dateTime: string): string {
   return subMilliseconds ? `${utc.slice(0, -1)}${subMilliseconds[1]}Z` : utc;
 }
 
-/** Whether an instant is before another. Both are in the format of `dateTimeToUtc`. */
+/** Returns whether an instant is before another instant. Both must be in the format of `dateTimeToUtc`. */
 export function isUtcBefore(one: string, other: string): boolean {
   return one.slice(0, -1) < other.slice(0, -1);
 }
@@ -24,8 +24,8 @@ const maxTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 const minTimeMs = Date.parse("0001-01-01T00:00:00.000Z");
 
 /**
- * A date-time in a request: an existing day in the years 1 to 9999, with seconds and an offset or `Z`. Parsing converts
- * it to UTC.
+ * A date-time in a request. It must be an existing day in the years 1 to 9999, with seconds and an offset or `Z`.
+ * Parsing converts it to UTC.
  */
 export const RequestDateTime = z.iso
   .datetime({
@@ -37,8 +37,8 @@ export const RequestDateTime = z.iso
   .overwrite(dateTimeToUtc);
 
 /**
- * A date-time in a V1 body: like `RequestDateTime`, or without an offset, which means the location's time zone. Only a
- * date-time with an offset is converted to UTC here.
+ * A date-time in a V1 body: like `RequestDateTime`, or without an offset. Parsing converts a date-time with an
+ * offset to UTC. It does not change one without an offset, which is in the location's time zone.
  */
 export const DateTimeV1 = z.iso
   .datetime({
@@ -51,12 +51,12 @@ export const DateTimeV1 = z.iso
   .overwrite((dateTime) => (hasUtcOffset(dateTime) ? dateTimeToUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
 
-/** Whether a date-time has at most nanosecond precision. PostgreSQL rejects one with hundreds of digits. */
+/** Returns whether a date-time has at most nine fractional digits. PostgreSQL rejects hundreds of digits. */
 function hasAtMostNanoseconds(dateTime: string): boolean {
   return dateTime.length <= "2026-05-29T10:17:19.123456789+02:00".length;
 }
 
-/** Whether a date-time has an offset or `Z`, and so identifies an instant without a time zone. */
+/** Returns whether a date-time has an offset or `Z`, so that it identifies an instant without a time zone. */
 export function hasUtcOffset(dateTime: string): boolean {
   return /(?:Z|[+-]\d{2}:\d{2})$/.test(dateTime);
 }
@@ -64,7 +64,7 @@ export function hasUtcOffset(dateTime: string): boolean {
 /** A date-time in a response, always in UTC. */
 export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
-/** Whether a date-time is in the years 1 to 9999; without an offset, in every time zone. */
+/** Returns whether a date-time is in the years 1 to 9999. If it has no offset, this must be true in every time zone. */
 function isInYearRange(dateTime: string): boolean {
   const isInstant = hasUtcOffset(dateTime);
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
@@ -72,7 +72,7 @@ function isInYearRange(dateTime: string): boolean {
   return !(time < minTimeMs + margin || time > maxTimeMs - margin);
 }
 
-/** The time zone of a location without a configured one. */
+/** The time zone of a location for which no time zone is configured. */
 export const defaultTimeZone = "Europe/Paris";
 
 /** An IANA time zone name that the runtime supports, not an offset such as +01:00. */

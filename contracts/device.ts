@@ -3,7 +3,7 @@ import { boundedString, stripUnstorableCharacters } from "./fields.ts";
 
 const maxDeviceTextLength = 255;
 
-/** The maximum number of devices stored per location: the most recently seen ones. */
+/** The maximum number of devices stored per location. If there are more, the most recently used devices are stored. */
 export const maxDevicesPerLocation = 200;
 
 /** The device that an order or a till was recorded on. */
@@ -15,8 +15,8 @@ export const SeenDevice = z.object({
 export type SeenDevice = z.infer<typeof SeenDevice>;
 
 /**
- * Returns the device that an order or a till names, or undefined if it names none or its id is too long. Long names are
- * truncated, and characters that cannot be stored are removed.
+ * Returns the device of an order or a till. Truncates a long name, and removes characters that PostgreSQL cannot store.
+ * Returns undefined if the id is missing or too long.
  */
 export function parsePosDevice(id: string | null, name: string | null): SeenDevice | undefined {
   const deviceId = stripUnstorableCharacters(id ?? "").trim();

@@ -1,4 +1,4 @@
-/** The enumerations of tills, orders and reports. The order matters: V1 tills refer to values by index. */
+/** The enumerations of tills, orders and reports. Do not reorder values, because V1 tills refer to them by index. */
 
 export const orderServiceTypes = ["takeout", "eatin", "delivery", "unknown"] as const;
 
@@ -23,7 +23,7 @@ export const priceListTypes = [
   "event6",
 ] as const;
 
-/** The status of a payment row or a discount row. Only validated rows count. */
+/** The status of a payment row or a discount row. Reports count only validated rows. */
 export const orderRowStatuses = ["validated", "pending", "cancelled"] as const;
 
 export const paymentTypes = ["payment", "change", "discount", "customerAccount", "tip"] as const;

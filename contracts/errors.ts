@@ -14,8 +14,8 @@ export const apiErrorDefinitions = {
   key_missing: { status: 401, title: "The API key is missing" },
   key_invalid: { status: 401, title: "The API key is invalid" },
   key_revoked: { status: 401, title: "The API key has been revoked" },
-  scope_missing: { status: 403, title: "The API key lacks the required scope" },
-  location_forbidden: { status: 403, title: "The API key belongs to another location" },
+  scope_missing: { status: 403, title: "The API key does not have the required scope" },
+  location_forbidden: { status: 403, title: "The API key cannot be used for this location" },
   rate_limit_forbidden: { status: 403, title: "The rate limit exceeds that of the API key" },
   route_not_found: { status: 404, title: "Route not found" },
   location_not_found: { status: 404, title: "Location not found" },
@@ -37,13 +37,13 @@ export const apiErrorDefinitions = {
   request_timeout: { status: 408, title: "The request body arrived too slowly", retryAfterSeconds: 1 },
   consumer_exists: { status: 409, title: "A consumer with this name already exists" },
   location_exists: { status: 409, title: "A location with this application and legacyId already exists" },
-  till_conflict: { status: 409, title: "The till ID is already used for other content" },
+  till_conflict: { status: 409, title: "A till with this ID but different content already exists" },
   recipient_conflict: { status: 409, title: "The recipient ID is already in use" },
   recipient_in_use: { status: 409, title: "The recipient still has webhooks" },
   limit_reached: { status: 409, title: "The location has reached a limit" },
   too_many_secrets: { status: 409, title: "The recipient has too many active secrets" },
   webhook_conflict: { status: 409, title: "The webhook ID is already in use" },
-  delivery_under_way: { status: 409, title: "An attempt of the delivery is in progress" },
+  delivery_under_way: { status: 409, title: "An attempt at this delivery is in progress" },
   idempotency_key_in_use: {
     status: 409,
     title: "The first request with this Idempotency-Key is still being processed",
@@ -55,13 +55,13 @@ export const apiErrorDefinitions = {
   unsupported_encoding: { status: 415, title: "The content encoding is not supported" },
   idempotency_key_reused: { status: 422, title: "The Idempotency-Key was already used for another request" },
   too_many_streams: { status: 429, title: "The location has too many open streams" },
-  too_many_jobs: { status: 429, title: "Too many jobs are unfinished" },
+  too_many_jobs: { status: 429, title: "The location has too many unfinished jobs" },
   rate_limited: { status: 429, title: "Too many requests" },
   quota_exceeded: { status: 429, title: "The location has used up its daily quota" },
   headers_too_large: { status: 431, title: "The request headers are too large or too many" },
   internal_error: { status: 500, title: "An internal error occurred" },
   unsupported_transfer_encoding: { status: 501, title: "The transfer encoding is not supported" },
-  legacy_unavailable: { status: 502, title: "The legacy backoffice request failed" },
+  legacy_unavailable: { status: 502, title: "The request to the legacy backoffice failed" },
   legacy_not_configured: { status: 503, title: "No legacy backoffice is configured for this application" },
   service_unavailable: { status: 503, title: "The service is temporarily unavailable", retryAfterSeconds: 2 },
   overloaded: { status: 503, title: "The service is overloaded", retryAfterSeconds: 2 },
@@ -71,7 +71,7 @@ export const apiErrorDefinitions = {
 interface ApiErrorDefinition {
   status: number;
   title: string;
-  /** Seconds to wait before a retry. An occurrence can override it with its own `retry-after` header. */
+  /** Seconds to wait before a retry. An `ApiError` can override the value with its own `retry-after` header. */
   retryAfterSeconds?: number;
 }
 
@@ -81,10 +81,10 @@ export type ErrorCode = keyof typeof apiErrorDefinitions;
 /** The documentation page of all errors. The `type` of a problem is this URL plus `#code`. */
 export const errorDocumentationUrl = "https://docs.pragma.example/docs/requests";
 
-/** One issue of an invalid request: its location, its type, and how to fix it. */
+/** One issue of an invalid request: where it is, what its type is, and how to fix it. */
 export interface RequestIssue {
   in: "body" | "query" | "path" | "header";
-  /** The path within that part, such as `orderList[3].guestsCount`; empty for the part as a whole. */
+  /** The path in that part of the request, such as `orderList[3].guestsCount`; empty for the part as a whole. */
   path: string;
   /** The stable type of the issue, such as `required`, `invalid_type` or `too_small`. */
   code: string;
@@ -112,7 +112,7 @@ export interface ApiErrorOptions {
   cause?: unknown;
 }
 
-/** An error that the client receives as problem details. Route handlers and the code they call can throw it. */
+/** An error that the client receives as problem details. Can be thrown by all code that a route handler calls. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly issues: RequestIssue[] | undefined;
@@ -136,16 +136,14 @@ export class ApiError extends Error {
 
 const requestIssueSchema = z
   .object({
-    in: z
-      .enum(["body", "query", "path", "header"])
-      .meta({ description: "Part of the request that contains the issue" }),
+    in: z.enum(["body", "query", "path", "header"]).meta({ description: "Part of the request in which the issue is" }),
     path: z.string().meta({ description: "Path of the invalid value within that part; empty for the part as a whole" }),
     code: z.string().meta({ description: "Stable type of the issue" }),
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })
   .meta({
     id: "Fault",
-    description: "An issue in a request: its location and how to fix it",
+    description: "An issue in a request: where it is and how to fix it",
     example: { in: "query", path: "size", code: "too_big", message: "Must be at most 100" },
   });
 
@@ -186,7 +184,7 @@ export const problemSchema = z
 
 export type Problem = z.infer<typeof problemSchema>;
 
-/** Returns the problem details of an error for the request with this id. */
+/** Returns the problem details of an error. `requestId` is the id of the failed request. */
 export function toProblemDetails(error: ApiError, requestId: string): Problem {
   const { status, title } = apiErrorDefinitions[error.code];
   return {

@@ -9,35 +9,35 @@ import {
   WebhookEndpointFailingEventData,
 } from "./webhook-message.ts";
 
-/** The current state of an order, and the sequence number of the event. */
+/** The data of events about an order: the current state of the order, and the sequence number of the event. */
 const orderEventData = z.object({
   locationId: z.guid(),
-  /** 1 for the first event of the order, incremented with each event. Events can arrive out of order. */
+  /** 1 for the first event of the order, incremented with each event. Events can arrive in another sequence. */
   sequence: z.int().min(1),
   order: OrderInEvent,
 });
 
 /**
- * The schema of each event's data, by event type. Services publish events to each other.
+ * The schema of the data of each event type. Services publish these events to each other.
  *
  * An event is published on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelopeSchema`.
  */
 export const eventDataSchemas = {
-  /** From till-ingest: a till was stored, and its report must be computed, for the first time or again. */
+  /** From till-ingest: a till was stored or must be reprocessed. Its report must be computed. */
   "till.pushed": z.object({
     locationId: z.guid(),
     tillId: z.guid(),
-    /** 1 for the push, incremented by each replace or reprocess. A lower revision never replaces a higher one. */
+    /** 1 for the push, incremented by each replacement or reprocessing. Lower revisions than the latest are ignored. */
     revision: z.int().min(1),
     reason: z.enum(["push", "replace", "reprocess"]),
-    /** When the till was first pushed. If several tills contain an order, it belongs to the last pushed one. */
+    /** When the till was first pushed. An order in several tills belongs to the till that was pushed last. */
     pushedAt: z.iso.datetime(),
     /** The format of the body. */
     version: z.enum(["V1", "V2"]),
     object: z.object({ key: z.string(), hash: z.string() }),
     /** The location's time zone at the time of the push, for dates without an offset and for business days. */
     timeZone: z.string(),
-    /** True if the body is the previous one without personal data; otherwise absent. */
+    /** True if the body equals the previous body without personal data. Absent otherwise. */
     isErasure: z.boolean().optional(),
   }),
   /** From reporting: the report and the orders of the till are available. */
@@ -50,7 +50,7 @@ export const eventDataSchemas = {
     /** The till that contains the orders; null if unknown. */
     tillId: z.guid().nullable(),
     orderIds: z.array(z.guid()),
-    /** Whether these are all orders of the till. If so, other personal data of the till is erased too. */
+    /** Whether the event lists all orders of the till. If so, other personal data of the till is erased too. */
     isWholeTill: z.boolean(),
   }),
   /** From order-live: an order was opened or reopened, or its products or menus changed while it was open. */
@@ -63,7 +63,7 @@ export const eventDataSchemas = {
   "order.transferred": orderEventData,
   /** From order-live and till-ingest: a device of the location was used. */
   "device.seen": SeenDevice.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
-  /** From catalog: the catalog of a location was replaced by a different one. */
+  /** From catalog: the catalog of a location was replaced with a different catalog. */
   "catalog.updated": z.object({
     locationId: z.guid(),
     /** The entity tag of the new catalog. */
@@ -72,9 +72,9 @@ export const eventDataSchemas = {
   }),
   /** From webhooks: all deliveries to an endpoint have failed for days. */
   "endpoint.failing": WebhookEndpointFailingEventData,
-  /** From webhooks: an endpoint was disabled because it is gone or failed for too long. */
+  /** From webhooks: an endpoint was disabled, because it responded with status 410 or failed for too long. */
   "endpoint.disabled": WebhookEndpointDisabledEventData,
-  /** From accounts: an API key was created or revoked. Caches must drop it. */
+  /** From accounts: an API key was created or revoked, or its consumer changed. Caches must remove the key. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),
     keyId: z.guid(),

@@ -9,7 +9,7 @@ const millisecondsField = (description: string) =>
     .meta({ description: `${description}, in milliseconds` });
 const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
-/** The id of a job, limited to characters that need no encoding in URLs. */
+/** The id of a job. Only characters that need no encoding in URLs are allowed. */
 export const JobId = boundedString(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
     error: "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
@@ -42,7 +42,7 @@ export const JobRepeatOptions = z
       .meta({ description: "Interval between runs in milliseconds. The first run starts immediately." }),
     pattern: boundedString(255).optional().meta({
       description:
-        "Cron pattern of five or six fields, as an alternative to `every`. With six fields, the first one is seconds. The first match must be within ten years. The character H is not supported.",
+        "Cron pattern of five or six fields, as an alternative to `every`. With six fields, the first field is the second. The pattern must match within the next ten years. The character `H` is not supported.",
     }),
     tz: TimeZone.optional().meta({ description: "Time zone of the pattern. Defaults to UTC." }),
     limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
@@ -52,7 +52,7 @@ export const JobRepeatOptions = z
   })
   .meta({
     description:
-      "Schedule of a repeating job, which runs until `limit` or `endDate` is reached. Each run has the number of attempts of the job.",
+      "Schedule of a repeating job. The job runs until `limit` or `endDate` is reached. Each run can use all attempts of the job.",
     example: { every: 3_600_000, limit: 24 },
   });
 
@@ -71,11 +71,11 @@ const FinishedJobRetention = z
   ])
   .meta({
     description:
-      "Which of the location's jobs that ended the same way are kept once this job has finished. true: this job is removed. " +
-      "A number, or `count`: the most recent jobs are kept, up to that number. `age`: jobs are kept for that many seconds; `limit` is the maximum number of older jobs removed at once. A removed job returns 404.",
+      "Retention of finished jobs. Applies when this job has finished, to all jobs of the location that also completed or also failed. true: this job is removed immediately. " +
+      "A number, or `count`: maximum number of most recent jobs to keep. `age`: maximum age of the jobs to keep, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
-/** The options of a job, which are passed to its queue. Omitted options stay unset. */
+/** The options of a job, which are passed to its queue. Omitted options are not set. */
 export const JobOptions = z
   .object({
     deduplication: z
@@ -109,10 +109,10 @@ export const JobOptions = z
     timestamp: millisecondsField("Unix time at which the job was created, from which `delay` counts").optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:
-        "Priority of the job. Jobs with priority 0, the default, run first. Among the others, 1 is the highest priority. 2097152 counts as 2097151.",
+        "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. 2097152 is treated as 2097151.",
     }),
     delay: millisecondsField("Delay before the job can run").optional(),
-    attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts; 0 counts as 1" }),
+    attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts; 0 is treated as 1" }),
     backoff: JobBackoff.optional().meta({ description: "Delay after a failed attempt" }),
     lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
     removeOnComplete: FinishedJobRetention.optional(),

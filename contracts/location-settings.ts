@@ -65,7 +65,7 @@ const LocationOptions = z.object(locationOptionsShape);
 
 export type LocationOptions = z.infer<typeof LocationOptions>;
 
-/** The options of a new location whose options were all omitted. */
+/** The options of a new location if the request contains no options. */
 export const defaultLocationOptions: LocationOptions = LocationOptions.parse({});
 
 const booleanSetting = (description: string, byDefault: boolean) =>
@@ -76,9 +76,9 @@ const locationName = boundedString(255, { min: 1 }).meta({
   example: "Le Bistrot",
 });
 
-/** Every setting with its default, except the name, which has none. */
+/** The settings that have a default. Only the name does not have one. */
 const locationSettingsShape = {
-  // Repeats the description: otherwise the default would apply to every reference to Locale in the OpenAPI document.
+  // Repeats the description, because otherwise the default would apply to every use of Locale in the OpenAPI document.
   currencyLocale: Locale.default("fr_FR").meta({ description: "Locale: language and region" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
@@ -107,17 +107,17 @@ const locationSettingsShape = {
   logoUrl: optionalTextField("URL of the logo"),
 };
 
-/** The settings of a new location: its name, and every setting that differs from the default. */
+/** The settings of a new location. The name is required. All other settings have a default. */
 export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
   id: "LocationSettingsInput",
-  description: "Settings of a new location. Omitted settings have their default.",
+  description: "Settings of a new location. Omitted settings are set to their default.",
 });
 
-/** The settings to change. Omitted settings keep their value. */
+/** The settings to change. Omitted settings are not changed. */
 export const LocationSettingsChange = z
   .object({ locationName, ...withoutFieldDefaults(locationSettingsShape) })
   .partial()
-  .meta({ id: "LocationSettingsChange", description: "Settings to change. Omitted settings keep their value." });
+  .meta({ id: "LocationSettingsChange", description: "Settings to change. Omitted settings are not changed." });
 
 export const LocationSettings = z
   .object({
@@ -130,7 +130,7 @@ export const LocationSettings = z
 /** The settings of a location without their id. */
 export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">;
 
-/** The settings of an imported location: the defaults, without a name. */
+/** The settings of an imported location. All settings have their default, and the name is missing. */
 export const defaultLocationSettings: LocationSettingValues = {
   locationName: null,
   ...z.object(locationSettingsShape).parse({}),

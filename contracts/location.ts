@@ -75,7 +75,10 @@ export const CreateLocationRequest = rejectUnstorableText(
     ...locationOptionsShape,
     locationSettings: LocationSettingsInput,
   }),
-).meta({ id: "CreateLocation", description: "A location to create. Omitted options and settings have their default." });
+).meta({
+  id: "CreateLocation",
+  description: "A location to create. Omitted options and settings are set to their default.",
+});
 
 export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
@@ -86,7 +89,7 @@ export const ImportLocationRequest = rejectUnstorableText(
 
 export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
 
-/** The changes to a location. Omitted fields keep their value. */
+/** Changes to a location. Omitted fields are not changed. */
 export const ChangeLocationRequest = rejectUnstorableText(
   z
     .object({
@@ -96,7 +99,7 @@ export const ChangeLocationRequest = rejectUnstorableText(
       locationSettings: LocationSettingsChange,
     })
     .partial(),
-).meta({ id: "ChangeLocation", description: "Changes to a location. Omitted fields keep their value." });
+).meta({ id: "ChangeLocation", description: "Changes to a location. Omitted fields are not changed." });
 
 export type ChangeLocationRequest = z.infer<typeof ChangeLocationRequest>;
 
@@ -135,7 +138,7 @@ export const LocationTicketHeader = z
     text: headerText("Text printed at the top of each ticket", "Welcome"),
     deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
       description:
-        "The 200 devices that most recently recorded tills or live orders; only present if the request has `devices=true`",
+        "The 200 most recently used devices of the location. Present only if the request has `devices=true`.",
     }),
   })
   .meta({ id: "LocationHeader", description: "Header of a location's tickets" });

@@ -1,9 +1,9 @@
 /**
- * Arithmetic with amounts: integers of minor currency units, rounded half away from zero. Every function returns a safe
- * integer, and throws `AmountOutOfRange` if the result would not be one.
+ * Arithmetic with amounts. Amounts are integers in minor currency units, and are rounded half away from zero. Every
+ * function returns a safe integer, and throws `AmountOutOfRange` if the result is not a safe integer.
  */
 
-/** A result beyond 2^53 - 1, which a JSON number cannot represent exactly. */
+/** Thrown when the absolute value of a result exceeds 2^53 - 1, the limit for exact integers in JSON. */
 export class AmountOutOfRange extends RangeError {
   override name = "AmountOutOfRange";
 }
@@ -24,19 +24,19 @@ export function divideRoundingHalfAway(numerator: number | bigint, denominator: 
   return requireSafeInteger(Number(divideBigInts(BigInt(numerator), BigInt(denominator))));
 }
 
-/** Returns a rate in percent as rounded hundredths of a percent (basis points): 5.5 is 550. */
+/** Returns a rate in hundredths of a percent (basis points), rounded. The argument is in percent: 5.5 becomes 550. */
 export function percentToBasisPoints(ratePercent: number): number {
   return scaleDecimal(ratePercent, 2);
 }
 
-/** Returns an amount excluding tax, rounded, from an amount that includes tax at a rate in percent. */
+/** Returns the rounded amount excluding tax for an amount including tax. The tax rate is in percent. */
 export function amountWithoutTax(amount: number, ratePercent: number): number {
   const divisor = 10_000 + percentToBasisPoints(ratePercent);
   const product = amount * 10_000;
   return divideRoundingHalfAway(Number.isSafeInteger(product) ? product : BigInt(amount) * 10_000n, divisor);
 }
 
-/** Returns the price of weighed units from the price per kilogram. The weight of one unit is first rounded to grams. */
+/** Returns the price of units sold by weight. `unitPrice` is per kilogram. Rounds the weight of one unit to grams. */
 export function priceByWeight(unitPrice: number, quantity: number, kilograms: number): number {
   return divideRoundingHalfAway(BigInt(unitPrice) * BigInt(quantity) * BigInt(scaleDecimal(kilograms, 3)), 1_000n);
 }

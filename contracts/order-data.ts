@@ -31,8 +31,8 @@ const maxPlatformFields = 200;
 const maxNestingDepth = 16;
 
 /**
- * A person or an address from an ordering platform: a text, or an object with the platform's own fields, limited to 200
- * fields and 16 levels.
+ * A person or an address from an ordering platform: either a text, or an object with the platform's own fields. The
+ * object can have at most 200 fields and 16 levels.
  */
 const textOrObjectField = (description: string) =>
   nullWhenAbsent(
@@ -49,13 +49,13 @@ const textOrObjectField = (description: string) =>
     ]),
   ).meta({ description });
 
-/** Whether a value nests at most `levels` deep. Stops at that depth, so that deep nesting cannot exhaust the stack. */
+/** Returns whether a value has at most `levels` nested levels. Does not read deeper levels, to protect the stack. */
 function isWithinDepth(levels: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isWithinDepth(levels - 1, inner));
 }
 
-/** A value that some applications send as a number and others as a text, such as the position of a table. */
+/** A value that some applications send as a number and other applications as a text, such as a table's position. */
 const numberOrTextField = (description: string) =>
   nullWhenAbsent(z.union([z.number(), boundedString(255)])).meta({ description });
 
@@ -65,8 +65,8 @@ const GroupedTable = z.object({
 });
 
 /**
- * An order as the point of sale sends it. Fields that identify the order, or that decide whether it counts and for how
- * much, are required: id, openedAt, amounts, guests, flags and rows. `isTraining` is false by default.
+ * An order as the point of sale sends it. Fields that identify the order or that affect figures are required: id,
+ * openedAt, amounts, guests, flags and rows. `isTraining` is optional, and false by default.
  */
 export const OrderData = z
   .object({
@@ -194,7 +194,7 @@ const orderV2Example = {
   updatedAt: orderV1Example.updatedAt,
 };
 
-/** A complete order of a till: the data from the point of sale, and the location and report it belongs to. */
+/** An order of a till with all fields from the point of sale, and with the ids of its location and report. */
 export const OrderV2 = z
   .object({
     ...withoutFieldDefaults(OrderData.shape),
@@ -207,6 +207,10 @@ export const OrderV2 = z
     productRowList: z.array(productRowResponse).meta({ description: "Products of the order outside menus" }),
     menuRowList: z.array(menuRowResponse).meta({ description: "Set menus of the order" }),
   })
-  .meta({ id: "OrderV2", description: "A complete order of a till", example: orderV2Example });
+  .meta({
+    id: "OrderV2",
+    description: "An order of a till, with all fields from the point of sale",
+    example: orderV2Example,
+  });
 
 export type OrderV2 = z.infer<typeof OrderV2>;

@@ -14,7 +14,7 @@ import { OrderData, OrderV2 } from "./order-data.ts";
 /** The maximum number of orders in one upsert request. */
 export const maxLiveOrdersPerRequest = 50;
 
-/** Reports an order whose `id` differs from `data.id`. Runs even if the order has other issues. */
+/** Reports an issue if `id` differs from `data.id`. Also runs if the order has other issues. */
 const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>((order, context) => {
   const { id } = order;
   const dataId = order.data?.id;
@@ -33,13 +33,14 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 
-/** An open order, which the point of sale sends each time it changes. */
+/** An open order. The point of sale sends the whole order each time that the order changes. */
 export const OrderLiveInput = z
   .object({
     id: ClientGeneratedId.meta({ description: "ID of the order; must equal `data.id`" }),
     tillId: ClientGeneratedId.meta({ description: "ID of the till that the order belongs to" }),
     revisionHash: rejectUnstorableText(boundedString(1_024, { min: 1 })).meta({
-      description: "Hash that changes with each revision of the order. An order whose hash is unchanged is skipped.",
+      description:
+        "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
     }),
     ...establishmentShape,
     data: OrderData,

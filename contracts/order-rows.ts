@@ -34,7 +34,7 @@ import { addAmounts, amountWithoutTax, multiplyAmount, priceByWeight } from "./m
 
 /** The rows of an order: products, menus, modifiers, discounts and payments. */
 
-/** A modifier option selected for a product, such as a topping. Its amount is part of the product row's total. */
+/** A modifier option that was selected for a product, such as a topping. The row's total includes its amount. */
 export const ModifierRow = z
   .object({
     id: rowIdField("ID of the row"),
@@ -64,7 +64,7 @@ export const DiscountRow = z
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount deducted from this product"),
     status: z.enum(orderRowStatuses).meta({ description: "Status of the discount. Only validated discounts count." }),
-    splitAllowed: booleanField("Whether the discount can be split across several bills"),
+    splitAllowed: booleanField("Whether the discount can be split over several bills"),
     name: optionalTextField("Name of the discount"),
     discountId: optionalTextField("Catalog ID of the discount"),
     discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
@@ -75,8 +75,8 @@ export const DiscountRow = z
 export type DiscountRow = z.infer<typeof DiscountRow>;
 
 /**
- * A product of an order. Fields that decide whether the product counts and for how much are required: id, quantity,
- * amounts, VAT rate, flags, and the lists of modifiers and discounts. `isLoss` is false by default.
+ * A product of an order. Fields that affect figures are required: id, quantity, amounts, VAT rate, flags, and the lists
+ * of modifiers and discounts. `isLoss` is optional, and false by default.
  */
 export const ProductRow = z
   .object({
@@ -153,7 +153,7 @@ export const ProductRow = z
 
 export type ProductRow = z.infer<typeof ProductRow>;
 
-/** A set menu of an order with its products. Its total is the sum of theirs. */
+/** A set menu of an order with its products. The total of the menu is the sum of the totals of its products. */
 export const MenuRow = z
   .object({
     id: rowIdField("ID of the row"),
@@ -179,8 +179,8 @@ export const MenuRow = z
 export type MenuRow = z.infer<typeof MenuRow>;
 
 /**
- * A payment, change, tip or customer account movement of an order. Fields that decide where the money is booked are
- * required: id, time, amounts, status, type and mode.
+ * A payment, change, tip or customer account movement of an order. Fields that affect figures are required: id, time,
+ * amounts, status, type and mode.
  */
 export const PaymentRow = z
   .object({
@@ -253,7 +253,7 @@ export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): Produ
   };
 }
 
-/** Whether a row counts as a sale if its order counts. */
+/** Returns whether a row counts as a sale, provided that its order counts as a sale. */
 export function isSoldProductRow(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }

@@ -12,7 +12,7 @@ const pageMetaSchema = z
   })
   .meta({
     id: "PageMeta",
-    description: "Position of the page in the list, and the length of the list",
+    description: "Position of the page in the list, and number of items in the list",
     example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 },
   });
 
@@ -28,7 +28,7 @@ const pageLinksSchema = z
   })
   .meta({
     id: "PageLinks",
-    description: "Absolute URLs of other pages, with the filters of the request",
+    description: "Absolute URLs of pages of this list, with the same filters as this request",
     example: {
       self: "http://127.0.0.1:4000/v2/reports/?index=1&size=10",
       first: "http://127.0.0.1:4000/v2/reports/?index=0&size=10",
@@ -54,7 +54,7 @@ export function paginatedSchema<Item extends z.ZodType>(item: Item) {
 export type PageMeta = z.infer<typeof pageMetaSchema>;
 export type PageLinks = z.infer<typeof pageLinksSchema>;
 
-/** An integer in a query. Accepts only digits, so that an empty value or `1e3` is rejected. */
+/** An integer in a query. Accepts only digits, so that an empty value and `1e3` are rejected. */
 export const integerQueryParameter = (range: z.ZodInt) =>
   z
     .string()
@@ -82,8 +82,8 @@ export const paginationQueryShape = {
 };
 
 /**
- * A day in a filter, YYYY-MM-DD, in the location's time zone. Rejects days that do not exist, except February 29, which
- * means the last day of February in every year.
+ * A day in a filter, YYYY-MM-DD, in the location's time zone. Rejects days that do not exist. Exception: February 29 is
+ * accepted in every year, and means the last day of February.
  */
 export const dayQueryParameter = z
   .string()

@@ -1,6 +1,6 @@
 /**
- * The fields of tills and orders that contain personal data of customers. They are erased on request or after the
- * retention period, and never logged. All of them are nullable, and none affects fiscal figures.
+ * The fields of tills and orders that contain personal data of customers. Their values are erased on request or after
+ * the retention period, and are never logged. All these fields are nullable, and none of them affects fiscal figures.
  */
 export const personalDataFields: ReadonlySet<string> = new Set([
   "buyerCardReceipt",
@@ -17,7 +17,7 @@ export const personalDataFields: ReadonlySet<string> = new Set([
   "firebaseCustomerRefKey",
 ]);
 
-/** Returns the value with every personal field set to null, at any depth. A value without any is returned itself. */
+/** Returns the value with all personal fields set to null, at any depth. Returns the same value if it has none. */
 export function redactPersonalData<Value>(value: Value): Value {
   return isObject(value) ? (replaceFields(value, personalDataFields, null) as Value) : value;
 }
@@ -27,8 +27,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * Returns the object or array with every field of these names replaced, up to `levels` deep. A value without such fields
- * is returned itself. Does not descend into errors.
+ * Returns the object or array with every field of these names replaced, down to `levels` nested levels. Returns the
+ * same value if it contains no such field. Does not replace fields of `Error` objects.
  */
 export function replaceFields(
   value: object,

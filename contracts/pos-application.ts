@@ -10,7 +10,7 @@ export const posApplicationSchema = z
   .enum(posApplications)
   .meta({ description: "Point-of-sale application", example: "POPINA" });
 
-/** An application in a request body. Existing clients send it in upper or lower case. */
+/** An application in a request body, in upper or lower case, because existing clients use both. */
 export const posApplicationInputSchema = z
   .preprocess((value) => (typeof value === "string" ? value.toUpperCase() : value), z.enum(posApplications))
   .meta({

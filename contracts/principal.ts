@@ -17,7 +17,7 @@ export type LocationRef = z.infer<typeof LocationRef>;
 
 /** The consumer, location and permissions of an API key. A revoked key also resolves, with `revokedAt` set. */
 export const ResolvedKey = z.object({
-  /** The id of the key, which distinguishes keys of one consumer in logs. */
+  /** The id of the key. Logs use it to distinguish the keys of a consumer. */
   keyId: z.guid(),
   consumer: z.string(),
   scopes: z.array(z.string()),
@@ -32,7 +32,7 @@ export type ResolvedKey = z.infer<typeof ResolvedKey>;
 /**
  * The authenticated client of a request. The gateway signs it for the services.
  *
- * It contains the location fields that services need, so that no service depends on its own copy of the location.
+ * It contains the fields of the location that services need, so that services do not need their own copies.
  */
 export const principalSchema = ResolvedKey.pick({ keyId: true, consumer: true, scopes: true, location: true });
 

@@ -161,7 +161,7 @@ const orderSummary = z.object({
   total: computedAmountField("Total including VAT"),
 });
 
-/** The leading fields of a report in both formats. */
+/** The first fields of a report, which both formats have in common. */
 export const commonReportFieldsShape = {
   startedAt: UtcDateTime.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),

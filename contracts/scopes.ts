@@ -30,7 +30,7 @@ export const defaultConsumerScopes: readonly ApiScope[] = [
   "locations:read",
 ];
 
-/** Whether the granted scopes include `scope`. `admin` implies every scope. */
+/** Returns whether the granted scopes include `scope`. The scope `admin` includes every scope. */
 export function hasScope(granted: readonly string[], scope: ApiScope): boolean {
   return granted.includes(scope) || granted.includes("admin");
 }

@@ -45,8 +45,8 @@ function unitPrice(price: { amount: number }, options: { price: number }[]): num
 }
 
 /**
- * A product of a ticket, in the V1 format. Fields that decide whether the product counts and for how much are required,
- * except `is_loss`, which is false by default.
+ * A product of a ticket, in the V1 format. Fields that affect figures are required, except `is_loss`, which is false by
+ * default.
  */
 export const TicketItemV1 = z
   .object({

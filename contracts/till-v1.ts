@@ -59,7 +59,7 @@ const teamMemberV1 = z
     name: optionalTextField("Name of the clerk"),
     date_begin: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift began; null if unknown" }),
     date_end: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift ended; null if it had not ended" }),
-    person_client_id: rowIdField("ID of the clerk; the same for each of their shifts"),
+    person_client_id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
   })
   .meta({
     id: "TeamMemberV1",
@@ -121,7 +121,7 @@ const tillJsonV1 = z
 
 /**
  * The till of a closed shift in the V1 format (snake_case), with the application and the legacy id that identify its
- * location. Fields that identify the till or that are counted are required. Nullable fields may be absent.
+ * location. Fields that identify the till or that affect figures are required. Nullable fields can be absent.
  */
 export const TillV1 = z
   .object({

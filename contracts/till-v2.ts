@@ -23,7 +23,7 @@ import {
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
 
-/** Cash added to or removed from the drawer other than by a sale. */
+/** Cash that was added to or removed from the drawer other than by a sale. */
 const FinancialMovement = z
   .object({
     id: optionalTextField("ID of the movement"),
@@ -66,7 +66,7 @@ const DeclaredPayment = z
 /** A shift of a clerk. */
 export const ClerkShift = z
   .object({
-    id: rowIdField("ID of the clerk; the same for each of their shifts"),
+    id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
     name: optionalTextField("Name of the clerk"),
     clockInDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the shift began; null if unknown" }),
     clockOutDate: nullWhenAbsent(RequestDateTime).meta({
@@ -83,8 +83,8 @@ export const maxOrdersPerTill = 10_000;
 /**
  * The till of a closed shift, as the point of sale pushes it: the source of the report and the orders.
  *
- * Fields that identify the till or that are counted are required: id, dates, reportNumber, and the lists. Nullable fields
- * may be absent, and unknown fields are ignored. A duplicate order is rejected.
+ * Fields that identify the till or that affect figures are required: id, dates, reportNumber and the lists. Nullable
+ * fields can be absent. Unknown fields are ignored. Duplicate orders are rejected.
  */
 export const TillV2 = z
   .object({
@@ -95,7 +95,8 @@ export const TillV2 = z
     deviceName: optionalTextField("Name of the device that closed the till"),
     deviceIdentifier: optionalTextField("ID of the device that closed the till"),
     isTraining: z.boolean().default(false).meta({
-      description: "Whether the till was recorded in training mode. A training till is stored, but has no report.",
+      description:
+        "Whether the till was recorded in training mode. A till in training mode is stored, but has no report.",
     }),
     startedAt: RequestDateTime.meta({ description: "When the shift began" }),
     finalizedAt: RequestDateTime.meta({ description: "When the till was closed" }),
@@ -126,5 +127,5 @@ export const TillV2 = z
 /** A till before parsing. */
 export type TillV2Input = z.input<typeof TillV2>;
 
-/** A parsed till: no absent fields, ids in lower case, dates in UTC. */
+/** A parsed till. No field is absent, ids are in lower case, and date-times are in UTC. */
 export type TillV2 = z.output<typeof TillV2>;

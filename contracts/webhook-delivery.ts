@@ -24,7 +24,9 @@ export const WebhookDelivery = z
     nextAttemptAt: UtcDateTime.nullable().meta({
       description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
-    settledAt: UtcDateTime.nullable().meta({ description: "When the delivery succeeded or finally failed" }),
+    settledAt: UtcDateTime.nullable().meta({
+      description: "When the delivery succeeded, or when its last attempt failed",
+    }),
   })
   .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
 
@@ -122,7 +124,7 @@ export const WebhookDeliveryRecovery = z
     }),
     recovered: z.int().min(0).meta({
       description:
-        "Number of deliveries recovered so far: those that are due again, or will be if the attempt in progress fails. Deliveries that have succeeded in the meantime are not counted.",
+        "Number of deliveries recovered so far: deliveries that are due again, or that will be due again if the attempt in progress fails. Deliveries that succeeded in the meantime are not counted.",
     }),
     finishedAt: UtcDateTime.nullable(),
   })

@@ -33,7 +33,7 @@ export const webhookHeadersSchema = z.object({
   }),
 });
 
-/** The additional fields of a product row that stock systems use. */
+/** The fields of a product row that are added in webhook messages, for stock systems. */
 const stockFields = {
   productCatalogId: z
     .string()

@@ -34,7 +34,7 @@ export const UpsertWebhookRecipientRequest = rejectUnstorableText(
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
       description:
-        "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. A different secret replaces the previous one in the same way as a rotation.",
+        "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. If you send a different secret for an existing recipient, the effect is the same as a rotation.",
     }),
     apiKey: apiKey.nullable().optional().meta({
       description: "Value of the `authorization` header sent to the endpoints, verbatim; null removes it",
@@ -62,7 +62,7 @@ export const RotateRecipientSecretRequest = rejectUnstorableText(
 
 export type RotateRecipientSecretRequest = z.infer<typeof RotateRecipientSecretRequest>;
 
-/** A receiver of webhook messages. Responses never contain its secrets and its API key. */
+/** An application to which webhook messages are sent. Responses contain neither its secrets nor its API key. */
 export const WebhookRecipient = z
   .object({
     id: z.guid().meta({ description: "ID of the recipient" }),
@@ -82,7 +82,8 @@ export const WebhookRecipient = z
   })
   .meta({
     id: "Recipient",
-    description: "A receiver of webhook messages. Responses never contain its secrets and its API key.",
+    description:
+      "An application to which webhook messages are sent. Responses contain neither its secrets nor its API key.",
     example: webhookRecipientExample,
   });
 

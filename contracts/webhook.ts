@@ -18,7 +18,7 @@ type SubscribableEvent = keyof typeof subscribableEvents;
 
 const subscribableEventNames = Object.keys(subscribableEvents) as [SubscribableEvent, ...SubscribableEvent[]];
 
-/** The events of all webhook messages: those that can be subscribed to, and tests. */
+/** The events of webhook messages, with their descriptions: the events that a webhook can subscribe to, and tests. */
 export const webhookEventDescriptions = { ...subscribableEvents, test: "The webhook was tested" } as const;
 
 export type WebhookEventName = keyof typeof webhookEventDescriptions;
@@ -126,7 +126,11 @@ const attemptCount = z.int().min(0);
 export const WebhookDetails = Webhook.extend({
   statistics: z
     .object({
-      pending: z.int().min(0).max(10_000).meta({ description: "Number of pending deliveries, counted up to 10,000" }),
+      pending: z
+        .int()
+        .min(0)
+        .max(10_000)
+        .meta({ description: "Number of pending deliveries; 10,000 means 10,000 or more" }),
       lastDay: z
         .object({
           succeeded: attemptCount.meta({ description: "Number of successful attempts" }),

@@ -1,4 +1,4 @@
-/** A config of accounting exports, and an export, as the documentation shows them. */
+/** The examples of an accounting config and an accounting export in the documentation. */
 
 const locationId = "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11";
 const exportId = "5d0a1b6e-2c52-4f0e-9a60-7d1b8a5b5c44";
@@ -43,7 +43,7 @@ export const accountingExportExample = {
       state: "failed" as const,
       failure: {
         code: "unbalanced" as const,
-        message: "Debit and credit would differ: see gaps.",
+        message: "Debits and credits would differ. `gaps` lists the differences.",
         gaps: [
           {
             code: "payments" as const,

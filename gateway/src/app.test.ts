@@ -30,7 +30,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Returns the request as the service received it. */
+/** Returns the request that the service received, which the service returns in its response. */
 async function forwardedRequestIn(
   response: Response,
 ): Promise<Record<"url" | "method" | "requestId" | "traceparent" | "origin" | "consumer", string>> {
@@ -283,7 +283,7 @@ describe("the log", () => {
   });
 });
 
-/** Sends a request with a target and headers that `fetch` does not allow. */
+/** Sends a request whose target and headers `fetch` would not allow. */
 function sendRawRequest(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sent = rawRequest({ port: gateway.port, method, path, headers }, async (incoming) => {

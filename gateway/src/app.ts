@@ -22,9 +22,9 @@ interface GatewayAppOptions {
   cors: GatewayMiddleware;
   authenticate: GatewayMiddleware;
   rateLimit: GatewayMiddleware;
-  /** Marks a response that stays open until the client closes it. */
+  /** Tracks a request whose response is a stream, which stays open until the client disconnects. */
   trackStream: GatewayMiddleware;
-  /** Returns the last middleware, which responds with a service's response. */
+  /** Returns the last middleware. It forwards the request to a service and returns the service's response. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
   documents: OpenApiDocuments;
   docsUrl: string;
@@ -35,7 +35,7 @@ const forwardedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const apiVersions = ["v1", "v2"];
 const ownMethods = "GET, HEAD, OPTIONS";
 
-/** Returns the Hono app of the gateway. The order of the middleware here is the order in which requests pass them. */
+/** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv> {
   const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = middleware;
   const { documents, docsUrl, log } = middleware;
@@ -60,7 +60,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
       });
     });
   };
-  // Reports only that this instance accepts requests. The state of its dependencies is on the ops port.
+  // Reports only that this instance accepts requests. `/ready` on the ops port reports the state of dependencies.
   registerOwnRoute("/health", (context) => {
     const uptime = (performance.now() - startedAt) / 1000;
     const health: Health = { status: "ok", uptime, docURL: docsUrl, apiVersions };
@@ -69,7 +69,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
   registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
-    throw new ApiError("scope_missing", { detail: "This document requires an API key with the scope admin." });
+    throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });
   });
 
   for (const [path, prefix] of Object.entries(routePrefixByStreamPath)) {
@@ -90,7 +90,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
     if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
     request.errorCode = toApiError(error).code;
     if (outgoing.headersSent) {
-      // The status has been sent, so closing the connection is the only way left to signal the error.
+      // The status has already been sent, so only closing the connection can still signal the error.
       log.error({ err: error, requestId }, "response aborted after an error");
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;

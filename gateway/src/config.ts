@@ -8,7 +8,7 @@ const originListSchema = z
   .pipe(
     z.array(
       z.union([z.literal("*"), z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin)], {
-        error: "each entry must be an origin such as https://portal.example, or *",
+        error: "each entry must be * or an origin such as https://portal.example",
       }),
     ),
   );
@@ -19,32 +19,32 @@ export const gatewayConfig = commonServiceConfig
   .extend({
     ...redisConfig.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
-    /** Where clients reach this API, for absolute links. Default: the host of the request. */
+    /** The public URL of this API, for absolute links. Default: the host of each request. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** The address of the documentation. */
+    /** The URL of the documentation. */
     DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
-    /** Origins whose pages may call this API. Any by default: keys are sent in a header, never in cookies. */
+    /** The origins of web pages that may call this API. All by default, because keys are never sent in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
-    /** Number of trusted proxies in front of the gateway: that many entries of X-Forwarded-For are trusted. */
+    /** The number of trusted proxies in front of the gateway. Only as many entries of X-Forwarded-For are trusted. */
     TRUST_PROXY: integerEnvSchema(0, 10).default(0),
-    /** Seconds until a service must begin its response. For remote services also the limit between two chunks. */
+    /** Maximum seconds until a service begins its response, and between two chunks of a remote service's response. */
     UPSTREAM_TIMEOUT: integerEnvSchema(1, 3600).default(30),
-    /** Seconds after which a stream is closed when nothing is sent, or when its client does not read. */
+    /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_TIMEOUT: integerEnvSchema(1, 3600).default(120),
-    /** The rate limit of keys whose consumer has no individual limit. */
+    /** The rate limit of an API key if its consumer has no individual limit. */
     ...defaultRateLimitConfig.shape,
-    /** Seconds for which a key is cached. A missed revocation takes effect after this time. */
+    /** Seconds for which a key is cached. If the event of a revocation is lost, the key works until they are over. */
     KEY_LIFETIME: integerEnvSchema(1, 60).default(60),
-    /** How often one address may send a wrong key. */
+    /** The rate limit for requests with a wrong key from one address. */
     AUTH_FAILURES_PER_SECOND: integerEnvSchema(1, 1_000_000).default(5),
     AUTH_FAILURES_BURST: integerEnvSchema(1, 10_000_000).default(50),
-    /** How often one address may send an uncached key that turns out to be wrong. */
+    /** The rate limit for requests with a key that is not cached, from one address. Valid keys do not count. */
     KEY_LOOKUPS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(50),
     KEY_LOOKUPS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
-    /** How often one address may send requests without a key: health, documents, preflights. */
+    /** The rate limit for requests without a key from one address, such as health checks and CORS preflights. */
     KEYLESS_REQUESTS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
     KEYLESS_REQUESTS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
-    /** Concurrent connections of the gateway, and of one address when there is no proxy in front of it. */
+    /** Maximum number of concurrent connections, in total and, if there is no proxy, from one address. */
     MAX_CONNECTIONS: integerEnvSchema(1, 1_000_000).default(20_000),
     MAX_CONNECTIONS_PER_ADDRESS: integerEnvSchema(1, 1_000_000).default(1_000),
     /** Seconds without traffic after which a connection with a request in progress is closed. */

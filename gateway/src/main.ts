@@ -24,15 +24,15 @@ import { gatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { createStreamTracker, streamTrackingMiddleware } from "./streams/stream-tracker.ts";
 
-/** On shutdown, services get this time to end their streams with a final event before the gateway closes them. */
+/** The milliseconds for which a stopping gateway lets services end their streams with a final event. */
 const streamGraceMs = 250;
 
-/** The hash of no key. Looking it up shows whether accounts responds. */
+/** A hash that no key has. The readiness check looks it up to find out whether accounts responds. */
 const unknownKeyHash = "0".repeat(64);
 
 /**
- * Starts the gateway as a component of a process. It listens once limits, authentication and forwarding are ready.
- * Rejects when its configuration or its documents are invalid, or its port is in use.
+ * Starts the gateway as a component of a process. The gateway listens only after limits, authentication and forwarding
+ * are ready. Rejects if the configuration is invalid, an OpenAPI document is missing, or the port is in use.
  */
 export async function startGateway({
   environment,
@@ -111,7 +111,7 @@ export async function startGateway({
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
     configure(server) {
-      // Closes connections whose client neither reads its response nor sends the rest of its request.
+      // Closes a connection if the client neither reads the response nor sends the rest of the request.
       server.setTimeout(1000 * config.IDLE_TIMEOUT);
       limitServerConnections(server, {
         maxConnections: config.MAX_CONNECTIONS,

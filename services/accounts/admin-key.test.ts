@@ -99,7 +99,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
 
   it("replaces the previous key when five instances start concurrently", async () => {
     const service = await startAccountsService("the-first-admin-key");
-    // All connections are open before the five calls start, so that none has a head start.
+    // Opens all connections before the five calls start, so that the calls really run concurrently.
     await Promise.all(Array.from({ length: 3 }, () => service.db.sql`select pg_sleep(0.1)`));
     const instance = { db: service.db, log: createLogger({ name: "accounts", level: "silent" }) };
     await Promise.all(Array.from({ length: 5 }, () => ensureAdminKey(instance, "the-second-admin-key")));

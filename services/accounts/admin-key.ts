@@ -13,13 +13,13 @@ import {
 } from "./queries/api-keys.ts";
 import { findOperatorConsumer, insertConsumer } from "./queries/consumers.ts";
 
-/** The name of the operator's own consumer. */
+/** The name of the consumer of admin keys. */
 export const adminApiConsumerName = "admin";
 
 /**
- * Ensures that the operator has an admin key: the configured key, or one created at the first start. A newly configured
- * key replaces the previous one, and a revoked key stays revoked. Instances that start concurrently create one key.
- * Returns the created key, which the caller must show because only its hash is stored; undefined if none was created.
+ * Ensures that an admin key exists: the configured key, or a key that the first start creates. A changed configured key
+ * replaces the previous one. A revoked key stays revoked. Instances that start concurrently create only one key.
+ * Returns the created key, which the caller must show because only its hash is stored; undefined if no key was created.
  */
 export async function ensureAdminKey(
   { db, log }: Pick<AccountsContext, "db" | "log">,
@@ -30,7 +30,7 @@ export async function ensureAdminKey(
     const consumerId = await ensureAdminConsumer(tx);
     if (configuredKey !== undefined) {
       const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
-      if (configuredKeyState === "revoked") log.error("PRAGMA_ADMIN_KEY is revoked: configure another key");
+      if (configuredKeyState === "revoked") log.error("PRAGMA_ADMIN_KEY has been revoked. Configure another key.");
       return undefined;
     }
     if (await hasConsumerEverHadApiKey(tx, consumerId)) return undefined;
@@ -63,7 +63,7 @@ async function registerConfiguredKey(
   return "created";
 }
 
-/** Returns the first characters of a key, which identify it in lists: fewer for a custom key, which may be short. */
+/** Returns the first characters of a key, which lists show: 4 for a custom key, because it can be short, or else 14. */
 function displayedKeyPrefix(key: string): string {
   return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }

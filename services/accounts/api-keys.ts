@@ -14,7 +14,7 @@ import { type ApiKeyRef, insertApiKey, lockApiKey, markApiKeyRevoked } from "./q
 import { findLocationConsumerByName, findOperatorConsumer } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
-/** Publishes `key.changed`, so that gateways drop the key from their caches. */
+/** Publishes `key.changed`, so that gateways remove the key from their caches. */
 export async function publishKeyChanged(
   tx: SqlTransaction,
   key: ApiKeyRef,
@@ -35,10 +35,10 @@ interface NewConsumerKey {
 }
 
 /**
- * Creates an API key at a location for the consumer with this name, and returns the key, of which only the hash is
- * stored. The consumer is one that the location created; for a principal with `locations:any`, operators' consumers are
- * searched first. The principal must have every scope of the consumer and at least its rate limit, and must be allowed
- * to act for the location, which this function does not check.
+ * Creates an API key at a location for the consumer with this name, and returns the key. Only the hash of the key is
+ * stored. The name is searched among the location's consumers. If the principal has `locations:any`, it is searched
+ * among the operators' consumers first. The principal must have every scope of the consumer, and a rate limit that is
+ * not lower. The caller must check that the principal may act for the location.
  *
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
  */
@@ -63,8 +63,8 @@ export async function createConsumerApiKey(
 }
 
 /**
- * Revokes an API key permanently and publishes `key.changed`. A revoked key stays unchanged. A principal without
- * `locations:any` finds only keys of its own location, and only an admin revokes keys with the scope admin.
+ * Revokes an API key permanently and publishes `key.changed`. Does nothing if the key was revoked before. A principal
+ * without `locations:any` finds only keys of its own location. Only an admin can revoke keys with the scope admin.
  *
  * @throws `ApiError` key_not_found, scope_missing.
  */

@@ -5,14 +5,14 @@ import { z } from "zod";
 export const accountsConfig = z.object({
   ...defaultRateLimitConfig.shape,
   /**
-   * The operator's API key, which has the scope admin. If it is not set, the first start creates one. A changed value
-   * replaces the previous key.
+   * The operator's API key, which has the scope admin. If it is not set, the service creates a key at its first start.
+   * A changed value replaces the previous key, which is then revoked.
    */
   PRAGMA_ADMIN_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{16,255}$/, "must be 16 to 255 printable ASCII characters without spaces")
     .refine((key) => !key.startsWith(apiKeyPrefix) || isWellFormedApiKey(key), {
-      error: `must not begin with ${apiKeyPrefix}, unless it is a complete API key of this product`,
+      error: `must not begin with ${apiKeyPrefix}, unless the whole value has the format of a generated API key`,
     })
     .optional(),
 });

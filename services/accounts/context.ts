@@ -3,12 +3,12 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
-/** An entity as PostgreSQL returns it, with `Date` times. Their JSON form is that of the contract. */
+/** An entity as PostgreSQL returns it: date-times are `Date` objects, which JSON converts to the API's format. */
 export type EntityDatabaseRow<Entity> = {
   [Name in keyof Entity]: Name extends `${string}At` ? Exclude<Entity[Name], string> | Date : Entity[Name];
 };
 
-/** What the routes and subscriptions of the accounts service use. */
+/** The dependencies of the accounts service's routes and subscriptions. */
 export interface AccountsContext {
   db: Database;
   log: Logger;

@@ -31,7 +31,7 @@ async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow,
   });
 }
 
-/** Returns a location with all options and settings. Those added after it was stored have their defaults. */
+/** Returns a location with all options and settings. Adds defaults for options and settings that are not stored. */
 export function toLocationDetails({ settingsId, settings, options, ...location }: LocationRow) {
   return {
     ...location,
@@ -41,7 +41,7 @@ export function toLocationDetails({ settingsId, settings, options, ...location }
   };
 }
 
-/** Returns the header of a location's tickets. Its name is that of the establishment, or else that of the location. */
+/** Returns a location's ticket header. Its name is the establishment's name, or else the location's name. */
 export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
   return {
     id,
@@ -62,7 +62,7 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
 /**
  * Checks that a principal may read a location.
  *
- * @throws `ApiError` location_not_found, so that the principal does not learn which locations exist.
+ * @throws `ApiError` location_not_found and not a permission error, which would reveal that the location exists.
  */
 export function requireReadableLocation(principal: Principal, id: string): void {
   const readableId = getReadableLocationId(principal);
@@ -97,8 +97,8 @@ export async function createLocation(
 }
 
 /**
- * Imports a location of a legacy backoffice, with default options and settings and without a name. Returns its id, or
- * that of the existing location if it was imported before.
+ * Imports a location of a legacy backoffice, with default options and settings and without a name. Returns the id of
+ * the location. If the location was imported before, returns the existing id.
  *
  * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */
@@ -123,7 +123,7 @@ export async function importLocation(
     if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
       return { id: existing.id, isNew: false };
     throw new ApiError("location_exists", {
-      detail: `The location of ${location.application} with the legacyId ${location.legacyId} already exists and belongs to another organization or agency.`,
+      detail: `The ${location.application} location with legacyId ${location.legacyId} already exists and belongs to another organization or agency.`,
     });
   });
 }

@@ -33,7 +33,7 @@ beforeEach(async () => {
   consumer = await createConsumer();
 });
 
-/** Creates a consumer of this location, or of the operators, to which the operator then grants more scopes. */
+/** Creates a consumer of the location, or of the operators for null. The operator then grants it these scopes. */
 async function createConsumerAt(locationId: string | null, ...scopes: ApiScope[]): Promise<ApiConsumer> {
   const principal =
     locationId === null ? operatorTestPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
@@ -319,7 +319,7 @@ describe("a key that may manage consumers", () => {
         .consumer;
     };
     expect(await keyFor(operatorTestPrincipal)).toBe("Popular");
-    // Stored responses and jobs are keyed by this name, so it differs from that of the operators' consumer.
+    // This name identifies stored responses and jobs, so it must not equal the name of the operators' consumer.
     expect(await keyFor(createLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
     );
@@ -396,7 +396,7 @@ describe("a key that may manage consumers", () => {
         expect(await setRateLimit(id, rateLimit)).toBe("rate_limit_forbidden");
       }
       for (const rateLimit of allowed) expect(await setRateLimit(other.id, rateLimit)).toBe("done");
-      // A key that lowers the limit of its own consumer cannot raise the limit again.
+      // A key that lowers the rate limit of its own consumer cannot raise it again.
       expect(await setRateLimit(id, { perSecond: 2, burst: 2 })).toBe("done");
       expect(await setRateLimit(id, own)).toBe("rate_limit_forbidden");
       expect(await setRateLimit(id, { perSecond: 3, burst: 2 })).toBe("rate_limit_forbidden");
@@ -424,7 +424,7 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(principal, own.id, readScopes)).toBe("consumer_not_found");
   });
 
-  /** Creates a key whose consumer belongs to this location and has this rate limit. Returns its id. */
+  /** Creates a key whose consumer belongs to this location and has this rate limit. Returns the id of the key. */
   async function createKeyWithRateLimit(rateLimit: RateLimit | null): Promise<string> {
     const own = await createConsumer();
     await requestOutcome("PATCH", `/v1/consumers/${own.id}`, operatorTestPrincipal, { rateLimit });

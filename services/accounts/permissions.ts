@@ -7,8 +7,8 @@ import type { AccountsContext } from "./context.ts";
 import { findApiKeyRateLimit } from "./queries/api-keys.ts";
 
 /**
- * Checks that a principal has all these scopes, which it grants to a consumer or key. Otherwise a key that may manage
- * keys could create a more powerful key for itself.
+ * Checks that a principal has all scopes that it wants to grant. Without this check, a key with the scope for managing
+ * keys could create another key with more scopes.
  *
  * @throws `ApiError` scope_missing, which names the missing scopes.
  */
@@ -16,7 +16,7 @@ export function requireAllScopes(principal: Principal, scopes: readonly ApiScope
   const missing = [...new Set(scopes)].filter((scope) => !hasScope(principal.scopes, scope));
   if (missing.length === 0) return;
   throw new ApiError("scope_missing", {
-    detail: `A key can manage only consumers whose scopes it has itself. This key lacks: ${missing.join(", ")}.`,
+    detail: `An API key can manage only consumers whose scopes it has itself. This key lacks: ${missing.join(", ")}.`,
   });
 }
 
@@ -25,7 +25,7 @@ interface Grantor {
   defaultRateLimit: AccountsContext["defaultRateLimit"];
 }
 
-/** Returns the highest rate limit that a principal may grant: its own, or null for `admin`, which has no maximum. */
+/** Returns the highest rate limit that a principal may grant: its own rate limit. Null for `admin`: no maximum. */
 export async function findMaxGrantableRateLimit(
   tx: SqlTransaction,
   { principal, defaultRateLimit }: Grantor,
@@ -35,7 +35,7 @@ export async function findMaxGrantableRateLimit(
 }
 
 /**
- * Checks that none of these rate limits (null means the default) exceeds that of the principal.
+ * Checks that none of these rate limits exceeds the principal's own. A null limit means the default rate limit.
  *
  * @throws `ApiError` rate_limit_forbidden.
  */
@@ -47,11 +47,11 @@ export async function requireGrantableRateLimits(
   const maximum = await findMaxGrantableRateLimit(tx, grantor);
   if (!maximum || !limits.some((limit) => isHigherRateLimit(limit ?? grantor.defaultRateLimit, maximum))) return;
   throw new ApiError("rate_limit_forbidden", {
-    detail: `A key can manage only consumers whose rate limit does not exceed its own: ${maximum.perSecond} requests a second, with bursts of ${maximum.burst}.`,
+    detail: `An API key can manage only consumers whose rate limit does not exceed its own, which is ${maximum.perSecond} requests per second with bursts of up to ${maximum.burst} requests.`,
   });
 }
 
-/** Returns whether a rate limit exceeds another in its rate or its burst. */
+/** Returns whether the rate or the burst of one rate limit exceeds that of another. */
 export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
   return limit.perSecond > other.perSecond || limit.burst > other.burst;
 }

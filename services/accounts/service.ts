@@ -16,7 +16,7 @@ import {
   listLocationsRoute,
 } from "./routes/locations.ts";
 
-/** Manages locations with their settings, consumers with their permissions, and API keys. */
+/** The service that manages locations and their settings, consumers and their permissions, and API keys. */
 export default defineService<typeof accountsConfig, AccountsContext>({
   name: "accounts",
   module: import.meta.url,
@@ -32,7 +32,7 @@ export default defineService<typeof accountsConfig, AccountsContext>({
     createLocationRoute,
     importLocationRoute,
     listLocationsRoute,
-    // Before {id}, which would also match its path.
+    // Must precede the route with `{id}`, which also matches this path.
     getOwnLocationRoute,
     getLocationRoute,
     changeLocationRoute,
@@ -47,7 +47,7 @@ export default defineService<typeof accountsConfig, AccountsContext>({
     findLegacyLocationRoute,
   ],
   subscriptions: [
-    // Lists a device with its location once one of its tills or live orders arrives.
+    // Adds the device of a till or live order to the devices of its location.
     onEvent<AccountsContext, "device.seen">("device.seen", ({ data, once }) => once((tx) => upsertDevice(tx, data))),
   ],
 });

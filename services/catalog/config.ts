@@ -2,8 +2,8 @@ import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
 
 export const catalogConfig = z.object({
-  /** Bytes of changed catalogs that a location may send in a day. The default allows 1,000 changes of 2 MB. */
+  /** Maximum number of bytes of changed catalogs per location and day. The default allows 1,000 changes of 2 MB. */
   CATALOG_BYTES_PER_DAY: integerEnvSchema(1).default(2_000_000_000),
-  /** Heap limit of the thread that parses and checks large catalogs. */
+  /** Maximum heap of the worker thread that parses and validates large catalogs, in megabytes. */
   CATALOG_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
 });

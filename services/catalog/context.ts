@@ -4,12 +4,12 @@ import type { DailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import type { createCatalogBodyReader } from "./parse-catalog-body.ts";
 
-/** What the routes of the catalog service use. */
+/** The dependencies of the catalog service's routes. */
 export interface CatalogContext {
   db: Database;
   locations: LocationLookup;
   reader: ReturnType<typeof createCatalogBodyReader>;
-  /** How many bytes of changed catalogs a location may send in a day. */
+  /** Limits the number of bytes of changed catalogs per location and day. */
   quota: DailyQuota;
 }
 

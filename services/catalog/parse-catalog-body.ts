@@ -5,11 +5,11 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { type SerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
-/** Limits of a body: the maximum number of products fits, with ten prices and seven sub-categories each. */
+/** Limits for a body. They allow the maximum number of products with ten prices and seven subcategories each. */
 const catalogJsonLimits: JsonLimits = { values: 1_000_000, containers: 400_000 };
 
 /**
- * Parses and validates a catalog body. Returns the catalog in its serialized form, or the issues of the body.
+ * Parses and validates a catalog body. Returns the catalog, serialized for storage, or the issues found in the body.
  *
  * @throws `ApiError` malformed_json.
  */
@@ -22,12 +22,12 @@ export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | Request
 
 export default createBodyParserWorker(parseCatalogBody);
 
-/** Smaller bodies are parsed in at most 2 ms: handing them to a thread would cost more. */
+/** Smaller bodies are parsed without a thread, because parsing takes at most 2 ms and a thread would take longer. */
 const maxInlineBytes = 64 * 1024;
 
-/** Creates the reader of catalog bodies. It uses a thread, because 20,000 products take a second to parse. */
+/** Returns a reader of catalog bodies. It parses large bodies in a thread, because 20,000 products take a second. */
 export function createCatalogBodyReader(options: { threads: number; heapMegabytes: number }) {
-  // Catalogs are rarely sent, so no thread is kept waiting for them.
+  // Catalogs are rarely sent, so the thread ends when it is idle.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseCatalogBody, {
     ...options,
     maxInlineBytes,

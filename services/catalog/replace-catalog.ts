@@ -17,8 +17,8 @@ interface CatalogReplacement {
 }
 
 /**
- * Replaces a location's catalog and publishes `catalog.updated` in one transaction. Returns the resulting version. The
- * same catalog changes nothing. Concurrent requests replace the whole catalog one after the other.
+ * Replaces a location's catalog and publishes `catalog.updated` in one transaction. Does neither if the catalog is
+ * unchanged. Returns a summary of the current catalog. Concurrent requests are processed one after the other.
  *
  * @throws `ApiError` precondition_failed if `ifMatch` does not match the current catalog; quota_exceeded.
  */
@@ -30,7 +30,7 @@ export async function replaceCatalog(
     const current = await lockCatalog(tx, locationId);
     const { etag, counts } = catalog;
     const changed = current.etag !== etag;
-    // The same catalog needs no match: the request may be a retry whose first response was lost.
+    // An unchanged catalog does not need a match, because the request may be a retry after a lost response.
     if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
     if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: catalogByteLength(catalog) });
     const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;
@@ -46,12 +46,11 @@ function catalogByteLength({ lists }: SerializedCatalog): number {
   return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 }
 
-/** Throws precondition_failed unless one of the tags matches. `*` always does, because every location has a catalog. */
+/** Throws precondition_failed unless a tag matches. `*` always matches, because every location has a catalog. */
 function requireMatchingEtag(tags: string[], etag: string): void {
   if (tags.includes(etag) || tags.includes("*")) return;
   throw new ApiError("precondition_failed", {
-    detail:
-      "The catalog has changed since the version in If-Match. Read it again, and repeat the request with the new entity tag.",
+    detail: "The catalog is no longer the one in If-Match. Read it again, and repeat the request with its new ETag.",
     headers: { etag: `"${etag}"` },
   });
 }

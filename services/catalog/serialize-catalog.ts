@@ -1,7 +1,7 @@
 import { type Catalog, type CatalogCounts, type CatalogListName, catalogListNames } from "@pragma/contracts/catalog";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 
-/** A list of a catalog as it is stored and returned: its JSON with its entity tag. */
+/** A list of a catalog as it is stored and returned: JSON text with an entity tag. */
 export interface SerializedCatalogList {
   body: string;
   etag: string;
@@ -9,20 +9,20 @@ export interface SerializedCatalogList {
 
 /** A catalog as it is stored and returned. */
 export interface SerializedCatalog {
-  /** Hash of all five lists. Equal content has an equal tag, in any location and at any time. */
+  /** Hash of all five lists. Catalogs with equal content have the same tag, even in different locations. */
   etag: string;
   lists: Record<CatalogListName, SerializedCatalogList>;
   counts: CatalogCounts;
 }
 
-/** Serializes a catalog. Fields have the order of the schemas, and items that of the request. */
+/** Serializes a catalog. Fields are sorted as in the schemas, and items as in the request. */
 export function serializeCatalog(catalog: Catalog): SerializedCatalog {
   const lists = mapCatalogLists((name) => serializeList(catalog[name]));
   const etag = computeEntityTag(catalogListNames.map((name) => lists[name].etag).join());
   return { etag, lists, counts: mapCatalogLists((name) => catalog[name].length) };
 }
 
-/** The catalog of a location that has never sent one. */
+/** The catalog of a location that has never sent a catalog. */
 export const emptyCatalog = serializeCatalog({ products: [], payments: [], taxes: [], modifiers: [], categories: [] });
 
 function serializeList(items: unknown[]): SerializedCatalogList {

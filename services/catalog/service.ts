@@ -12,7 +12,7 @@ import {
   replaceCatalogRoute,
 } from "./routes/catalog.ts";
 
-/** Stores the catalog of each location: products, payment methods, taxes, modifiers and categories. */
+/** The service that stores the catalogs of locations: products, payment methods, taxes, modifiers and categories. */
 export default defineService<typeof catalogConfig, CatalogContext>({
   name: "catalog",
   module: import.meta.url,

@@ -10,12 +10,12 @@ import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-iss
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
 
-/** Limits of one product or modifier. They are higher than those of its schema. */
+/** Limits for the JSON of one product or modifier. They are higher than any valid product or modifier needs. */
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
- * Checks a parsed body against `Catalog`, and checks its references. Returns the catalog or its issues. Validation goes
- * item by item and stops early in a catalog full of errors, which bounds its cost. No issue hides another.
+ * Validates a parsed body against the schema, and validates the references between its lists. Returns the catalog or
+ * its issues. Validates item by item, and stops when it has found the maximum number of issues, to save time.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();
@@ -52,16 +52,16 @@ function validateList(name: CatalogListName, list: unknown, issues: IssueCollect
 type CatalogBody = Record<string, unknown>;
 type BodyIssue = Omit<RequestIssue, "in">;
 
-/** Longer ids are left out of error messages. */
+/** Maximum length in characters of ids in error messages. Longer ids are omitted. */
 const maxShownLength = 60;
 
 /**
- * Returns the issues of references to missing items: a product's `categoryId` without a category, and a price's
- * `taxRate` that is not the `percentage` of a tax. A rate of 0 needs no tax. Sub-categories and price lists are not
- * checked, since a catalog has no list of them.
+ * Returns an issue for each reference to a missing item: for a product whose `categoryId` is not the id of a category,
+ * and for a price whose `taxRate` is neither 0 nor the `percentage` of a tax. Subcategories and price lists are not
+ * checked, because a catalog has no lists of them.
  *
- * Reads the body before validation, so that the result does not depend on other issues. References to a missing list
- * are ignored, because that list has its own issue.
+ * Reads the unvalidated body, so that the result does not depend on other issues. References to a missing list are
+ * ignored, because the missing list is an issue itself.
  */
 function* findDanglingReferences({ products, categories, taxes }: CatalogBody): Generator<BodyIssue> {
   const categoryIds = fieldValues(categories, "id");
@@ -88,7 +88,7 @@ function unknownReferenceIssue(path: string, message: string): BodyIssue {
   return { path, code: "unknown_reference", message };
 }
 
-/** Returns the values of a field in all items of a list; undefined if the value is not a list. */
+/** Returns the values of a field in all items of a list; undefined if `list` is not an array. */
 function fieldValues(list: unknown, field: string): Set<unknown> | undefined {
   return Array.isArray(list) ? new Set(list.map((item) => getValueAtPath(item, [field]))) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run access`: generates the access rules of NATS (deploy/nats) and Redis (deploy/redis) for every service. The
- * rules are for the installation in NAMESPACE, by default `pragma`.
+ * `npm run access`: generates the access rules for every service in NATS (deploy/nats) and Redis (deploy/redis). The
+ * rules apply to the installation with this NAMESPACE, by default `pragma`.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -8,7 +8,7 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
 import { z } from "zod";
 
-/** The configuration of a backup: what it reads, or where it restores to. */
+/** The configuration of a backup: the data to back up, or the servers to restore the backup to. */
 export const backupConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   OBJECT_STORE: z.string(),
@@ -25,7 +25,7 @@ const backupManifest = z.object({
 });
 type BackupManifest = z.infer<typeof backupManifest>;
 
-/** Returns where the parts of a backup are: two paths and, for the objects, a URL. */
+/** Returns the paths of the database dump and of the manifest in the folder of a backup, and the URL of the objects. */
 const backupPathsOf = (folder: string) => ({
   database: join(folder, "database.dump"),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
@@ -35,9 +35,9 @@ const backupPathsOf = (folder: string) => ({
 const maxConcurrentCopies = 16;
 
 /**
- * Writes all data that cannot be recomputed into a folder: a consistent dump of the database, then the till bodies that
- * it refers to. Services store a body before the row that refers to it, so none is missing. In a folder with an earlier
- * backup, the dump is replaced and missing objects are added.
+ * Writes all data that cannot be recomputed to a folder: first a consistent dump of the database, then the till bodies
+ * to which the database refers. No body is missing, because services store a body before the row that refers to it. If
+ * the folder contains an earlier backup, replaces the dump and adds the missing bodies.
  */
 export async function createBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
@@ -58,17 +58,18 @@ export async function createBackup(config: BackupConfig, folder: string): Promis
 }
 
 /**
- * Restores a backup into an empty database and an empty object store. NATS and Redis must be empty too: services then
- * create the event stream, publish unsent events, requeue unfinished tills, and fill the queues from the database.
+ * Restores a backup to an empty database and an empty object store. NATS and Redis must be empty too, because services
+ * recreate their content: the event stream, unsent events, the events of unfinished tills, and the queues.
  *
- * @throws before anything is written, when the database has schemas of this namespace or the backup is of another one.
+ * @throws before it writes anything, if the database already has schemas of the namespace, or if the backup is of
+ * another namespace.
  */
 export async function restoreBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE } = config;
   const paths = backupPathsOf(folder);
   const manifest = backupManifest.parse(JSON.parse(await readFile(paths.manifest, "utf8")));
   if (manifest.namespace !== NAMESPACE) {
-    throw new Error(`The backup is of the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
+    throw new Error(`The backup contains the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
   }
   await withDatabase(config, requireEmptyDatabase);
   await runPostgresProgram("pg_restore", DATABASE_URL, [
@@ -85,10 +86,13 @@ export async function restoreBackup(config: BackupConfig, folder: string): Promi
 async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConfig): Promise<void> {
   const [row] = await sql<{ names: string | null }[]>`
     select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
-  if (row?.names) throw new Error(`The database is not empty: it has ${row.names}. Restore into another one.`);
+  if (row?.names)
+    throw new Error(
+      `The database is not empty. It contains the schemas ${row.names}. Restore the backup to another database.`,
+    );
 }
 
-/** Copies the till bodies that the database refers to from one object store to another. Returns their number. */
+/** Copies all till bodies to which the database refers to another object store. Returns the number of bodies. */
 async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
@@ -106,7 +110,7 @@ async function copyObjects(config: BackupConfig, urls: { from: string; to: strin
   }
 }
 
-/** Runs a query on a new connection, and closes the connection. */
+/** Runs a query on a new connection, closes the connection, and returns the result of the query. */
 async function withDatabase<Result>(
   config: BackupConfig,
   query: (sql: postgres.Sql, config: BackupConfig) => Promise<Result>,
@@ -126,7 +130,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
   return rows.map(({ key }) => key);
 }
 
-/** Copies one object unless it exists already: objects never change. Skips one that was deleted after the dump. */
+/** Copies an object unless the copy exists, because objects never change. Skips an object that no longer exists. */
 async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await objectExists(key, to)) return;
@@ -148,10 +152,10 @@ async function objectExists(key: string, store: ObjectStore): Promise<boolean> {
 }
 
 /**
- * Runs a PostgreSQL client program on a database. The password is passed in the environment, because other users of the
- * machine can see arguments.
+ * Runs a PostgreSQL client program on a database. Passes the password in the environment, because other users of the
+ * machine can read the arguments of a process.
  *
- * @throws with the end of the program's error output when it fails, or when it is not installed.
+ * @throws when the program fails, with the last part of its error output, or when the program is not installed.
  */
 async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",

@@ -2,7 +2,7 @@ import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config
 import { backupConfig, createBackup, restoreBackup } from "./backup-and-restore.ts";
 
 const usage = `backup <folder>     back up the database and the till bodies to a folder
-restore <folder>    restore them into an empty database and object store
+restore <folder>    restore a backup to an empty database and an empty object store
 
 Both read DATABASE_URL, OBJECT_STORE and NAMESPACE from the environment, and need pg_dump and pg_restore in PATH.
 `;

@@ -4,25 +4,26 @@ import { createDatabasePool, type Database, type SqlTransaction } from "@pragma/
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 interface DatabaseRoleOptions {
-  /** The URL with which the service will log in: `postgres://role:password@host/database`. */
+  /** The URL with which the service connects to the database: `postgres://role:password@host/database`. */
   url: string;
   tls: ServerTlsConfig;
   log: Logger;
 }
 
 /**
- * Grants the role in a service's URL what the service needs in a schema: to read and write rows, and nothing else. A
- * missing role is created, and a role with another password gets the password of the URL. Both need CREATEROLE.
+ * Grants the role in a service's URL the privileges that the service needs in a schema: to read and write rows, and to
+ * call functions. Creates the role if it does not exist. Changes its password if it differs from that in the URL. Both
+ * require CREATEROLE.
  */
 export async function grantSchemaToRole(db: Database, { url, tls, log }: DatabaseRoleOptions): Promise<void> {
   const role = decodeURIComponent(new URL(url).username);
-  if (role === "") throw new Error(`The URL for schema ${db.schema} names no role.`);
+  if (role === "") throw new Error(`The URL for schema ${db.schema} does not contain a role.`);
   await db.transaction(async (tx) => {
-    // Concurrent runs for several schemas would conflict, because roles are shared by all databases of a server.
+    // Without this lock, concurrent runs would conflict, because all databases of a server share the same roles.
     await tx`select pg_advisory_xact_lock(hashtext('pragma roles'))`;
     const [existingRole] = await tx<{ isCurrent: boolean }[]>`
       select rolname = current_user as "isCurrent" from pg_roles where rolname = ${role}`;
-    // The current role owns the schema, so it has all privileges.
+    // The role of this connection owns the schema, so it already has all privileges.
     if (existingRole?.isCurrent) return;
     if (!existingRole) {
       await setPassword(tx, "create role %I login nosuperuser nocreatedb nocreaterole password %L", role, url);
@@ -62,15 +63,15 @@ async function grantPrivileges(tx: SqlTransaction, schema: string, role: string)
   await tx`grant select, insert, update, delete on all tables in schema ${of} to ${to}`;
   await tx`grant usage, select on all sequences in schema ${of} to ${to}`;
   await tx`grant execute on all functions in schema ${of} to ${to}`;
-  // Only the role that migrates records migrations.
+  // Only the role that runs migrations may write to this table.
   await tx`revoke insert, update, delete on migrations from ${to}`;
 }
 
 const scramIterations = 4096;
 
 /**
- * Returns the verifier that PostgreSQL stores for a password (SCRAM-SHA-256, RFC 5803). Setting a password by its
- * verifier keeps the password out of statements and their logs. For passwords of ASCII characters.
+ * Returns the verifier that PostgreSQL stores for a password (SCRAM-SHA-256, RFC 5803). If a statement contains only
+ * the verifier, the password cannot appear in logs. Supports only passwords of ASCII characters.
  */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16);

@@ -1,6 +1,6 @@
 /**
- * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off.
- * SERVICE limits it to one service.
+ * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
+ * SERVICE to prepare them for only one service.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
@@ -16,7 +16,7 @@ import { z } from "zod";
 import { loadServiceDefinition } from "../definitions.ts";
 import { grantSchemaToRole } from "./database-role.ts";
 
-/** `till-ingest` logs in with TILL_INGEST_DATABASE_URL. */
+/** Returns the variable with the database URL of a service, such as TILL_INGEST_DATABASE_URL for `till-ingest`. */
 const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
 
 const migrateConfig = z.object({
@@ -33,8 +33,8 @@ const roleUrlConfig = z.object(
 );
 
 /**
- * Migrates the tables of every service, or of one, as the role of DATABASE_URL, which owns them. Creates the database
- * role of each service that has a `<SERVICE>_DATABASE_URL`, and the event stream. May be run repeatedly.
+ * Migrates the tables of every service, or of one service, with the role in DATABASE_URL, which owns them. Creates
+ * the event stream, and the database role of each service that has a `<SERVICE>_DATABASE_URL`. Can be run repeatedly.
  *
  * @throws `ConfigError` that names every invalid variable.
  */

@@ -28,7 +28,7 @@ interface NatsUser {
   subscribe: string[];
 }
 
-/** The password of `till-ingest` is in NATS_PASSWORD_TILL_INGEST. */
+/** Returns the variable with the password of a user, such as NATS_PASSWORD_TILL_INGEST for `till-ingest`. */
 const passwordVariable = (user: string) => `NATS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
 
 const inboxSubjectOf = (user: string) => `_INBOX.${user}.>`;
@@ -54,7 +54,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   };
 }
 
-/** Returns the subjects to create and read a service's consumer of one event type. They allow no other filter. */
+/** Returns the subjects that allow a service to create and read its consumer of one event type, and no others. */
 function consumerSubjects(durable: string, { stream, filter }: { stream: string; filter: string }): string[] {
   return [
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
@@ -80,7 +80,7 @@ function migrateUser(namespace: string): NatsUser {
   };
 }
 
-/** Returns the NATS users: each service, the gateway and the `migrate` command, with the least privileges they need. */
+/** Returns the NATS users: each service, the gateway and the `migrate` command, with the privileges that they need. */
 export async function listNatsUsers(namespace: string): Promise<NatsUser[]> {
   const serviceUsers = await Promise.all(serviceNames.map((name) => serviceUser(name, namespace)));
   return [...serviceUsers, gatewayUser(namespace), migrateUser(namespace)];
@@ -107,7 +107,7 @@ ${users.join("\n")}
 `;
 }
 
-/** Denies everything for an empty list, because nats-server would take it to allow everything. */
+/** Formats a list of allowed subjects. Denies everything for an empty list, which nats-server would ignore. */
 function formatSubjects(subjects: string[]): string {
   if (subjects.length === 0) return `{ deny: [">"] }`;
   return `[\n${subjects.map((subject) => `          ${JSON.stringify(subject)}`).join("\n")}\n        ]`;

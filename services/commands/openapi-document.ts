@@ -11,7 +11,7 @@ interface OpenApiDocumentOptions {
   info: { title: string; version: string; description: string };
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
-  /** The document contains the operations for these audiences. */
+  /** The audiences whose operations the document contains. */
   audiences: RouteAudience[];
   webhooks?: WebhookDocumentation[];
 }
@@ -25,11 +25,11 @@ interface WebhookDocumentation {
   headers: z.ZodObject;
   /** Contains an example. */
   body: z.ZodType;
-  /** The responses of an endpoint and their effects, by status. */
+  /** By status: the effect of an endpoint's response. */
   responses: Record<string, { description: string }>;
 }
 
-/** Errors of every operation that needs an API key, in addition to its own. */
+/** The errors that every operation with an API key can return, in addition to its own errors. */
 const commonErrors: ErrorCode[] = [
   "key_missing",
   "key_invalid",
@@ -53,19 +53,20 @@ const bodyErrors: ErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Any text that you choose, such as a UUID. Within 24 hours, repeated requests with the same key take effect once and get the first response. A response over 64 KB is not stored; repeated requests then get 204 without a body",
+      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. Responses over 64 KB are not stored. In this case, you get 204 without a body.",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });
 
 const conditionalRequestHeaders = z.object({
   "If-None-Match": z.string().optional().meta({
-    description: "The ETag of a response that you have. If it is still current, the response is 304 without a body",
+    description:
+      "`ETag` of an earlier response. If the resource has not changed since, the response is 304 without a body.",
     example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
   }),
 });
 
-/** Returns the OpenAPI 3.1 document of the operations. Throws when two have the same method and path, or the same id. */
+/** Returns the OpenAPI 3.1 document of the operations. Throws if two operations have the same route or the same id. */
 export function createOpenApiDocument(
   operations: OperationDefinition[],
   options: OpenApiDocumentOptions,
@@ -82,7 +83,7 @@ export function createOpenApiDocument(
     const { params, query, body } = route.request ?? {};
     registry.registerPath({
       method: route.method,
-      // The gateway serves both forms. OpenAPI linters require the one without a trailing slash.
+      // The gateway accepts paths with and without a trailing slash. OpenAPI linters reject the slash.
       path: route.path.replace(/(?<=.)\/$/, ""),
       operationId: route.operationId,
       tags: [route.tag],
@@ -126,7 +127,7 @@ export function createOpenApiDocument(
 function descriptionOf({ description: text, scope, deprecation }: OperationDefinition): string {
   const successorNotice = deprecation?.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
   const deprecationNotice = deprecation
-    ? `\n\nDeprecated: may be removed on or after ${deprecation.sunset}.${successorNotice}`
+    ? `\n\nDeprecated: this operation may be removed on or after ${deprecation.sunset}.${successorNotice}`
     : "";
   const description = `${text}${deprecationNotice}`;
   if (scope === null) return `${description}\n\nNo API key is required.`;
@@ -154,7 +155,7 @@ function successResponsesOf({ responses }: OperationDefinition) {
   );
 }
 
-/** Returns one response for each status, with the error codes that it may have. */
+/** Returns the error responses by status. The description of a response lists its error codes. */
 function errorResponsesOf({ errors, request, scope, method }: OperationDefinition) {
   const hasInput = request?.params || request?.query;
   const idempotencyErrors: ErrorCode[] = [

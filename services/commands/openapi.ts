@@ -9,7 +9,8 @@ import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.
 
 /*
  * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
- * `contracts/openapi.full.json` with the operators' routes. `--check` only fails when they are out of date.
+ * `contracts/openapi.full.json` with the operators' routes. With `--check`, writes nothing, and fails if a
+ * document is out of date.
  */
 
 const openApiInfo = {
@@ -17,17 +18,17 @@ const openApiInfo = {
   version: "1.0.0",
   description: [
     "Orders, reports, catalogs and tills of restaurants, bars and hotels, from their point-of-sale (POS) systems.",
-    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. Requests for data of another location get the same response as for data that does not exist.",
-    "**Values.** Bodies are JSON; you may send them with `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 is 14.00. Tax rates in reports, V1 orders and the catalog are hundredths of a percent: 1000 is 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 is 10%. Date-times are RFC 3339, and always UTC in responses. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths work with and without a trailing slash.",
-    "**Lists** are paginated. A page has 10 items by default; set `size` for up to 100. To read a whole list, pass `nextPageToken` of each page as `pageToken` of the next request: this is fast, and it neither skips nor repeats items.",
-    "**Retries.** A POST with an `Idempotency-Key` takes effect once, however often you send it. After 429 and 503, wait for the time in `Retry-After`.",
-    "**Caching.** If a response has an `ETag`, send it back as `If-None-Match`: you get 304 without a body while the resource is unchanged.",
-    "**Errors** are RFC 9457 problem details. `code` is a stable identifier for your code to check, and `errors` lists every issue of an invalid request. Every response has an `x-request-id`; include it when you contact support.",
+    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. If you request data of another location, the response is the same as for data that does not exist.",
+    "**Values.** Bodies are JSON. You can compress them with gzip and send `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 means 14.00. Tax rates in reports, V1 orders and the catalog are in hundredths of a percent: 1000 means 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 means 10%. Date-times are in the format of RFC 3339. In responses, they are always in UTC. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths can have a trailing slash.",
+    "**Lists** are paginated. By default, a page has 10 items. Set `size` to get up to 100 items. To read a whole list, send the `nextPageToken` of each page as `pageToken` in the next request. This is the fastest way, and it neither skips nor repeats items.",
+    "**Retries.** A POST request with an `Idempotency-Key` takes effect only once, even if you send it several times. After a response with status 429 or 503, wait for the number of seconds in `Retry-After`.",
+    "**Caching.** If a response has an `ETag`, send its value as `If-None-Match` in the next request. If the resource has not changed, you get 304 without a body.",
+    "**Errors** are RFC 9457 problem details. `code` is a stable identifier that your program can check. `errors` lists the issues of an invalid request. Every response has an `x-request-id`. Include it when you contact support.",
   ].join("\n\n"),
   contact: { name: "Pragma", email: "developers@pragma.example" },
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
-const openApiServers = [{ url: "http://127.0.0.1:4000", description: "The local gateway, started with `npm start`" }];
+const openApiServers = [{ url: "http://127.0.0.1:4000", description: "Local gateway, started with `npm start`" }];
 const openApiTags = [
   { name: "Health", description: "API availability" },
   { name: "Reports", description: "End-of-day reports" },
@@ -36,7 +37,7 @@ const openApiTags = [
   { name: "Live orders", description: "Open orders and their changes" },
   { name: "Webhooks", description: "Events of a location, sent to subscribed endpoints" },
   { name: "Tills", description: "Closed shifts, pushed by POS systems" },
-  { name: "Accounting", description: "Accounting exports: reports as journal entries for accounting software" },
+  { name: "Accounting", description: "Exports of reports to accounting software, as journal entries" },
   { name: "Jobs", description: "Background jobs" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "API consumers, their scopes and rate limits" },
@@ -49,13 +50,13 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   tag: "Webhooks",
   summary: webhookEventDescriptions[name],
   description:
-    "Sent to the endpoints that are subscribed to this event. Verify the signature over the raw body before you parse it. A message may arrive more than once, with the same id, and out of order.",
+    "Sent to the endpoints that are subscribed to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID. Messages can arrive out of order.",
   headers: webhookHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {
-    "200": { description: "Any 2xx status within 15 seconds acknowledges the message" },
-    "410": { description: "Disables the webhook: no more messages are sent" },
-    default: { description: "Any other response, including redirects: the delivery is retried later" },
+    "200": { description: "The message is acknowledged. Respond with any 2xx status within 15 seconds." },
+    "410": { description: "The webhook is disabled, and no more messages are sent." },
+    default: { description: "After any other response, including redirects, the delivery is retried later." },
   },
 }));
 

@@ -3,13 +3,13 @@ import { z } from "zod";
 
 /** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
-dead-letters retry <event id>... | --all process them again now
+dead-letters retry <event id>... | --all process these events again now
 tills unfinished [--seconds <n>]         list tills without a result after this time (default 300)
-tills retry <till id>... | --all         requeue them now
+tills retry <till id>... | --all         add these tills to the queue again now
 erase --location <id> --orders <id,...>  erase the personal data in these orders, wherever it is stored
-erase --location <id> --before <day>     erase it in all orders of tills that were pushed before a day
+erase --location <id> --before <day>     erase the personal data in all orders of tills pushed before this day
 
-OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is their token.`;
+OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that they require.`;
 
 /** An invalid command line. */
 export class OpsUsageError extends Error {}
@@ -29,7 +29,7 @@ const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
 /** A client of the ops ports of an installation. */
 type OpsClient = ReturnType<typeof createOpsClient>;
 
-/** `urls` are ops ports, such as `http://reporting:4090`; `token` is the OPS_TOKEN of those processes. */
+/** Returns a client. `urls` are ops ports, such as `http://reporting:4090`. `token` is the processes' OPS_TOKEN. */
 export function createOpsClient(urls: string[], token: string | undefined) {
   async function requestProcess(url: string, method: string, path: string, body: unknown): Promise<unknown> {
     const response = await fetch(new URL(path, url), {
@@ -48,7 +48,7 @@ export function createOpsClient(urls: string[], token: string | undefined) {
   }
 
   return {
-    /** Sends a request to every process. Returns the response bodies, without those of processes that lack the path. */
+    /** Sends a request to every process. Returns the response bodies. Omits processes that do not have the path. */
     async requestEachProcess(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown[]> {
       const responses = await Promise.all(urls.map((url) => requestProcess(url, method, path, body)));
       return responses.filter((response) => response !== undefined);
@@ -120,11 +120,11 @@ function parseCommandLine(commandLine: string[]) {
 }
 
 function requireIds(ids: string[]): string[] {
-  if (ids.length === 0) throw new OpsUsageError("Pass at least one id, or --all.");
+  if (ids.length === 0) throw new OpsUsageError("Pass at least one ID, or --all.");
   return ids;
 }
 
-/** Returns each dead letter once, although every instance of a service lists the same ones. */
+/** Returns the dead letters without duplicates. Every instance of a service lists the same dead letters. */
 async function fetchDeadLetters(client: OpsClient) {
   const lists = await client.requestEachProcess("GET", "/parked");
   const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));

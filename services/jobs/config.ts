@@ -14,13 +14,13 @@ export const jobsConfig = redisConfig.extend({
   JOBS_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(5_000),
   /** Maximum number of unfinished repeating jobs per location. */
   JOBS_REPEATING_PER_LOCATION: integerEnvSchema(1).default(200),
-  /** Maximum number of children per job, finished ones included. */
+  /** Maximum number of children per job, including finished children. */
   JOBS_CHILDREN_PER_PARENT: integerEnvSchema(1).default(1_000),
   /** Maximum number of jobs that a location may create per day (UTC). */
   JOBS_PER_DAY: integerEnvSchema(1).default(20_000),
-  /** Maximum number of message bytes of the jobs that a location may create per day (UTC). */
+  /** Maximum total message size of the jobs that a location may create per day (UTC), in bytes. */
   JOBS_BYTES_PER_DAY: integerEnvSchema(1).default(200_000_000),
-  /** Maximum number of finished jobs that are kept per location; the oldest are removed first. */
+  /** Maximum number of finished jobs that are kept per location. The oldest jobs are removed first. */
   JOBS_KEPT_PER_LOCATION: integerEnvSchema(1).default(100_000),
   /** Highest value of a job's `attempts` option. */
   JOBS_MOST_ATTEMPTS: integerEnvSchema(1).default(25),
@@ -28,7 +28,7 @@ export const jobsConfig = redisConfig.extend({
   JOBS_SHORTEST_REPEAT: integerEnvSchema(1).default(60_000),
   /** Maximum duration of a job, in milliseconds. */
   JOBS_LONGEST_DURATION: integerEnvSchema(0).default(3_600_000),
-  /** Days for which finished jobs are kept. */
+  /** Number of days for which finished jobs are kept. */
   JOBS_KEPT_DAYS: integerEnvSchema(1, 3_650).default(30),
 });
 

@@ -31,8 +31,8 @@ interface CreateJobOptions {
 }
 
 /**
- * Inserts a job and wakes the queue after the commit. If the location has a job with the same jobId, or one that the
- * new job duplicates, returns that job and inserts nothing.
+ * Inserts a job and notifies the queue after the commit. If the location already has a job with the same jobId, or a
+ * job of which the new job is a duplicate, returns the existing job and inserts nothing.
  *
  * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
  */
@@ -105,7 +105,7 @@ async function checkJobLimits(
 
 function createTooManyJobsError(owner: "API key" | "location", maximum: number): ApiError {
   return new ApiError("too_many_jobs", {
-    detail: `This ${owner} has ${maximum} unfinished jobs, which is the limit. Wait until some have finished.`,
+    detail: `This ${owner} has ${maximum} unfinished jobs, which is the limit. Wait until some of these jobs have finished.`,
     limit: { name: "unfinished_jobs", maximum, unit: `jobs per ${owner}` },
     headers: { "retry-after": "60" },
   });
@@ -116,10 +116,10 @@ function createJobLimitError(name: string, maximum: number, unit: string): ApiEr
   return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
 }
 
-/** The options that decide what happens to the parent when the job fails. At most one may be set. */
+/** The options that decide what happens to the parent when the job fails. At most one of them may be set. */
 const parentFailureOptions = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
 
-/** Returns the issues of a new job: contradictions, and values that the installation does not allow. */
+/** Returns the issues of a new job: conflicting options, and values that this installation does not allow. */
 function validateJob(
   { message, duration, jobOptions }: CreateJobRequest,
   config: JobsConfig,
@@ -142,7 +142,7 @@ function validateJob(
     isTooLarge,
     "jobOptions.sizeLimit",
     "too_big",
-    `The payload has ${size} bytes as JSON, more than this limit allows`,
+    `The payload has ${size} bytes as JSON, which exceeds this limit`,
   );
 
   const chosenOptions = parentFailureOptions.filter((option) => jobOptions[option]);

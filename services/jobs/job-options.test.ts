@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => jobs?.remove());
 
-/** Occupies the location's single slot and returns the function that frees it. */
+/** Occupies the queue of the location with a running job. Returns a function that ends this job. */
 async function occupyQueue(location: TestJobsLocation): Promise<() => void> {
   const message = createUniqueJobMessage("held");
   const { id } = await location.createJob({ message });
@@ -24,7 +24,7 @@ async function occupyQueue(location: TestJobsLocation): Promise<() => void> {
   return () => jobs.releasedMessages.add(message);
 }
 
-/** Creates jobs in turn while the queue is occupied. Returns their names in the order in which they ran. */
+/** Creates jobs one by one while the queue is occupied. Returns their names in the sequence in which they ran. */
 async function runInOrder(location: TestJobsLocation, optionsByName: Record<string, JobOptions>): Promise<string[]> {
   const release = await occupyQueue(location);
   const messages: string[] = [];

@@ -13,12 +13,14 @@ export type JobQueue = ReturnType<typeof startJobQueue>;
 export const bullQueueName = "jobs-public";
 /** The BullMQ name of every job. */
 export const bullJobName = "message";
-/** Returns a job's BullMQ id. BullMQ rejects the colon in the id of a run; no id from a client contains `~`. */
+/**
+ * Returns a job's BullMQ id. Replaces the colon in the id of a run, because BullMQ rejects it. Client ids have no `~`.
+ */
 export const toBullJobId = ({ locationId, id }: JobPrimaryKey) => `${locationId}.${id.replace(":", "~")}`;
-/** Keeps BullMQ's event stream in Redis short, since nothing reads it. */
+/** Keeps BullMQ's event stream in Redis short, because nothing reads the stream. */
 export const bullEventStreamOptions = { events: { maxLen: 10 } };
 
-/** How long BullMQ keeps finished jobs for operators; PostgreSQL has the outcomes. Ages are in seconds. */
+/** How long BullMQ keeps finished jobs for operators, in seconds. PostgreSQL stores the outcomes. */
 const finishedJobRetention = {
   removeOnComplete: { age: 60 * 60, count: 1_000 },
   removeOnFail: { age: 24 * 60 * 60, count: 1_000 },
@@ -26,34 +28,34 @@ const finishedJobRetention = {
 /** Upper bounds of the options keepLogs and stackTraceLimit. */
 const maxLogLines = 100;
 const maxStackTraces = 10;
-/** Interval between searches for due jobs. A search also follows each job that is created or ends. */
+/** Milliseconds between searches for due jobs. A search also starts whenever a job is created or ends. */
 const pollMs = 250;
 /** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */
 const maxConcurrentAdds = 1_000;
 const closeTimeoutMs = 5_000;
-/** Pause of the worker when Redis rejects writes: BullMQ would retry immediately, thousands of times a second. */
+/** Pause of the worker when Redis rejects writes, because BullMQ alone would retry thousands of times per second. */
 const redisFullPauseMs = 2_000;
-/** Milliseconds after which BullMQ considers a silent worker dead. Equal to the lease in PostgreSQL. */
+/** Milliseconds after which BullMQ considers a silent worker dead. Equals the lease duration in PostgreSQL. */
 const lockDuration = 15_000;
 const stalledInterval = 5_000;
 /**
- * How often a job may lose its worker before BullMQ fails it. High, because a Redis that rejects writes looks like a
- * lost worker, too, and because the lease prevents a job from running twice.
+ * Maximum number of times that a job may lose its worker before BullMQ fails the job. The number is high, because
+ * rejected writes to Redis also look like a lost worker, and because the lease prevents a job from running twice.
  */
 const maxStalledCount = 100;
 
 /**
- * Starts the queue of all locations and its worker. Jobs wait in PostgreSQL, in order, and only a limited number per
- * location is in BullMQ at a time. Jobs that Redis loses are added to BullMQ again.
+ * Starts the job queue of all locations, and its worker. Jobs wait in PostgreSQL, and only a limited number of jobs per
+ * location is in BullMQ at the same time. Jobs that Redis loses are added to BullMQ again.
  *
- * PostgreSQL alone would suffice as a queue. BullMQ is used for two reasons: it hands due jobs to the workers of all
- * processes immediately, whereas each process polls PostgreSQL only at intervals; and its board on the ops port shows
+ * PostgreSQL alone would suffice as a queue. BullMQ is used for two reasons. It sends due jobs to the workers of all
+ * processes immediately, whereas each process polls PostgreSQL only at intervals. Its board on the ops port also shows
  * operators each job with its progress, log and stack traces (the options keepLogs and stackTraceLimit).
  */
 export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices) {
   const { db, log } = runServices;
   const stopping = new AbortController();
-  // Every running job adds a listener.
+  // Unlimited, because every running job adds a listener.
   setMaxListeners(0, stopping.signal);
   const connection = createRedisClient(config, {
     maxRetriesPerRequest: null,
@@ -65,7 +67,9 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
   const queue = new Queue<JobPrimaryKey, void>(bullQueueName, { ...bullOptions, streams: bullEventStreamOptions });
   queue.on("error", () => {});
 
-  /** Adds a job to BullMQ, or retries it there after a failed attempt, which keeps the traces of earlier attempts. */
+  /**
+   * Adds a job to BullMQ. After a failed attempt, retries the BullMQ job to keep the stack traces of earlier attempts.
+   */
   async function enqueueJob(job: JobRow): Promise<void> {
     const { locationId, id, timestamp, options } = job;
     const jobId = toBullJobId(job);
@@ -73,7 +77,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
     const state = await existing?.getState();
     if (state === "failed" && job.attemptsMade > 0) return existing?.retry();
     if (state === "active" && job.attemptsMade > 0) {
-      // BullMQ has not recorded the failed attempt yet, so that the job waits for the next search.
+      // BullMQ has not recorded the failed attempt yet, so the job must wait for the next search.
       await updateJob(db.sql, job, { queuedAt: null });
       return;
     }
@@ -91,7 +95,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
     name: "public jobs",
     log,
     claim: async () => (connection.status === "ready" ? admitDueJobs(db, config.JOBS_CONCURRENCY) : []),
-    // A job that did not reach Redis is found again by a later search.
+    // If the job did not reach Redis, a later search finds it again.
     processItem: (job) => enqueueJob(job).then(redisOutage.recordRecovery, redisOutage.recordFailure),
     concurrency: maxConcurrentAdds,
     pollMs,
@@ -119,7 +123,9 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
       if (connection.status !== "ready") throw new Error("not connected");
       await connection.ping();
     },
-    /** Requeues the running jobs and closes. While Redis is unavailable, other processes find the jobs by their leases. */
+    /**
+     * Requeues the running jobs and closes the queue. Without Redis, other processes find the jobs by expired leases.
+     */
     async close() {
       stopping.abort();
       const timeoutAbort = new AbortController();

@@ -91,7 +91,7 @@ describe("when Redis has reached maxmemory", () => {
     await redis.config("SET", "maxmemory", 0);
 
     const all = [running, delayed, waiting, parent, child];
-    // BullMQ delivers a run that was active again once it considers the worker dead.
+    // BullMQ delivers an active run again when it considers the worker dead.
     for (const { id } of [...all, repeating]) await location.waitForState(id, "completed", 100);
     const countStarts = (message: string) => jobs.startedMessages.filter((each) => each === message).length;
     expect(all.map(({ payload }) => countStarts(payload.message))).toEqual(all.map(() => 1));

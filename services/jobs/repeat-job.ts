@@ -4,7 +4,7 @@ import { computeNextDueMs } from "./repeat-schedule.ts";
 
 /**
  * Inserts the next run of a repeating job as a separate job. The first run is inserted when the repeating job is
- * created, each later one when the run before it starts. Inserts nothing once the limit or end date is reached.
+ * created, each later run when the previous run starts. Inserts nothing once the limit or end date is reached.
  */
 export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise<void> {
   const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
@@ -14,7 +14,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
   if (dueMs === undefined) return;
   const { locationId, keyId, consumer, duration } = job;
   const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
-  // The message is stored once, with the repeating job.
+  // Empty, because the message is stored only once, with the repeating job.
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: dueMs };
   await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, runOf: job.id, options }, new Date(dueMs));
   await updateJob(tx, job, { lastDue: dueMs });
@@ -22,7 +22,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
 
 /**
  * Finishes a repeating job that has no unfinished run. An unfinished run exists until the limit or end date is reached,
- * because each run inserts the next one when it starts.
+ * because each run inserts the next run when it starts.
  */
 export async function finishRepeatingJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
   if ((await countUnfinishedJobRuns(tx, key)) > 0) return;

@@ -2,10 +2,10 @@ import type { RequestIssue } from "@pragma/contracts/errors";
 import type { JobOptions, JobRepeatOptions } from "@pragma/contracts/job";
 import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 
-/** Years within which a pattern must match: a longer search would block every other request. */
+/** Maximum number of years within which a pattern must match, because a longer search would block other requests. */
 const maxYearsAhead = 10;
 
-/** The last millisecond of the year 9999, the latest due time: PostgreSQL and JavaScript dates end not much later. */
+/** The latest due time: the end of the year 9999, so that dates remain valid in PostgreSQL and JavaScript. */
 export const maxJobDueTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The options that a repeating job cannot have, each with the reason. */
@@ -18,8 +18,8 @@ const optionsExcludedByRepeat = {
 } as const;
 
 /**
- * Returns the issues of a repeating job's options: conflicts between them, and values that the installation does not
- * allow. All times are in milliseconds.
+ * Returns the issues of a repeating job's options: conflicts between options, and values that this installation does
+ * not allow. All times are in milliseconds.
  */
 export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: number, now: number): RequestIssue[] {
   const { repeat = {} } = options;
@@ -30,7 +30,7 @@ export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: numbe
 
   for (const [option, reason] of Object.entries(optionsExcludedByRepeat)) {
     const value = options[option as keyof typeof optionsExcludedByRepeat];
-    if (value !== undefined) addIssue(option, "conflict", `Cannot be combined with repeat: ${reason}`);
+    if (value !== undefined) addIssue(option, "conflict", `Cannot be combined with repeat, because ${reason}`);
   }
   if ((every === undefined) === (pattern === undefined))
     addIssue("repeat", "conflict", "Must have either every or pattern");
@@ -59,7 +59,7 @@ export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: numbe
 
 /**
  * Returns when the next run of a repeating job is due, in milliseconds since 1970; undefined if there is no next run.
- * `lastDue` is when the latest run was due. Runs that were missed are skipped.
+ * `lastDue` is the time when the latest run was due. Missed runs are skipped.
  */
 export function computeNextDueMs(repeat: JobRepeatOptions, lastDue: number | null, now: number): number | undefined {
   const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
@@ -81,11 +81,11 @@ function toTimestampMs(date: string | number): number {
   return typeof date === "number" ? date : Date.parse(date);
 }
 
-/** Returns why a pattern cannot be scheduled from `startMs` on; undefined if it can. */
+/** Returns why a cron pattern cannot be scheduled from `startMs` on; undefined if it can be scheduled. */
 function findPatternIssue(pattern: string, startMs: number): string | undefined {
   const invalid = "Must be a cron pattern of five or six fields that matches some date";
   if (![5, 6].includes(pattern.trim().split(/\s+/).length)) return invalid;
-  // H is replaced by a random value at each parsing, so that the pattern checked here would not be the one that runs.
+  // Each parsing replaces H by another random value, so the pattern checked here would differ from the one that runs.
   if (/H/.test(pattern.replaceAll(/thu/gi, ""))) return "Must not contain H, which is not supported";
   try {
     // Whether a day matches does not depend on the time zone, and searching in UTC is several times faster.
@@ -99,7 +99,7 @@ function findPatternIssue(pattern: string, startMs: number): string | undefined 
   }
 }
 
-/** Whether some month of the pattern has a day of the pattern. Searching for a day that never exists takes longest. */
+/** Returns whether a pattern matches an existing day. Checked first, because a vain search for a day takes longest. */
 function hasMatchingDay({ dayOfMonth, dayOfWeek, month }: CronFieldCollection): boolean {
   if (!dayOfWeek.isWildcard || dayOfMonth.hasLastChar) return true;
   const firstDay = Math.min(...dayOfMonth.values.map(Number));

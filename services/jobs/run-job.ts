@@ -24,8 +24,8 @@ import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
 /**
- * Records the outcome of a job once, updates its parent or repeating job, and applies its retention options. A job that
- * still has unfinished children finishes with the last of them. Changes nothing if another process holds the lease.
+ * Records the outcome of a job once, updates its parent or repeating job, and applies its retention options. A
+ * completed job with children left finishes with its last child. Changes nothing if another process holds the lease.
  */
 async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobOutcome): Promise<void> {
   const job = await lockJob(tx, key);
@@ -51,7 +51,7 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   await applyJobRetention(tx, job, outcome);
 }
 
-/** Updates the parent of a finished child. Without an option for the parent, a failed child leaves it waiting. */
+/** Updates the parent of a finished child. By default, a failed child leaves the parent waiting. */
 async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOutcome["outcome"]): Promise<void> {
   const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
   if (!parent) return;
@@ -80,7 +80,7 @@ async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow 
 
 /**
  * Does the work of a job and returns its result. The function must call `reportProgress` with a percentage at least
- * every five seconds, since that renews the lease. The signal is aborted when the job must return to the queue.
+ * every five seconds, because each call renews the lease. The signal is aborted when the job must return to the queue.
  */
 export type JobHandler = (
   payload: JobPayload,
@@ -108,9 +108,10 @@ export interface JobRunnerServices {
 }
 
 /**
- * Runs a job that BullMQ delivers. The outcome is written to PostgreSQL before BullMQ learns of it, and the running
- * process holds a lease there. BullMQ may deliver a job again because a process died or Redis lost its data; the job
- * then runs neither after it has finished nor twice at the same time. The signal is aborted when the process stops.
+ * Runs a job that BullMQ delivers. The process holds a lease in PostgreSQL while it runs the job, and writes the
+ * outcome to PostgreSQL before it reports the outcome to BullMQ. If BullMQ delivers a job again because a process died
+ * or Redis lost its data, the job does not run if it has finished, or while another process runs it. The signal is
+ * aborted when the process stops.
  */
 export async function runJob(
   { db, log, perform }: JobRunnerServices,
@@ -123,7 +124,7 @@ export async function runJob(
   const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
   const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
   const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
-  /** Renews the lease, too, and shows the progress to operators in the BullMQ board. */
+  /** Stores the progress, renews the lease, and shows the progress to operators in the BullMQ board. */
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});

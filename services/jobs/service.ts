@@ -8,7 +8,7 @@ import { removeOldJobs } from "./queries/remove-jobs.ts";
 import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
 import { type JobHandler, performJobBySleeping } from "./run-job.ts";
 
-/** Returns the definition of the jobs service, whose jobs run the given function. */
+/** Returns the definition of the jobs service. Its jobs run `perform`. */
 export function defineJobsService(perform: JobHandler) {
   return defineService<typeof jobsConfig, JobsContext>({
     name: "jobs",

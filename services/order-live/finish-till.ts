@@ -11,9 +11,9 @@ import {
 import { appendOrderDeparturesToStream, lockLocationStream } from "./queries/streams.ts";
 
 /**
- * Removes the orders of a till with a final report from the live orders: those that the report contains, and those that
- * name the till but are not in the report. The former stay departed while they are stored; the latter become live again
- * when they are carried over to another till.
+ * Removes the orders of a till with a final report from the live orders: the orders in the report, and the other orders
+ * that name the till. The orders in the report stay departed as long as they are stored. The other orders become live
+ * again when they are carried over to another till.
  *
  * @returns the last position of the location's stream.
  */

@@ -8,7 +8,7 @@ const booleanQueryParam = (description: string) =>
     .optional()
     .meta({ description, type: "boolean" });
 
-/** The query parameters that filter lists and streams; an omitted one matches any order. */
+/** The query parameters that filter lists and streams. An omitted parameter matches all orders. */
 export const liveOrderFilterQueryShape = {
   isPaid: booleanQueryParam("Returns only paid orders (`true`) or only unpaid orders (`false`)"),
   isTransferred: booleanQueryParam(

@@ -13,24 +13,24 @@ export interface OrderFilterFields {
 
 /** Whether and how an order was closed. */
 export interface OrderClosingFlags extends Pick<OrderFilterFields, "isPaid" | "isTransferred" | "isCanceled"> {
-  /** Closed with a total of zero or less. */
+  /** Whether the order was closed with a total of zero or less. */
   isManuallyClosed: boolean;
 }
 
 /** The stored state of an order, without its content. */
 export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
   revisionHash: string | null;
-  /** The latest `modifiedAt` that the point of sale has sent; null if it has sent none. */
+  /** The latest `modifiedAt` that the point of sale has sent; null if it has not sent any time. */
   modifiedAt: string | null;
   isTraining: boolean;
   /** Hash of the order's products and menus. */
   rowsHash: string | null;
-  /** Sequence number of the last event; 0 before the first. */
+  /** Sequence number of the order's last event; 0 before the first event. */
   sequence: number;
-  /** Position of the last entry in the location's stream. */
+  /** Position of the order's last entry in the location's stream. */
   position: number;
   createdAt: string;
-  /** Whether the order has departed: it is no longer live. */
+  /** Whether the order has departed, which means that it is no longer live. */
   hasLeft: boolean;
   /** When the till whose report contains the order was closed. */
   closedAt: string | null;
@@ -47,9 +47,9 @@ export interface IncomingOrderState extends OrderClosingFlags {
 }
 
 /**
- * Returns whether an upsert changes nothing: its till has a final report, its revision is stored already, or it is
- * older than the stored revision. A departed order becomes live again only under another till. If the report of its till
- * contains it, the change must also be later than that till's close.
+ * Returns whether an upsert is skipped, because its till has a final report, its revision is already stored, or it is
+ * older than the stored revision. A departed order becomes live again only under another till. If the report of its
+ * earlier till contains the order, the change must also be later than the close of that till.
  */
 export function shouldSkipOrderUpsert(
   incoming: IncomingOrderState,
@@ -78,10 +78,10 @@ export function pickLaterTime(one: string | null, other: string | null): string 
 }
 
 /**
- * Returns the type of the event that a change publishes, if any: `order.canceled` when the order becomes canceled, else
- * `order.transferred` when it becomes transferred, else `order.paid` when it becomes paid. An open order
- * publishes `order.call` when it is new, was closed before, or has other products or menus than before. Payments alone
- * publish nothing.
+ * Returns the type of the event that a change publishes, if any: `order.canceled` when the order becomes canceled,
+ * otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. An open order
+ * publishes `order.call` when it is new, when it was closed before, or when its products or menus have changed. A
+ * change of only the payments publishes no event.
  */
 export function determineOrderEventType(
   before: (OrderClosingFlags & Pick<StoredOrderState, "rowsHash">) | undefined,
@@ -98,7 +98,7 @@ function isClosed({ isPaid, isCanceled, isTransferred, isManuallyClosed }: Order
   return isPaid || isCanceled || isTransferred || isManuallyClosed;
 }
 
-/** Returns the filter fields of a listed order; null for an order that lists omit (training or departed). */
+/** Returns the filter fields of a listed order; null for an order that lists omit (in training mode or departed). */
 export function getListedOrderFilterFields(
   order: (OrderFilterFields & { isTraining: boolean; hasLeft?: boolean }) | undefined,
 ): OrderFilterFields | null {
@@ -107,7 +107,7 @@ export function getListedOrderFilterFields(
   return { tillId, isPaid, isTransferred, isCanceled };
 }
 
-/** Returns a hash of an order's products and menus that does not depend on their order. */
+/** Returns a hash of an order's products and menus that does not depend on their sequence. */
 export function computeOrderRowsHash({ productRowList, menuRowList }: OrderData): string {
   const rows = [...productRowList, ...menuRowList].map((row) => JSON.stringify(row)).sort();
   return createHash("sha256").update(rows.join("\n")).digest("base64url");

@@ -12,11 +12,11 @@ import { computeOrderRowsHash, type IncomingOrderState } from "./order-state.ts"
 
 const mebibyte = 1024 * 1024;
 
-/** JSON limits of a body: several times the size of 50 large orders. */
+/** JSON limits of a request body. They allow several times the size of 50 large orders. */
 const ordersBodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
-/** JSON limits of one order, well above any real order. */
+/** JSON limits of one order. No real order comes close to them. */
 const orderValueLimits = { items: 10_000, levels: 50 };
-/** Maximum bytes of all orders of a body as they are stored and returned, with the defaults of omitted fields. */
+/** Maximum total bytes of the orders of a body as they are stored, including the defaults of omitted fields. */
 const maxStoredBytes = 8 * mebibyte;
 
 /** A validated order of an upsert request. */
@@ -28,11 +28,11 @@ export interface IncomingOrder {
   state: IncomingOrderState;
   /** The response as JSON, without the id, the times and the location. */
   responseContent: string;
-  /** The order in events as JSON, without the location. */
+  /** The order as JSON for events, without the location. */
   eventContent: string;
 }
 
-/** The body of an upsert: a list of orders. Every issue has a path such as `[3].data.total`. */
+/** Parses the body of an upsert, which is a list of orders. Each issue has a path such as `[3].data.total`. */
 export const upsertOrdersBodyParser: RequestBodyParser<IncomingOrder[], OrdersBodyServices> = {
   schema: boundedArray(OrderLiveInput, maxLiveOrdersPerRequest, { min: 1 }),
   maxBytes: 8 * mebibyte,
@@ -47,12 +47,12 @@ const upsertOrderIdsSchema = orderIdListSchema("id", maxLiveOrdersPerRequest, { 
 
 export default createBodyParserWorker(readOrders);
 
-/** Size in bytes below which a body is read inline: reading it takes less than 2 ms, not worth a thread. */
+/** Size in bytes below which a body is parsed without a thread, because parsing takes less than 2 ms. */
 const maxInlineBytes = 64 * 1024;
 
-/** Returns a reader that parses large bodies in a thread: a body of 8 MB would block other requests for a second. */
+/** Returns a reader that parses large bodies in a thread, because 8 MB would block other requests for a second. */
 export function createOrdersBodyReader() {
-  // Large bodies are rare, so that no thread is kept waiting for them.
+  // Large bodies are rare, so no idle thread is kept for them.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
@@ -60,7 +60,7 @@ export function createOrdersBodyReader() {
 export type OrdersBodyReader = ReturnType<typeof createOrdersBodyReader>;
 
 /**
- * Parses and validates a list of orders one by one, which bounds the cost of a list with many issues.
+ * Parses a list of orders, and validates the orders one by one to bound the cost of a list with many issues.
  *
  * @throws `ApiError` malformed_json.
  */

@@ -122,7 +122,7 @@ class LocationTrial {
     return stream?.position ?? 0;
   }
 
-  /** The live orders with their revisions, those among them that nothing shows. */
+  /** Returns the live orders with their revisions, including orders that no list or stream shows. */
   async storedRevisions(): Promise<string[]> {
     const orders = await orderLive.db.sql<{ id: string; hash: string }[]>`
       select id, revision_hash as hash from orders where location_id = ${this.locationId} and left_at is null`;
@@ -168,7 +168,7 @@ const streamedMessages = (stream: EventStreamReader) =>
 
 type Command = fc.AsyncCommand<LiveOrderReferenceModel, LocationTrial>;
 
-/** Commands keep the model in the trial: after two concurrent requests, it is the one of two models that matches. */
+/** The model is stored in the trial, because two concurrent requests replace it with one of two possible models. */
 class UpsertCommand implements Command {
   readonly instance: number;
   readonly inputs: OrderChangeInput[];

@@ -49,7 +49,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   routes: [
     upsertLiveOrdersRoute,
     listLiveOrdersRoute,
-    // Before {id}, which would match "stream", too.
+    // Must come before {id}, which would also match "stream".
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],

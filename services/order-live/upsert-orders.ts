@@ -30,15 +30,15 @@ interface OrderChange {
   incoming: IncomingOrder;
   stored: NewLiveOrderRow;
   event: OrderEventType | undefined;
-  /** Undefined for a training order, which no list shows, unless a list showed the order before. */
+  /** Undefined for a training order that was not listed before, because lists never show training orders. */
   revision: LiveOrderRevision | undefined;
 }
 
 /**
- * Creates or updates a location's orders in one transaction. Orders that are unchanged or late are skipped. Each change
+ * Creates or updates a location's orders in one transaction. Unchanged and outdated orders are skipped. Each change
  * of a listed order is appended to the location's stream, and each change publishes at most one event.
  *
- * @returns the response bodies of the applied orders, in the order of the request.
+ * @returns the response bodies of the applied orders, in the sequence of the request.
  * @throws `ApiError` quota_exceeded.
  */
 export async function upsertOrders(
@@ -49,7 +49,7 @@ export async function upsertOrders(
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
-    // Pipelined on one connection in this order, so that the reads take place once the lock is held.
+    // Pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
       lockLocationStream(tx, locationId),
       findOrderStates(tx, { locationId, ids }),
@@ -164,9 +164,9 @@ function collectSeenDevices(orders: IncomingOrder[]): SeenDevice[] {
 }
 
 /**
- * Records devices as published and returns those whose `device.seen` event is due: devices not published within the last
- * hour, or with another name since. A device without a name keeps its earlier one. Only the latest devices of a location
- * are kept.
+ * Records devices as published, and returns the devices whose `device.seen` event is due, because they were not
+ * published within the last hour or their name has changed. A device without a name keeps its earlier name. Only the
+ * latest devices of a location are stored.
  */
 async function claimUnreportedDevices(
   tx: SqlTransaction,

@@ -8,13 +8,13 @@ import { computeReport, currentReportCalculationVersion } from "./calculation/co
 import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
 import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 
-/** No checks: till-ingest validated the body, and the hash shows that it has not changed since. */
+/** Schemas without checks: till-ingest validated the body, and the hash proves that it has not changed since. */
 const acceptedTillSchemas = { V1: toUncheckedSchema(TillV1), V2: toUncheckedSchema(TillV2) };
 
 /** The input of the thread that calculates a till. */
 export interface TillCalculationTask {
   bytes: Uint8Array;
-  /** SHA-256 of the bytes as they were accepted. */
+  /** The SHA-256 hash of the bytes that till-ingest accepted. */
   hash: string;
   version: EventData<"till.pushed">["version"];
   tillId: string;
@@ -22,7 +22,7 @@ export interface TillCalculationTask {
   timeZone: string;
 }
 
-/** A till's responses as JSON text. `v0` and those of orders get their id and timestamps when they are stored. */
+/** The responses for a till, as JSON texts. Missing fields, such as timestamps, are added when they are stored. */
 export interface SerializedReport {
   id: string;
   reportVersion: number;
@@ -34,7 +34,7 @@ export interface SerializedReport {
   v2: string;
   v0: string;
   listItem: string;
-  /** Figures that accounting exports need in addition to the report: `TillAccountingData` as JSON. */
+  /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
   orders: SerializedOrder[];
 }
@@ -47,14 +47,14 @@ export interface SerializedOrder {
   v2: string;
 }
 
-/** A till's report and orders; null for a till in training mode. */
+/** The report and orders of a till; null for a till in training mode. */
 export type TillCalculationResult = SerializedReport | null;
 
 /**
  * Parses a till and returns its report and orders. Runs in a worker thread, so that a large till does not block
  * requests.
  *
- * @throws Error when the stored bytes differ from the accepted ones.
+ * @throws Error when the bytes in the object store differ from the bytes that till-ingest accepted.
  */
 export default function calculateTill({
   bytes,
@@ -66,7 +66,7 @@ export default function calculateTill({
 }: TillCalculationTask): TillCalculationResult {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
-    throw new Error(`The stored body of till ${tillId} has hash ${actualHash}, not ${hash}: it has changed.`);
+    throw new Error(`The stored body of till ${tillId} has changed: its hash is ${actualHash} instead of ${hash}.`);
   const body = parseJsonBody(bytes);
   const till =
     version === "V1"
@@ -105,8 +105,8 @@ const earliestDay = "0001-01-01";
 const latestDay = "9999-12-31";
 
 /**
- * Returns a function that formats an instant as the day in a time zone, YYYY-MM-DD. An instant of the years 1 to 9999
- * whose local day falls outside these years becomes the first or the last day of that range.
+ * Returns a function that formats an instant as the local day, YYYY-MM-DD. A local day before the year 1 or after the
+ * year 9999, which the offset of the time zone can cause, becomes the first or the last day of that range.
  */
 function createDayFormatter(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });

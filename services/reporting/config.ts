@@ -4,19 +4,19 @@ import { z } from "zod";
 
 export const reportingConfig = z.object({
   ...pageSizeConfig,
-  /** URL of the object store that holds the bodies of tills: the same value as for till-ingest. */
+  /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
-  /** Retention of customers' personal data, in days since the till was pushed. Unset: it does not expire. */
+  /** Retention of customers' personal data, in days after the till was pushed. If not set, the data is kept forever. */
   PERSONAL_DATA_KEPT_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Heap of each thread that calculates reports or writes exports: at least that of till-ingest's threads. */
+  /** Heap of each worker thread, in megabytes. Must not be smaller than the heap of till-ingest's worker threads. */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /** Lifetime of a claim to an accounting export, unless it is renewed. Then another process may take over. */
+  /** Lifetime of a claim to an accounting export, in seconds. Another process can claim the export when it expires. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
-  /** Maximum total size of an export's files, which a process holds in memory while it writes them. */
+  /** Maximum total size of an export's files, in bytes. It is limited, because a process writes the files in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),
-  /** The maximum number of pending and running accounting exports of a location. */
+  /** Maximum number of pending and running accounting exports per location. */
   EXPORTS_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(20),
-  /** Retention of accounting exports and their files. */
+  /** Retention of accounting exports and their files, in days. */
   EXPORTS_KEPT_DAYS: integerEnvSchema(1, 36_500).default(400),
 });
 

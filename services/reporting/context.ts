@@ -6,7 +6,7 @@ import type { LocationLookup } from "@pragma/runtime/service-calls/location-look
 import type { ReportingConfig } from "./config.ts";
 import type { TillCalculator } from "./till-calculator.ts";
 
-/** The dependencies of the reporting service's routes, subscriptions and tasks. */
+/** The dependencies of the reporting service's routes, subscriptions and periodic tasks. */
 export interface ReportingContext {
   db: Database;
   log: Logger;
@@ -14,7 +14,7 @@ export interface ReportingContext {
   objects: ObjectStore;
   calculator: TillCalculator;
   locations: LocationLookup;
-  /** Claims pending exports now, before the next poll. */
+  /** Claims pending exports now, without waiting for the next regular poll. */
   pollExports(): void;
 }
 

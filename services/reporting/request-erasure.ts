@@ -2,7 +2,7 @@ import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 
-/** The orders whose personal data is to be erased: those listed, or all orders of tills pushed before a day. */
+/** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
 export type PersonalDataErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
@@ -24,7 +24,7 @@ export async function requestPersonalDataErasure(
     for (const { tillId, ids } of tills)
       await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
     const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
-    // Live orders, and orders whose till has not been pushed yet.
+    // An order without a till can be a live order, or its till may not have been pushed yet.
     const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
     if (ordersWithoutTill.length > 0)
       await publishOrdersErased(tx, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
@@ -33,7 +33,8 @@ export async function requestPersonalDataErasure(
 }
 
 /**
- * Requests the erasure of personal data of all tills pushed before a time, of one location or of all locations.
+ * Requests the erasure of the personal data of all tills that were pushed before a time. Without a `locationId`, this
+ * affects all locations.
  *
  * @returns the number of affected tills.
  */
@@ -73,7 +74,7 @@ async function publishOrdersErased(tx: SqlTransaction, data: ErasedOrders, trace
   await publishEvent(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
 }
 
-/** Returns the tills that contain any of these orders, each with the ids of those orders. */
+/** Returns the tills that contain at least one of these orders. `ids` are the orders that the till contains. */
 async function findOrdersByTill(
   tx: SqlTransaction,
   { locationId, orderIds }: { locationId: string; orderIds: string[] },
@@ -85,7 +86,7 @@ async function findOrdersByTill(
 
 /**
  * Locks and returns the tills that were pushed before a time and still have personal data. Waits for tills that another
- * transaction is writing: skipping them would leave their data, because an operator's request runs only once.
+ * transaction has locked. If it skipped them, their data would remain, because an operator's request runs only once.
  */
 async function lockTillsToErase(
   tx: SqlTransaction,

@@ -34,7 +34,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Pushes a till as till-ingest does: stores its body, and publishes the event through the outbox. */
+/** Pushes a till in the same way as till-ingest: stores its body, and publishes the event through the outbox. */
 async function pushTill(
   till: { id: string },
   eventFields: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
@@ -68,7 +68,7 @@ async function pushTill(
   });
 }
 
-/** Resolves when all events have been handled. */
+/** Resolves when the service has acknowledged all events. */
 async function waitUntilAcknowledged(): Promise<void> {
   const stream = await createEventStreamControl(environment);
   await eventually("every event to be acknowledged", async () => {
@@ -167,7 +167,7 @@ describe("revisions of a till", () => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId, revision: 20 });
-    // Their bodies do not exist, so loading one would fail and leave a dead letter.
+    // The bodies of these events do not exist, so an event whose body is loaded would become a dead letter.
     const outdatedEvents = Array.from({ length: 19 }, (_, index) => ({ id: randomUUID(), revision: index + 1 }));
     await service.db.transaction(async (tx) => {
       for (const { id, revision } of outdatedEvents) {
@@ -264,7 +264,7 @@ describe("revisions of a till", () => {
     const current = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
     expect(current.map((row) => row.tillId)).toEqual([tills[1].id]);
-    // Without the order in the newer till, the older till owns it again.
+    // The newer till no longer contains the order, so the order belongs to the older till again.
     await pushTill({ ...tills[1], orderList: [] }, { locationId, revision: 2, pushedAt: times[1] ?? "" });
     const later = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;

@@ -67,9 +67,9 @@ export function createReportingOperatorRoutes(db: Database): Hono {
   return app;
 }
 
-/** Exports that one instance runs at a time. */
+/** Maximum number of exports that one instance runs at a time. */
 const exportConcurrency = 2;
-/** The delay until an instance finds exports that another one accepted, or abandoned in a crash. */
+/** Interval of the search for pending exports. It finds exports of other instances, and exports after a crash. */
 const exportPollMs = 1_000;
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
@@ -79,7 +79,8 @@ export default defineService<typeof reportingConfig, ReportingContext>({
   config: reportingConfig,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    // Tills of a location run one at a time, and so do large tills: the second thread stays free for other tills.
+    // Of each location, only one till is calculated at a time. Of all large tills, only one is calculated at a time. So
+    // the second thread is always available for other tills.
     const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
     const entryWriterPool = createWorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>(
       import.meta.url,
@@ -87,7 +88,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
       {
         threads: 1,
         heapMegabytes: config.CALCULATION_HEAP_MB,
-        // Exports are rare, so no idle thread is kept for them.
+        // Exports are rare, so the thread ends when it is idle.
         minThreads: 0,
       },
     );

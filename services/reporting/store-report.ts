@@ -11,8 +11,8 @@ type TillPushedData = EventData<"till.pushed">;
 type ReportFinalizedData = EventData<"report.finalized">;
 
 /**
- * Stores a till's report and orders in place of those of its earlier revision, and updates the counts of their days.
- * Orders that the new revision lacks are deleted; the others keep their creation time.
+ * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
+ * that the new revision does not contain are deleted. The other orders keep their creation time.
  *
  * @returns the data of the `report.finalized` event.
  */
@@ -28,7 +28,7 @@ export async function storeReport(
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
-  // Identifies the content of the stored responses: entity tags change only when this does.
+  // Entity tags are computed from this text, so they change each time that the report is stored.
   const contentVersion = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
@@ -70,7 +70,7 @@ export async function removeReportOfTrainingTill(
   await adjustReportingDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
-/** Replaces the orders of a till, and updates the counts of their days. */
+/** Replaces the orders of a till, and updates the counts by day. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,

@@ -3,10 +3,10 @@ import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/concurrency/
 import { PermanentError } from "@pragma/runtime/retries/transient-error";
 import type { TillCalculationResult, TillCalculationTask } from "./calculate-till.ts";
 
-/** A pool of threads that calculates tills without blocking requests. */
+/** Calculates tills in worker threads, so that requests are not blocked. */
 export type TillCalculator = ReturnType<typeof createTillCalculator>;
 
-/** Tills of at least this size are calculated one at a time, so that small tills always find a free thread. */
+/** Tills of this size in bytes or more are calculated one at a time, so that a thread is available for small tills. */
 const largeTillBytes = 4 * 1024 * 1024;
 
 export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
@@ -19,19 +19,19 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
 
   async function calculate(task: TillCalculationTask): Promise<TillCalculationResult> {
     try {
-      // Retried in a fresh thread: memory that earlier tills used may have caused the failure.
+      // Tries again in a new thread, because memory of earlier tills may have caused the failure.
       return await pool.run(task).catch((error) => {
         if (error instanceof OutOfMemoryError) return pool.run(task);
         throw error;
       });
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
-      throw new PermanentError(`Till ${task.tillId} needs more memory than a thread has.`, { cause: error });
+      throw new PermanentError(`Till ${task.tillId} needs more memory than a worker thread has.`, { cause: error });
     }
   }
 
   return {
-    /** @throws `PermanentError` for a till that needs more memory than a thread has. */
+    /** Returns a till's report and orders. @throws `PermanentError` if the till needs more memory than a thread has. */
     run: (task: TillCalculationTask) =>
       task.bytes.byteLength < largeTillBytes ? calculate(task) : largeTillSemaphore.run(() => calculate(task)),
     close: () => pool.close(),

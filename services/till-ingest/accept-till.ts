@@ -35,11 +35,11 @@ export interface TillPushResult {
 
 /**
  * Stores a till's exact bytes, then the till and its events `till.pushed` and `device.seen` in one transaction. Returns
- * the existing till if the location already pushed the same bytes with this id. Of concurrent pushes of one till,
- * exactly one is new.
+ * the existing till if the location already pushed the same bytes with this id. If a till is
+ * pushed concurrently, exactly one push creates the till.
  *
- * @throws `ApiError` till_conflict if the id exists with other bytes or in another location: the error does not reveal
- * which; quota_exceeded.
+ * @throws `ApiError` till_conflict if the id exists with other bytes or in another location (the error does not
+ * reveal which of the two); quota_exceeded.
  */
 export async function acceptTill(
   {
@@ -60,7 +60,7 @@ export async function acceptTill(
   return db.transaction(async (tx) => {
     const inserted = await insertTill(tx, row, requeueAfterSeconds);
     if (!inserted) {
-      // A concurrent push inserted the till first. The row exists, since tills are never deleted.
+      // A concurrent push inserted the till first. The row exists, because tills are never deleted.
       const concurrent = await findTill(tx, row.id);
       const till = requireSameTill(concurrent as TillRow, row);
       await confirmUpload(tx, row.objectKey);
@@ -98,7 +98,7 @@ function toNewTill(
   };
 }
 
-/** Returns the object key of a till body: by location and SHA-256, spread over 256 folders per location. */
+/** Returns the object key of a till body, with its location, one of 256 folders, and its SHA-256 hash. */
 export function buildTillObjectKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
@@ -111,14 +111,15 @@ function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): 
 function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
   if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
   throw new ApiError("till_conflict", {
-    detail: "This till id is taken. A push never changes an existing till. Use a new id for each till.",
+    detail: "This till id is already in use. A push never changes an existing till. Use a new id for each till.",
   });
 }
 
 /**
  * Replaces a till's body and returns the till with its next revision. The report keeps its id; everything else is
- * computed from the new body. Earlier bodies are kept. The current body changes nothing. Neither does the body that the
- * till had before personal data was erased from it, so that a repeated request does not restore that data.
+ * computed from the new body. Earlier bodies are kept. Nothing changes if the new body equals the current body, or
+ * the body that the till had before its personal data was erased, so that a repeated request does not restore that
+ * data.
  *
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
@@ -140,7 +141,7 @@ export async function replaceTill(
         detail: `This location has no till ${body.id} to replace. Push the till instead.`,
       });
     }
-    // Erased in the meantime: the object written above belongs to no till and is removed as an orphan.
+    // The till was erased in the meantime. The object written above is unreferenced, and is later removed as an orphan.
     if (existing.pushedHash === body.hash) return existing;
     if (existing.hash === body.hash) {
       await confirmUpload(tx, body.objectKey);

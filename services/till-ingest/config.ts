@@ -8,27 +8,27 @@ export const tillIngestConfig = z.object({
   /** Where the bodies of tills are stored: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
   /**
-   * Heap limit of each thread that parses and checks large tills; the largest till needs 256. A `--max-old-space-size`
-   * option of the process overrides this limit.
+   * Heap limit in megabytes of each thread that parses and checks large tills. The largest till needs 256 MB. The
+   * process option `--max-old-space-size` overrides this limit.
    */
   READING_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /** How long a till may wait for its report before `till.pushed` is published again. */
+  /** How long a till may wait for its report before `till.pushed` is published again, in seconds. */
   SWEEP_AFTER_SECONDS: integerEnvSchema(1).default(300),
-  /** How long the bodies of replaced till revisions are kept. They are never removed if this is not set. */
+  /** Days for which the bodies of replaced till revisions are kept. If not set, these bodies are never removed. */
   REPLACED_BODIES_KEPT_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Tills that a location may push in a day. The default lets a new integration push ten years of five tills a day. */
+  /** Maximum number of tills pushed per location and day. The default allows ten years of five tills a day at once. */
   TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
-  /** Bytes of tills that a location may push in a day. The default is 20,000 tills of 1 MB. */
+  /** Maximum number of bytes of tills that a location may push per day. The default is 20,000 tills of 1 MB. */
   TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
-  /** How many times a day the tills of a location may be replaced or reprocessed one by one. */
+  /** Maximum number of replacements and reprocessings of single tills per location and day. */
   TILL_REVISIONS_PER_DAY: integerEnvSchema(1).default(5_000),
   LEGACY_POPINA_URL: legacyBackofficeUrl,
   LEGACY_POPINA_TOKEN: legacyBackofficeToken,
   LEGACY_JALIA_URL: legacyBackofficeUrl,
   LEGACY_JALIA_TOKEN: legacyBackofficeToken,
-  /** Timeout of each request to a legacy backoffice, including the response body. */
+  /** Timeout of each request to a legacy backoffice, including the response body, in seconds. */
   LEGACY_TIMEOUT_SECONDS: integerEnvSchema(1, 20).default(5),
-  /** How many tills one API call fetches from a legacy backoffice at the same time. */
+  /** Maximum number of tills that one API call fetches from a legacy backoffice at the same time. */
   LEGACY_CONCURRENCY: integerEnvSchema(1, 32).default(4),
 });
 

@@ -7,7 +7,7 @@ import type { LocationLookup } from "@pragma/runtime/service-calls/location-look
 import type { TillIngestConfig } from "./config.ts";
 import type { createTillBodyReader } from "./validation/till-body-reader.ts";
 
-/** What the routes, subscriptions and periodic tasks of the till-ingest service use. */
+/** The resources that the routes, subscriptions and periodic tasks of the till-ingest service use. */
 export interface TillIngestContext {
   db: Database;
   log: Logger;
@@ -19,7 +19,7 @@ export interface TillIngestContext {
   pollReprocessings(): void;
   /** How long a till may wait for its report before `till.pushed` is published again, in seconds. */
   requeueAfterSeconds: number;
-  /** How many replacements and reprocessings of single tills a location may request in a day. */
+  /** Maximum number of replacements and reprocessings of single tills that a location may request per day. */
   revisionQuota: DailyQuota;
 }
 

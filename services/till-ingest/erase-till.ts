@@ -37,14 +37,14 @@ const erasureAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer:
 
 interface TillErasure {
   tillId: string;
-  /** Null erases all personal data of the till, within its orders and outside them. */
+  /** Null erases all personal data of the till, inside and outside its orders. */
   orderIds: string[] | null;
   /** W3C trace context of the request that caused the erasure. */
   traceparent: string | undefined;
 }
 
 /**
- * Replaces a till's body with one without personal data, as its next revision. The report and orders are computed again
+ * Replaces a till's body with a copy without personal data, as next revision. The report and orders are computed again
  * from that body, with the same figures. Every earlier body is removed. A till that does not exist, or has nothing to
  * erase, is left unchanged.
  */

@@ -4,7 +4,7 @@ import { claimObjectRemoval, confirmStaleUpload, finishObjectRemoval } from "./q
 /**
  * Removes an object and returns true. Returns false and keeps the object if its upload started in the last day, a till
  * refers to it, or another process is removing it. A push during the removal writes its body under another key. If the
- * process dies during the removal, the next run of the periodic task repeats it.
+ * process dies during the removal, the next run of the periodic task repeats the removal.
  */
 export async function removeUnreferencedObject(
   { db, objects }: Pick<TillIngestContext, "db" | "objects">,

@@ -46,8 +46,8 @@ export async function reprocessTill(
 }
 
 /**
- * Returns whether the till's current revision is a reprocessing that is queued and has no report yet. An overdue one
- * does not count: its event was lost, or the reprocessing failed.
+ * Returns whether the till's current revision comes from a reprocessing that is queued and has no report yet. Returns
+ * false if the reprocessing is overdue, because its event was lost or the reprocessing failed.
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;
@@ -70,17 +70,17 @@ async function createReprocessRevision(
   return next;
 }
 
-/** Tills per transaction: few, because the transaction locks them and pushes of the same tills wait for it. */
+/** Number of tills per transaction. It is low, because pushes of the same tills wait until the transaction ends. */
 const batchSize = 100;
-/** No more tills are queued while this many wait for their reports, because newly pushed tills queue behind them. */
+/** Number of tills waiting for reports at which queuing pauses, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
 
 type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">;
 
 /**
- * Starts the loop that works on reprocessings of many tills, in batches, and always continues the one with the least
- * progress. Progress is stored in the transaction that queues the batch. So each till is queued exactly once, even if a
- * process dies.
+ * Starts the loop that queues the tills of reprocessings in batches. The loop always continues the reprocessing with
+ * the least progress. Progress is stored in the transaction that queues the batch, so that each till is queued exactly
+ * once, even if a process dies.
  */
 export function startReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;

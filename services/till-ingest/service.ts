@@ -25,10 +25,10 @@ import { eraseOrderPersonalDataInTill } from "./subscriptions/orders-erased.ts";
 import { markTillProcessedSubscription, markTillReportRemoved } from "./subscriptions/report-events.ts";
 import { createTillBodyReader } from "./validation/till-body-reader.ts";
 
-/** The number of unfinished tills that operators see at most. */
+/** Maximum number of unfinished tills that operators see. */
 const maxListedTills = 1_000;
 
-/** Creates the operators' routes: list the tills that wait for their report, and requeue one of them. */
+/** Returns the routes for operators, which list the tills that wait for their report, and requeue a till. */
 export function createTillOperatorRoutes(
   services: Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">,
 ): Hono {
@@ -49,7 +49,7 @@ export function createTillOperatorRoutes(
   return app;
 }
 
-/** Accepts tills, stores their exact bodies, and requeues each until its report is finalized. */
+/** Accepts tills, stores their exact bodies, and requeues each till until its report is final. */
 export default defineService<typeof tillIngestConfig, TillIngestContext>({
   name: "till-ingest",
   module: import.meta.url,

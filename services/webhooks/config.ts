@@ -4,7 +4,7 @@ import { parseWebhookAddressAllowlist } from "./endpoints/address-policy.ts";
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Parses durations such as `5s,30m,2h` to milliseconds. */
+/** Parses comma-separated durations, such as `5s,30m,2h`, to milliseconds. */
 const retryScheduleFromEnv = z.string().transform((text, context) => {
   const delaysMs = text.split(",").map((duration) => {
     const [, number, unit] = /^(\d{1,6})([smh])$/.exec(duration.trim()) ?? [];
@@ -27,26 +27,26 @@ const allowlistFromEnv = z.string().transform((text, context) => {
 export const webhooksConfig = z.object({
   /** Keys that encrypt the secrets of recipients. */
   DATA_KEYS: commonServiceConfig.shape.DATA_KEYS,
-  /** In `production` endpoints must use https and must not be on this machine. */
+  /** In `production`, endpoints must use https and must not have a loopback address. */
   NODE_ENV: z.string().default("development"),
-  /** Endpoints that are allowed although they are not public: hosts, addresses and CIDR ranges, comma-separated. */
+  /** Comma-separated hosts, IP addresses and CIDR ranges whose endpoints are allowed although they are not public. */
   WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
-  /** Delay after each failed attempt of a delivery. A failure after the last delay is final. */
+  /** Delay before each retry of a delivery. If the retry after the last delay fails, the delivery fails permanently. */
   WEBHOOK_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
-  /** Timeout of one attempt. */
+  /** Timeout of one attempt, in seconds. */
   WEBHOOK_TIMEOUT_SECONDS: integerEnvSchema(1, 60).default(15),
   /** Maximum number of messages in flight from one instance to one endpoint. */
   WEBHOOK_ENDPOINT_CONCURRENCY: integerEnvSchema(1, 1_000).default(20),
   /**
-   * Token bucket for the messages from one instance to one host, across all locations. Each instance has its own: a
-   * host may receive this rate from each of them.
+   * Rate (messages per second) and burst (messages) of the token bucket that limits what one instance sends to one
+   * host, across all locations. Each instance has its own bucket, so a host may receive this rate from each instance.
    */
   WEBHOOK_HOST_RATE: integerEnvSchema(1, 100_000).default(50),
   WEBHOOK_HOST_BURST: integerEnvSchema(1, 100_000).default(200),
-  /** Maximum number of recipients and of webhooks of a location. Each event is sent once per subscribed webhook. */
+  /** Maximum numbers of recipients and webhooks per location. Each event is sent once per subscribed webhook. */
   RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
-  /** Retention of messages and of the log of their deliveries. */
+  /** Retention of messages and of their delivery logs, in days. */
   WEBHOOK_KEPT_DAYS: integerEnvSchema(4, 365).default(30),
 });
 
@@ -55,5 +55,5 @@ export type WebhooksConfig = z.output<typeof webhooksConfig>;
 /** Returns the timeout of one attempt, in milliseconds. */
 export const getDeliveryAttemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
-/** Returns how long a claim lasts, in milliseconds: half for the attempt, half for recording its result. */
+/** Returns the duration of a claim's lease in milliseconds: half for the attempt, half for recording its result. */
 export const getDeliveryClaimLeaseMs = (config: WebhooksConfig): number => 2 * getDeliveryAttemptTimeoutMs(config);

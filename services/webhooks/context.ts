@@ -12,12 +12,12 @@ export interface WebhooksContext extends WebhooksDependencies {
   messageBatcher: MessageBatcher;
 }
 
-/** Fields that all routes of the service share. */
+/** Route fields that all routes of the service share. */
 const webhooksRouteDefaults = { tag: "Webhooks", audience: "public", scope: "webhooks:write" } as const;
 
 type RouteFieldsSchema = z.ZodObject | undefined;
 
-/** Returns a route of the webhooks service, with the tag, audience and scope that all of them share. */
+/** Returns a route of the webhooks service, with the tag, audience and scope that all its routes share. */
 export function defineWebhooksRoute<
   Params extends RouteFieldsSchema = undefined,
   Query extends RouteFieldsSchema = undefined,

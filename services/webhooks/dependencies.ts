@@ -7,7 +7,7 @@ import type { WebhookEndpointRules } from "./endpoints/check-endpoint.ts";
 /** Returns the current time. Everything that depends on time uses this clock, so that tests can advance it. */
 export type Clock = () => Date;
 
-/** What every part of the webhooks service is created with. */
+/** The dependencies that all parts of the webhooks service share. */
 export interface WebhooksDependencies {
   db: Database;
   log: Logger;

@@ -34,7 +34,7 @@ import { eraseWebhookOrderData } from "./subscriptions/orders-erased.ts";
 interface WebhooksServiceOptions {
   clock?: Clock;
   resolveHost?: HostResolver;
-  /** How often the service looks for due deliveries. */
+  /** Interval between polls for due deliveries, in seconds. */
   pollSeconds?: number;
 }
 
@@ -74,7 +74,7 @@ export const createWebhooksServiceDefinition = ({
       rotateRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
-      // Before /v1/webhooks/{id}, which matches these paths too.
+      // Must come before /v1/webhooks/{id}, which also matches these paths.
       getDeliveryRoute,
       replayDeliveryRoute,
       getWebhookRoute,

@@ -3,15 +3,15 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksContext } from "./context.ts";
 
-/** How long messages are still signed with a secret after its rotation. */
+/** How long a secret still signs messages after it has been replaced. */
 const rotationOverlapMs = 24 * 3_600_000;
 
-/** Each active secret adds a signature to every message. */
+/** Maximum number of active secrets of a recipient, because each of them adds a signature to every message. */
 const maxActiveSecrets = 5;
 
 interface SetRecipientSecret {
   recipientId: string;
-  /** The new secret. When it is omitted, one is generated. */
+  /** The new secret. If omitted, a secret is generated. */
   hmacSecret?: string | undefined;
   now: Date;
   /** Whether earlier secrets expire immediately. */
@@ -40,7 +40,7 @@ export async function setRecipientSecret(
   if (isUnchanged && !isLeaked) return null;
   if (activeSecrets.length >= maxActiveSecrets && !isLeaked) {
     throw new ApiError("too_many_secrets", {
-      detail: `This recipient already has ${maxActiveSecrets} active secrets. Wait until one expires, or rotate with isLeaked.`,
+      detail: `This recipient already has ${maxActiveSecrets} active secrets. Wait until one expires, or set isLeaked when you rotate the secret.`,
     });
   }
   const secret = hmacSecret ?? randomBytes(32).toString("hex");

@@ -6,7 +6,7 @@ import { z } from "zod";
 export const demoEnvironmentSchema = z.object({
   /** The base URL of the API. */
   PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
-  /** The file that stores the id and the API key of the demo location. */
+  /** The path of the demo file, which contains the id and the API key of the demo location. */
   PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
 });
 
@@ -30,7 +30,7 @@ export async function readDemoAccess(file: string): Promise<DemoAccess | null> {
   }
 }
 
-/** Writes the demo file atomically. Only its owner may read it. */
+/** Writes the demo file atomically. Only the owner of the file can read it. */
 export async function writeDemoAccess(file: string, access: DemoAccess): Promise<void> {
   const temporaryFile = `${file}.unfinished`;
   await mkdir(dirname(file), { recursive: true });

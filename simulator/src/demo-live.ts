@@ -1,6 +1,6 @@
 /**
- * Simulates live orders of the demo location until the program is stopped. It uses only the public API, with the API
- * key of the demo location.
+ * Simulates live orders of the demo location until the program is stopped. Uses only the public API with the API key
+ * of the demo location.
  */
 import { env, stdout } from "node:process";
 import { createApiClient } from "@pragma/client/api-client";

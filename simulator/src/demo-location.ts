@@ -12,7 +12,7 @@ import { getLocalDate, getTillOpeningTimeMs } from "./service-day.ts";
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
 
-/** The seed of the demo location's restaurant. */
+/** The seed from which the restaurant of the demo location is generated. */
 export const demoRestaurantSeed = "demo";
 
 const demoDayCount = 30;
@@ -22,11 +22,11 @@ export interface DemoDay {
   /** YYYY-MM-DD, in the location's time zone. */
   readonly day: string;
   readonly tillId: string;
-  /** When the till is opened, in milliseconds since 1970. The report has this time as `startedAt`. */
+  /** The time at which the till is opened, in milliseconds since 1970. It is the `startedAt` of the report. */
   readonly startsAtMs: number;
 }
 
-/** Returns the last thirty days before today, oldest first, with the till ids of a location. */
+/** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
 export function listDemoDays(locationId: string, now: Date): DemoDay[] {
   const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
@@ -39,7 +39,7 @@ export function listDemoDays(locationId: string, now: Date): DemoDay[] {
   });
 }
 
-/** Returns the till of a day: 40 to 80 orders, with more from Friday to Sunday. It depends only on location and day. */
+/** Returns a day's till with 40 to 80 orders, most from Friday to Sunday. It depends only on location and day. */
 export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
@@ -48,7 +48,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
   return generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
 }
 
-/** The day that the home page of the documentation shows: a Saturday. */
+/** The day that the home page of the documentation shows. It is a Saturday. */
 export const homePageDate = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. It depends only on the day. */
@@ -61,16 +61,16 @@ function createDayRandom(locationId: string, day: string): SeededRandom {
 }
 
 /**
- * Returns the demo location with an API key. Uses the content of the file if its key is still valid. Otherwise imports
- * the location unless it exists, creates a new key and writes both to the file. `createClient` returns a client for a
- * key.
+ * Returns the id and an API key of the demo location. Uses those in the file if the key is still valid. Otherwise,
+ * imports the location unless it exists, creates a new key, and writes both to the file. `createClient` returns a
+ * client that uses the given key.
  */
 export async function ensureDemoLocation(
   admin: AdminApiClient,
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
 ): Promise<DemoAccess> {
-  // Before the file is read, so that a stored key has all scopes, too.
+  // Precedes reading the file, so that a stored key has all scopes too.
   await ensureApiConsumer(admin, demoConsumerName, demoConsumerScopes);
   const stored = await readDemoAccess(file);
   if (stored) {
@@ -90,7 +90,7 @@ export async function ensureDemoLocation(
 
 const demoConsumerName = "Pragma demo";
 
-/** All scopes of the public API, so that the demo key can try every operation of the reference. */
+/** All scopes of the public API, so that users can try every operation of the API reference with the demo key. */
 const demoConsumerScopes = [
   ...defaultConsumerScopes,
   "orders:write",

@@ -1,6 +1,6 @@
 /**
- * Creates the demo location unless it exists, pushes a catalog and thirty days of tills to it, and prints how to read
- * them. A repeated run adds only what is missing. The program uses only the public API.
+ * Creates the demo location unless it exists, pushes a catalog and the tills of thirty days to it, and prints how to
+ * read the data. A repeated run adds only missing data. The program uses only the public API.
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
@@ -38,7 +38,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Shows progress on a terminal, in one line that the next call overwrites. */
+/** Prints the progress on a line of the terminal. The next call overwrites this line. */
 function showProgress(text: string): void {
   if (stderr.isTTY) stderr.write(`\r\u001b[K${text}`);
 }

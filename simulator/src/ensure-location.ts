@@ -6,13 +6,13 @@ import { createRestaurantCatalog } from "./restaurant-catalog.ts";
 interface RestaurantLocation {
   restaurant: Restaurant;
   timeZone: string;
-  /** Organization and agency of the location in its legacy backoffice. */
+  /** The organization and the agency of the location in its legacy backoffice. */
   owner: string;
-  /** Identifies the location in its legacy backoffice, so that a later import finds it. */
+  /** The id of the location in its legacy backoffice. If the location was imported before, the id identifies it. */
   legacyId: number;
 }
 
-/** Imports the location of a restaurant unless it exists, applies the restaurant's settings, and returns the id. */
+/** Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. */
 export async function ensureRestaurantLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
   const { restaurant, timeZone, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
@@ -40,7 +40,7 @@ export async function ensureApiConsumer(
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
 }
 
-/** Creates an API key of the location for the consumer with this name, and returns the key. */
+/** Creates an API key at the location for the consumer with this name, and returns the key. */
 export async function createLocationApiKey(
   admin: AdminApiClient,
   locationId: string,

@@ -25,7 +25,7 @@ interface NewOrder extends Omit<OrderRowContext, "room"> {
   plan: OrderPlan;
   tillId: string;
   fiscalNumber: number;
-  /** Until when each table is occupied, by table id. Orders must be generated in the sequence of their opening. */
+  /** By table id: the time until which the table is occupied. Orders must be generated sorted by opening time. */
   occupiedUntil: Map<string, string>;
   /** The clerk who collects the payments. */
   cashier: Clerk;
@@ -33,7 +33,7 @@ interface NewOrder extends Omit<OrderRowContext, "room"> {
 
 const orderDefaults = fieldDefaultsOf(OrderData.shape);
 
-/** Returns an order for a plan, with its rows, payments and totals. */
+/** Returns the order that a plan describes, with rows, payments and totals. */
 export function generateOrder(order: NewOrder): OrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
@@ -105,7 +105,7 @@ export function generateOrder(order: NewOrder): OrderData {
   };
 }
 
-/** Returns a free table and marks it as occupied until the order is closed. If none is free, guests share one. */
+/** Returns a free table, or a shared table if no table is free. Marks it as occupied until the order is closed. */
 function pickTable(
   random: SeededRandom,
   { tables }: RestaurantRoom,
@@ -131,13 +131,13 @@ function generateRows(context: OrderRowContext, plan: OrderPlan, guestsCount: nu
   return applySpecialRowCases(context, plan.cases, rows, products);
 }
 
-/** Returns different products that are sold by the piece, with quantities for the number of guests. */
+/** Returns different products that are sold by the piece. Their quantities depend on the number of guests. */
 function pickProducts({ random, restaurant, room }: OrderRowContext, plan: OrderPlan, guestsCount: number) {
   const courses = coursesByRoom[room.type];
   const offeredProducts = restaurant.products.filter(
     ({ soldBy, course }) => soldBy === "piece" && courses.includes(course),
   );
-  // An order with a return has at least two products and returns the cheapest, so that its total stays positive.
+  // An order with a refund has at least two products, of which the cheapest is refunded, so that its total is positive.
   const minCount = plan.cases.has("refundRow") ? 2 : 1;
   const count = random.integer(minCount, Math.max(2, Math.min(5, guestsCount + 2)));
   return random.sample(offeredProducts, count).map((product) => ({
@@ -193,14 +193,14 @@ function randomGuestsCount(random: SeededRandom): number {
   ]);
 }
 
-/** Returns the regular customer of an order: always for orders on account, and for some others. */
+/** Returns the regular customer of an order. Every order on account has a customer, and so do some other orders. */
 function pickCustomer({ random, restaurant }: OrderRowContext, plan: OrderPlan) {
   const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
-/** Returns the delivery fields of an order. The channel is "unknown" for orders without a platform. */
+/** Returns the delivery fields of an order. The channel is "unknown" for orders without a delivery platform. */
 function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: OrderPlan) {
   if (plan.service !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);

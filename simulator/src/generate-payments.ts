@@ -5,17 +5,17 @@ import type { OrderRowContext } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
 import { splitAmountByWeights } from "./split-rows.ts";
 
-/** The bill of an order. Its operator collects the payments. */
+/** The bill of an order. Its `operator` is the clerk who collects the payments. */
 interface Bill extends OrderRowContext {
   plan: OrderPlan;
   /** The order's total, in minor units. */
   due: number;
-  /** The delivery platform that collects the payment; "unknown" for orders without a platform. */
+  /** The delivery platform that collects the payment; "unknown" for orders without a delivery platform. */
   channel: "uberEats" | "deliveroo" | "unknown";
   customerKey: string | null;
 }
 
-/** How a part of a bill is paid. */
+/** A part of a bill that is paid separately. */
 interface PaymentPart {
   method: PaymentMethodName;
   type?: PaymentRow["paymentType"];
@@ -23,7 +23,7 @@ interface PaymentPart {
   hasTip?: boolean;
 }
 
-/** Returns the payments of an order. Settling payments add up to the amount due, unless one of them is pending. */
+/** Returns the payments of an order. Unless a payment is pending, settling payments add up to the amount due. */
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
@@ -59,7 +59,7 @@ function planPaymentParts({ random, plan: { cases }, channel }: Bill): PaymentPa
   return parts;
 }
 
-/** Returns a payment at a share of the stay: guests who pay in parts pay one after the other. */
+/** Returns a payment. Its time is a share of the stay, because guests who split a bill pay one after the other. */
 function createPayment(
   bill: Bill,
   part: PaymentPart,
@@ -87,7 +87,7 @@ function createPayment(
 
 type Method = Restaurant["paymentMethods"][PaymentMethodName];
 
-/** Returns a validated payment of an amount (minor units) at a date-time in UTC, without change or tip. */
+/** Returns a validated payment without change or tip. `at` is a date-time in UTC. `amount` is in minor units. */
 export function createValidatedPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
   return PaymentRow.parse({
     id,
@@ -106,7 +106,7 @@ export function createValidatedPaymentRow(id: string, method: Method, at: string
   });
 }
 
-/** Adds a separate tip row to every other order with a tip. The other tips are part of a card payment. */
+/** Adds a tip row to every second order with a tip. In the other orders, the tip is part of a card payment. */
 function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
   if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
@@ -123,7 +123,7 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   return [...paid, tip];
 }
 
-/** Adds an unsettled payment: by turns a terminal without a response, a declined card, and a pending payment. */
+/** Adds an unsettled payment: in turn a payment without a terminal response, a declined card, a pending payment. */
 function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
   const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
@@ -151,7 +151,7 @@ const customerAccountParts: readonly PaymentPart[] = [
   { method: "deposit" },
 ];
 
-/** The smallest banknote: guests who pay in cash get change for the next multiple of its value. */
+/** The value of the smallest banknote, in minor units. Guests pay in cash with a multiple of it, and get change. */
 const smallestBanknote = 500;
 
 const noChange = {

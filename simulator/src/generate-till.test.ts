@@ -28,7 +28,7 @@ const tillArbitrary = fc
     return till;
   });
 
-/** Generated tills by their options. All properties use the same seed, and so check the same tills. */
+/** A cache of generated tills, by their options. All properties use the same seed, so they check the same tills. */
 const tills = new Map<string, TillV2>();
 const seed = Date.now();
 

@@ -20,9 +20,9 @@ import {
 export type GeneratedTill = TillV2 & Establishment;
 
 export interface GenerateTillOptions {
-  /** Defines the restaurant: all tills of a seed have the same clerks, products, rooms and payment methods. */
+  /** Determines the restaurant: all tills with the same seed have the same clerks, products and rooms. */
   seed: number | string;
-  /** How many orders the till holds. */
+  /** The number of orders in the till. */
   orders: number;
   /** The local day on which the till was opened, YYYY-MM-DD. */
   day: string;
@@ -37,8 +37,8 @@ export interface GenerateTillOptions {
 }
 
 /**
- * Returns the till of one day of a generated restaurant, as a point of sale pushes it. All its amounts add up. The same
- * options always give exactly the same till.
+ * Returns the till of one day of a generated restaurant, in the format in which a point of sale pushes it. Its amounts
+ * are consistent. The same options always generate the same till.
  *
  * @throws RangeError for an invalid number of orders, a day that does not exist or an unknown time zone.
  */
@@ -96,7 +96,7 @@ const tillDefaults = fieldDefaultsOf(TillV2.shape);
 
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
-/** Returns the till of closed orders, without a cash drawer and clerk shifts. */
+/** Returns a till with these closed orders. It has no cash balances, cash movements and clerk shifts. */
 export function createClosedTill({ establishment, device, clerks }: Restaurant, closed: ClosedOrders): GeneratedTill {
   const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
@@ -117,7 +117,7 @@ export function createClosedTill({ establishment, device, clerks }: Restaurant, 
   };
 }
 
-/** Returns the report number of a day: one report a day since 2024-01-01, which is before any generated till. */
+/** Returns the report number of a day. Numbers start at 2024-01-01, before all generated tills, with one per day. */
 function getReportNumber(day: string): number {
   const days = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
   return Math.max(1, days);
@@ -127,7 +127,7 @@ type Movement = TillV2["financialMovementList"][number];
 type PlannedMovement = Pick<Movement, "type" | "name" | "amount">;
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
-/** Returns the cash balances of a day, and the cash movements that are not sales. */
+/** Returns the cash balances of a day, and the cash movements other than sales. */
 function computeCashDrawer(
   random: SeededRandom,
   restaurant: Restaurant,
@@ -139,7 +139,7 @@ function computeCashDrawer(
   const cashPayments = listReceivedPayments(orders).filter(({ paymentMode }) => paymentMode === "cash");
   const expectedBalance =
     initialCashBalance + sumFieldOfRows(cashPayments, "amount") + sumFieldOfRows(plannedMovements, "amount");
-  // A drawer cannot have a negative balance: the owner pays in the missing amount.
+  // The owner adds cash if the balance would be negative, because a drawer cannot contain less than nothing.
   if (expectedBalance < 0)
     plannedMovements.push({ type: "cash-in", name: "Apport du gérant", amount: -expectedBalance });
   return {
@@ -149,7 +149,7 @@ function computeCashDrawer(
   };
 }
 
-/** Returns the payments that the clerk declares at closing, by method, without training orders and tips. */
+/** Returns the payments that the clerk declares at closing, by method. Training orders and tips are excluded. */
 function createDeclaredPayments(orders: readonly OrderData[]): DeclaredPayment[] {
   const byMethod = new Map<string | null, DeclaredPayment & { quantity: number }>();
   for (const { paymentId, paymentMode, name, amount, paymentType } of listReceivedPayments(orders)) {

@@ -1,6 +1,6 @@
 interface MenuCardCategory {
   readonly course: "drink" | "starter" | "main" | "dessert" | "shop";
-  /** Plain percent: 5.5 for packaged food, 10 for meals and soft drinks, 20 for alcohol. */
+  /** VAT rate in percent: 5.5 for packaged food, 10 for meals and soft drinks, 20 for alcohol. */
   readonly vat: 5.5 | 10 | 20;
   readonly subCategories: Readonly<Record<string, MenuCardSubCategory>>;
 }
@@ -10,17 +10,17 @@ interface MenuCardSubCategory {
   readonly modifierGroups?: readonly (keyof typeof menuCardModifierGroups)[];
   readonly hasSku?: boolean;
   readonly soldBy?: "kilogram";
-  /** Minor currency units, VAT included; of one piece, or of a kilogram. */
+  /** Price by product name: in minor currency units, including VAT, for one piece or for one kilogram. */
   readonly prices: Readonly<Record<string, number>>;
 }
 
 interface MenuCardMenu {
   readonly price: number;
-  /** The products that each step offers. */
+  /** The names of the products that guests can choose in each step of the menu. */
   readonly steps: Readonly<Record<string, readonly string[]>>;
 }
 
-/** All products of the generated restaurants, at list prices. */
+/** All products of the generated restaurants, with their standard prices. */
 export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
   Boissons: {
     course: "drink",
@@ -130,7 +130,7 @@ export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
   },
 };
 
-/** Fixed-price menus, some mixing VAT rates; prices as in `menuCardCategories`. */
+/** Set menus with a fixed price, in minor currency units. In some menus, products have different VAT rates. */
 export const menuCardMenus: Readonly<Record<string, MenuCardMenu>> = {
   "Formule du midi": {
     price: 2190,
@@ -154,7 +154,7 @@ export const menuCardMenus: Readonly<Record<string, MenuCardMenu>> = {
   },
 };
 
-/** The modifiers of products. Amounts in minor currency units, added to the price of each piece. */
+/** The modifiers of products. Amounts are in minor currency units, and are added to the price of each piece. */
 export const menuCardModifierGroups = {
   Cuisson: { Bleu: 0, Saignant: 0, "À point": 0, "Bien cuit": 0 },
   Suppléments: { Frites: 350, Cheddar: 150, "Œuf au plat": 120 },
@@ -163,5 +163,5 @@ export const menuCardModifierGroups = {
   Glaçons: { "Sans glaçons": 0, "Beaucoup de glaçons": 0 },
 };
 
-/** Percentages of the row's price before discount; a gift takes all of it. */
+/** Discounts in percent of the row's price before discounts. A gift has a discount of 100. */
 export const menuCardDiscounts = { Fidélité: 10, "Happy hour": 20, Personnel: 30, "Geste commercial": 50, Offert: 100 };

@@ -10,7 +10,7 @@ import { computeOrderAmounts, sumFieldOfRows } from "./product-row.ts";
 
 const busyMix = Object.fromEntries(Object.keys(defaultOrderCaseShares).map((name) => [name, 0.25]));
 
-/** All revisions of an order in sequence, and its final state. */
+/** All revisions of an order, sorted by time, and the final state of the order. */
 type RevisedOrder = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];
 
 const ordersArbitrary = fc
@@ -22,7 +22,7 @@ const ordersArbitrary = fc
     return orders;
   });
 
-/** Generated orders by their options. All properties use the same seed, and so check the same orders. */
+/** A cache of generated orders, by their options. All properties use the same seed, so they check the same orders. */
 const ordersByOptions = new Map<string, RevisedOrder[]>();
 const seed = Date.now();
 
@@ -31,7 +31,7 @@ function reviseOrders(till: GeneratedTill): RevisedOrder[] {
   return till.orderList.map((final) => [revisions.filter(({ id }) => id === final.id), final]);
 }
 
-/** Checks a property of the revisions of each order of many tills. */
+/** Generates many tills, and checks a property of each order's revisions. */
 function checkEveryOrder(check: (...order: RevisedOrder) => void) {
   fc.assert(
     fc.property(ordersArbitrary, (orders) => {

@@ -10,14 +10,14 @@ import type { Establishment } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
 export interface OrderRevision {
-  /** When the change happens, in milliseconds since 1970. */
+  /** The time of the change, in milliseconds since 1970. */
   readonly atMs: number;
   readonly order: OrderLiveInput;
 }
 
 /**
  * Returns every revision of every order of a generated till, sorted by time. The last revision of an order equals the
- * order in the till. The same till always gives the same revisions.
+ * order in the till. The same till always has the same revisions.
  */
 export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
   return till.orderList
@@ -32,7 +32,7 @@ export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
     .sort((one, other) => one.atMs - other.atMs);
 }
 
-/** Returns a live order as a point of sale sends it, with the ticket header of its restaurant. */
+/** Returns a live order in the format in which a point of sale sends it, with the ticket header of its restaurant. */
 export function toOrderLiveInput(establishment: Establishment, data: OrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
@@ -56,8 +56,8 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pro
 }
 
 /**
- * Returns an order as it was at an instant (a date-time in UTC, not before its opening), computed from its final state.
- * From its closing on, returns the final state.
+ * Returns the state of an order at an instant, computed from its final state. The instant is a date-time in UTC, not
+ * before the opening of the order. If it is not before the closing, returns the final state.
  */
 function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
@@ -78,7 +78,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
         parts,
       );
     });
-  // A card payment that fails in the end is pending until then.
+  // A card payment that is declined later is pending until it is declined.
   const paymentRowList = final.paymentRowList
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
     .map((row) =>
@@ -112,7 +112,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
   };
 }
 
-/** Returns the rows that existed at an instant, without later discounts, kitchen calls, cancellations and splits. */
+/** Returns the rows at an instant. Discounts, kitchen calls, cancellations and splits after it are undone. */
 function restoreProductRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
@@ -139,12 +139,12 @@ function restoreProductRowsAt(final: readonly ProductRow[], instant: string): Pr
     });
 }
 
-/** Returns whether a time is not after an instant. Null counts as past. */
+/** Returns whether a time is not after an instant. Returns true for null. */
 function hasHappenedBy(time: string | null, instant: string): boolean {
   return time === null || time <= instant;
 }
 
-/** Returns the last of these times that is not after an instant; null if there is none. */
+/** Returns the last of these times that is not after an instant; null if all are later. */
 function latestInstantBy(instant: string, times: readonly (string | null)[]): string | null {
   const past = times.filter((time) => time !== null && time <= instant);
   return past.sort().at(-1) ?? null;

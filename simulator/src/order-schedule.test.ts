@@ -9,7 +9,7 @@ import {
 } from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
-/** Maps instants of the till to a simulation that is sixty times as fast. */
+/** Returns a function that maps instants of the till to instants of a simulation at sixty times the speed. */
 const mapInstantsFrom = (startsAtMs: number) => (instant: number) =>
   startsAtMs + (instant - Date.parse(till.startedAt)) / 60;
 const day = scheduleAtOriginalTimes(till, mapInstantsFrom(0));

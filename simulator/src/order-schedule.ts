@@ -2,21 +2,21 @@ import { maxLiveOrdersPerRequest } from "@pragma/contracts/order-live";
 import type { GeneratedTill } from "./generate-till.ts";
 import { generateOrderRevisions, type OrderRevision } from "./order-revisions.ts";
 
-/** A simulated day of service: the revisions of its orders, and the till that contains the orders in the end. */
+/** A simulated day of service: the revisions of its orders, and the till with the final orders. */
 export interface OrderSchedule {
   readonly till: GeneratedTill;
-  /** Sorted by the time at which they are due. */
+  /** The revisions of all orders, sorted by the time at which they are to be sent. */
   readonly revisions: readonly OrderRevision[];
-  /** When the till is closed, in milliseconds since 1970. */
+  /** The time at which the till is closed, in milliseconds since 1970. */
   readonly closesAtMs: number;
-  /** Whether the till gets the location's next report number instead of its generated one. */
+  /** Whether the generated report number of the till is replaced with the location's next report number. */
   readonly shouldUseNextReportNumber: boolean;
 }
 
-/** Maps an instant of the till to its simulated instant, in milliseconds. The function is increasing. */
+/** Returns the simulated instant for an instant of the till, both in milliseconds since 1970. Must be increasing. */
 type InstantMapping = (instantMs: number) => number;
 
-/** Returns the schedule of a day whose orders and till keep the original times of the till. */
+/** Returns the schedule of a day. The date-times in its orders and till are not changed. */
 export function scheduleAtOriginalTimes(till: GeneratedTill, toSimulatedMs: InstantMapping): OrderSchedule {
   return {
     till,
@@ -26,7 +26,7 @@ export function scheduleAtOriginalTimes(till: GeneratedTill, toSimulatedMs: Inst
   };
 }
 
-/** Returns the schedule of a day whose orders and till carry the times of the simulation. */
+/** Returns the schedule of a day. The date-times in its orders and till are replaced with simulated date-times. */
 export function scheduleAtSimulatedTimes(till: GeneratedTill, toSimulatedMs: InstantMapping): OrderSchedule {
   const shiftedJson = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
@@ -40,8 +40,8 @@ export function scheduleAtSimulatedTimes(till: GeneratedTill, toSimulatedMs: Ins
 const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;
 
 /**
- * Takes due revisions from a queue: the next one of each order, up to the maximum of one request. Returns them with the
- * rest of the queue.
+ * Returns the next batch of due revisions, and the remaining queue. A batch contains at most one revision of an order,
+ * and at most as many revisions as one request can contain.
  */
 export function takeDueOrderRevisions(
   queue: readonly OrderRevision[],
@@ -56,7 +56,7 @@ export function takeDueOrderRevisions(
   return { batch: [...batch.values()], rest: [...postponed, ...queue.slice(due.length)] };
 }
 
-/** Returns the schedule to resume at an instant: of the earlier revisions it keeps only the last one of each order. */
+/** Returns a schedule without past revisions, except for the last past revision of each order. */
 export function resumeOrderScheduleAt(schedule: OrderSchedule, nowMs: number): OrderSchedule {
   const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
   const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));

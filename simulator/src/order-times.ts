@@ -4,11 +4,11 @@ import type { SeededRandom } from "./random.ts";
 export interface OrderTimes {
   readonly openedAt: string;
   readonly closedAt: string;
-  /** Returns the time at a share of the stay: 0 is the opening, 1 the closing. */
+  /** Returns the time after a share of the stay: 0 is the opening of the order, and 1 is the closing. */
   at(share: number): string;
 }
 
-/** The shares of a stay at which each event happens. Products are ordered in the first half. */
+/** The share of the stay after which each event happens. Products are ordered in the first half. */
 export const guestStayShareByOrderEvent = {
   firstRound: 0,
   courses: 0.06,
@@ -29,13 +29,13 @@ export function toUtcDateTime(instantMs: number): string {
   return new Date(Math.floor(instantMs / 1000) * 1000).toISOString();
 }
 
-/** Returns the times of an order that is open between two instants. */
+/** Returns the times of an order that is opened and closed at these instants, in milliseconds since 1970. */
 export function createOrderTimes(openedMs: number, closedMs: number): OrderTimes {
   const at = (share: number) => toUtcDateTime(openedMs + (closedMs - openedMs) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
 
-/** Returns the times of an order that is opened at an instant, with a random length that fits its service. */
+/** Returns the times of an order that is opened at an instant. Its duration is random, and depends on the service. */
 export function randomOrderTimes(
   random: SeededRandom,
   openedMs: number,
@@ -45,20 +45,20 @@ export function randomOrderTimes(
   return createOrderTimes(openedMs, openedMs + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
-/** Shortest and longest time from opening an order to closing it, in minutes. */
+/** The minimum and maximum time from the opening to the closing of an order, in minutes. */
 const stayMinutes = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
 
-/** When something is canceled. Reports count cancellations after the bill was printed separately. */
+/** When an order or a row is canceled. Reports distinguish cancellations before and after the bill was printed. */
 export type CancellationTiming = (typeof cancellationTimings)[number];
 
 const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
-/** Returns when the order with this index is canceled: canceled orders alternate between all timings. */
+/** Returns when the canceled order with this index is canceled. Orders alternate between all timings. */
 export function getOrderCancellationTiming(index: number): CancellationTiming {
   return cancellationTimings[index % 4] as CancellationTiming;
 }
 
-/** Returns when the row with this index is canceled: rows alternate between all timings except after payment. */
+/** Returns when the canceled row with this index is canceled. Rows alternate between the timings before payment. */
 export function getRowCancellationTiming(index: number): CancellationTiming {
   return cancellationTimings[index % 3] as CancellationTiming;
 }

@@ -2,71 +2,72 @@ import type { SeededRandom } from "./random.ts";
 import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
 
 /**
- * The frequency of each special case in the till of an ordinary day. A weight is the share of eligible orders that show
- * the case, 0 to 1. Shares are exact, not probabilities: of 300 orders, 0.02 gives six. Shares of whole orders
- * (canceled to training) refer to all orders; if their sum exceeds 1, the later ones get the remaining orders.
+ * The default share of orders with each special case in a till, from 0 to 1. Shares are not probabilities: with a share
+ * of 0.02, exactly 6 of 300 orders have the case. The kinds from `canceledOrder` to `trainingOrder` are shares of all
+ * orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases are shares of those orders in which
+ * the case is possible.
  */
 export const defaultOrderCaseShares = {
-  /** Orders fetched at the counter. */
+  /** Takeout orders, which customers pick up at the counter. */
   takeout: 0.15,
-  /** Orders of a delivery platform, among those not fetched at the counter. */
+  /** Orders of a delivery platform, as a share of the orders that are not takeout. */
   delivery: 0.08,
-  /** Orders taken in a room without counting the guests. */
+  /** Orders of guests in a room, with a guest count of 0. */
   noGuests: 0.06,
   /** Orders taken by a clerk who was not on shift. */
   offShift: 0.02,
 
-  /** Canceled as a whole: without a bill, before it, after it, and after it was paid. */
+  /** Canceled orders: without a bill, before or after the bill was printed, or after payment. */
   canceledOrder: 0.03,
-  /** Moved to a hotel's system as a whole. */
+  /** Orders that were transferred to a hotel's property management system. */
   transferredOrder: 0.02,
-  /** Nothing but returns: a negative total, left open or paid back. */
+  /** Orders with only refunds. Their total is negative, and the amount is either still owed or paid out. */
   refundOrder: 0.01,
-  /** Everything given away: a total of zero, closed by hand. */
+  /** Orders whose products are all free. Their total is 0, and they are closed manually. */
   giftedOrder: 0.01,
-  /** Taken in training mode. */
+  /** Orders in training mode. */
   trainingOrder: 0.01,
 
   /** Orders with one to three set menus. */
   menu: 0.2,
-  /** A product with choices, free and paid ones. */
+  /** Orders with a product that has modifiers, some of them at an extra charge. */
   modifier: 0.3,
-  /** A product sold by weight. */
+  /** Orders with a product sold by weight. */
   weight: 0.08,
-  /** A product split over several bills. */
+  /** Orders with a product that is split over several bills. */
   splitRow: 0.03,
-  /** A set menu split over several bills. */
+  /** Orders with a set menu that is split over several bills. */
   splitMenu: 0.02,
-  /** A discount on one product. */
+  /** Orders with a discount on one product. */
   discount: 0.05,
-  /** A discount over every product of the order. */
+  /** Orders with one discount on all products. */
   groupDiscount: 0.03,
-  /** A discount that is pending or was cancelled. */
+  /** Orders with a discount that is pending or was canceled. */
   unsettledDiscount: 0.015,
-  /** A product given away. */
+  /** Orders with a free product. */
   gift: 0.03,
-  /** A product canceled: without a bill, before it, after it. */
+  /** Orders with a canceled product: without a bill, or before or after the bill was printed. */
   canceledRow: 0.05,
-  /** A set menu of which one product, or every product, was canceled. */
+  /** Orders with a set menu of which one product, or every product, was canceled. */
   canceledMenu: 0.015,
-  /** A product moved to another table. */
+  /** Orders with a product that was transferred to another table. */
   transferredRow: 0.02,
-  /** A product lost, alone or in a menu. */
+  /** Orders with a lost product, in a menu or outside menus. */
   loss: 0.02,
-  /** A product taken back. */
+  /** Orders with a refunded product. */
   refundRow: 0.02,
-  /** Two tables put together. */
+  /** Orders of two tables that were merged. */
   mergedOrder: 0.03,
 
-  /** Paid in two to four parts. */
+  /** Orders that are paid in two to four parts. */
   partPayments: 0.2,
-  /** Paid in cash, with change. */
+  /** Orders that are paid in cash with change. */
   change: 0.1,
-  /** With a tip, as part of a payment or as a row of its own. */
+  /** Orders with a tip, which is part of a payment or a separate row. */
   tip: 0.1,
-  /** Put on an account, as a debt, or settled by a deposit. */
+  /** Orders that are charged to an account, recorded as a debt, or paid from a deposit. */
   account: 0.03,
-  /** With a payment that is pending or was cancelled. */
+  /** Orders with a payment that is pending or was canceled. */
   unsettledPayment: 0.02,
 };
 
@@ -79,27 +80,27 @@ const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettled
 
 type OrderCase = SpecialRowCase | (typeof paymentCaseNames)[number];
 
-/** The special cases of one order. */
+/** The kind and the special cases of one order to generate. */
 export interface OrderPlan {
   service: Service;
   countsGuests: boolean;
   /** Whether the clerk who takes the order is not on shift. */
   isOffShift: boolean;
   kind: OrderKind;
-  /** Index among the orders of the same kind, which selects the variant of the kind. */
+  /** The index of the order among the orders of the same kind. It selects the variant of the kind. */
   kindIndex: number;
-  /** The cases of the order, each with the index among the orders with this case. */
+  /** The special cases of the order. The value is the index of the order among the orders with this case. */
   readonly cases: Map<OrderCase, number>;
 }
 
-/** Returns plans for `count` orders with the special cases of a mix, as often as their weights define. */
+/** Returns plans for `count` orders. The shares in `mix` determine the number of orders with each special case. */
 export function planOrders(random: SeededRandom, count: number, mix: OrderCaseShares): OrderPlan[] {
   const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, kind: "ordinary", kindIndex: 0 } as const;
   const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, cases: new Map() }));
   const isOrdinary = ({ kind }: OrderPlan) => kind === "ordinary";
   const assign = (share: number, isEligible: (plan: OrderPlan) => boolean) => {
     const candidates = plans.filter(isEligible);
-    // Sampled separately, so that a rare case does not only hit orders that reports ignore.
+    // Ordinary orders are sampled separately, so that a rare case also occurs in orders that reports count.
     const others = candidates.filter((plan) => !isOrdinary(plan));
     return [candidates.filter(isOrdinary), others].flatMap((group) =>
       random.sample(group, random.quota(share * group.length)),

@@ -20,7 +20,7 @@ import type {
   RestaurantRoom,
 } from "./restaurant.ts";
 
-/** Where, when and by whom an order is taken. All its rows share this context. */
+/** The room, the times and the clerk of an order. All rows of the order share this context. */
 export interface OrderRowContext {
   readonly random: SeededRandom;
   readonly restaurant: Restaurant;
@@ -39,10 +39,10 @@ interface ProductLine {
   product: RestaurantProduct;
   /** 1 by default; negative for a returned product. */
   quantity?: number;
-  /** For products sold by weight. */
+  /** The weight of a product that is sold by weight. */
   grams?: number;
   modifiers?: readonly { group: ModifierGroup; modifier: Modifier }[];
-  /** For products of a menu: the share of the menu's price, and the step of the menu. */
+  /** For a product of a menu: its share of the menu's price in minor units, and its step in the menu. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
@@ -112,9 +112,10 @@ export function generateProductRow(context: OrderRowContext, line: ProductLine):
 }
 
 /**
- * Returns when a product is ordered, when the kitchen is called for it (null: immediately), and its course among those
- * ordered together. Seated guests first have a drink, then order their courses, and desserts at the end; some have
- * another drink. The kitchen is called for the later courses. Takeout and delivery orders are placed all at once.
+ * Returns when a product is ordered, when the kitchen is called for it (null: no call is needed), and its course among
+ * the courses ordered together. Seated guests first order drinks, then their courses, and desserts at the end. Some
+ * order another drink. The kitchen is called for later courses. In takeout and delivery orders, all products are
+ * ordered together.
  */
 function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
   const isLaterRound = random.chance(0.35);
@@ -128,12 +129,12 @@ function computeServingTimes({ random, room, times }: OrderRowContext, { product
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
 }
 
-/** The shares of a stay at which the kitchen is called for each course. The first course needs no call. */
+/** By course: the share of the stay after which the kitchen is called. The first course needs no call. */
 const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /**
- * Returns the row with an additional discount and updated amounts. The rows of one discount over several products share
- * a group. A discount that is not validated does not change the amounts.
+ * Returns the row with an additional discount and updated amounts. If a discount applies to several products, its rows
+ * have the same group id. A discount that is not validated does not change the amounts.
  */
 export function applyDiscountToProductRow(
   { random, times }: Pick<OrderRowContext, "random" | "times">,
@@ -166,7 +167,7 @@ export function sumFieldOfRows<Name extends string>(
   return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
-/** Returns the totals of an order from its sold rows, in minor units. */
+/** Returns the totals of an order in minor units. Only sold rows count. */
 export function computeOrderAmounts(rows: OrderRows) {
   const soldRows = listOrderProductRows(rows).filter(isSoldProductRow);
   return {
@@ -177,7 +178,7 @@ export function computeOrderAmounts(rows: OrderRows) {
   };
 }
 
-/** Returns a menu row with these product rows. Its total is that of the sold rows. */
+/** Returns a menu row with these product rows. Its total is the total of the sold product rows. */
 export function replaceMenuProductRows(
   menu: Omit<MenuRow, "totalRow" | "productRowList">,
   productRowList: ProductRow[],

@@ -4,10 +4,10 @@ import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 
 /**
- * A stream of random choices that is the same for the same seed, on every machine.
+ * A generator of random values. The same seed generates the same values on every machine.
  *
- * The seed is a text of any length. Its hash fills the generator's whole 128-bit state, so that different seeds do not
- * generate equal UUIDs.
+ * The seed is a text of any length. Its hash provides all 128 bits of the generator's state, so that different seeds do
+ * not generate the same UUIDs.
  */
 export class SeededRandom {
   readonly #seed: string;
@@ -19,7 +19,7 @@ export class SeededRandom {
     this.#generator = xoroshiro128plusFromState([0, 4, 8, 12].map((offset) => hash.readInt32BE(offset)));
   }
 
-  /** Returns an independent stream that depends only on the seed and the label. */
+  /** Returns an independent generator whose values depend only on the seed and the label. */
   fork(label: string | number): SeededRandom {
     return new SeededRandom(`${this.#seed}/${label}`);
   }
@@ -40,12 +40,12 @@ export class SeededRandom {
     return mean + (sumOfTwelve - 6) * deviation;
   }
 
-  /** Returns a random item. @throws RangeError if there is none. */
+  /** Returns a random item. @throws RangeError if there are no items. */
   pick<Item>(items: readonly Item[]): Item {
     return itemAt(items, this.integer(0, Math.max(0, items.length - 1)));
   }
 
-  /** Returns a random value, with probabilities in proportion to the weights. @throws RangeError if there is none. */
+  /** Returns a random value, with probabilities in proportion to the weights. @throws RangeError without choices. */
   pickWeighted<Item>(choices: readonly (readonly [value: Item, weight: number])[]): Item {
     let remainingWeight = uniformFloat64(this.#generator) * choices.reduce((sum, [, weight]) => sum + weight, 0);
     const chosenIndex = choices.findIndex(([, weight]) => {
@@ -55,7 +55,7 @@ export class SeededRandom {
     return itemAt(choices, Math.max(0, chosenIndex))[0];
   }
 
-  /** Returns the items in random order. */
+  /** Returns the items in a random sequence. */
   shuffle<Item>(items: readonly Item[]): Item[] {
     return items
       .map((item) => ({ item, rank: uniformFloat64(this.#generator) }))
@@ -68,7 +68,7 @@ export class SeededRandom {
     return this.shuffle(items).slice(0, count);
   }
 
-  /** Rounds a number randomly to a whole number with the same mean: 2.3 is 3 in three of ten cases, else 2. */
+  /** Rounds a number up or down at random, without changing the mean: 2.3 becomes 3 with a probability of 0.3. */
   quota(expected: number): number {
     const whole = Math.floor(expected);
     return whole + (this.chance(expected - whole) ? 1 : 0);

@@ -7,7 +7,7 @@ import { createRestaurantCatalog } from "./restaurant-catalog.ts";
 const catalog = createRestaurantCatalog(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
 
-/** Returns the ids in a field of the rows that are not in the catalog. */
+/** Returns the ids in a field of the rows that the catalog does not contain. */
 function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>): unknown[] {
   return rows.map((row) => row[field]).filter((id) => id !== null && !catalogIds.has(String(id)));
 }

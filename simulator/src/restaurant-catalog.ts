@@ -4,8 +4,8 @@ import { SeededRandom } from "./random.ts";
 import type { Restaurant, RestaurantProduct } from "./restaurant.ts";
 
 /**
- * Returns the catalog of a restaurant: everything that its tills refer to, with the same ids, and two archived
- * products.
+ * Returns the catalog of a restaurant. It contains all items to which the restaurant's tills refer, with the same ids,
+ * and two archived products.
  */
 export function createRestaurantCatalog(restaurant: Restaurant): Catalog {
   const { products, rooms, paymentMethods } = restaurant;

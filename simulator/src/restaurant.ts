@@ -1,7 +1,7 @@
 import { menuCardCategories, menuCardDiscounts, menuCardMenus, menuCardModifierGroups } from "./menu-card.ts";
 import { SeededRandom } from "./random.ts";
 
-/** A generated restaurant: everything that its tills have in common. */
+/** A generated restaurant, which all its tills share. */
 export type Restaurant = ReturnType<typeof generateRestaurant>;
 
 export type Clerk = Restaurant["clerks"][number];
@@ -14,7 +14,7 @@ export type RestaurantMenu = Restaurant["menus"][number];
 export type RestaurantDiscount = Restaurant["discounts"][number];
 export type PaymentMethodName = keyof typeof paymentMethodDefinitions;
 
-/** Returns the restaurant of a seed. The same seed always gives the same ids, names and prices. */
+/** Returns a restaurant that is generated from a seed. The same seed always generates the same restaurant. */
 export function generateRestaurant(seed: string | number) {
   const random = new SeededRandom(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
@@ -51,7 +51,7 @@ function generateProducts(random: SeededRandom) {
     modifiers: Object.entries(modifiers).map(([modifier, amount], position) => ({
       id: idOf(`modifier ${modifier}`),
       name: modifier,
-      /** Minor currency units. */
+      /** In minor currency units. */
       amount,
       index: position,
     })),
@@ -67,12 +67,12 @@ function generateProducts(random: SeededRandom) {
     color: product.color,
     course: product.course,
     soldBy: product.soldBy ?? "piece",
-    /** Minor currency units, VAT included; of one piece, or of a kilogram. */
+    /** In minor currency units, including VAT, for one piece or for one kilogram. */
     price: Math.round((product.price * priceLevel) / 1000) * 10,
     tax: {
       id: idOf(`tax ${product.vat}`),
       name: `TVA ${String(product.vat).replace(".", ",")}%`,
-      /** Plain percent. */
+      /** VAT rate in percent. */
       rate: product.vat,
     },
     sku: product.hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,
@@ -156,7 +156,7 @@ const familyNames = [
 /** The fields of a till that describe its restaurant. */
 export type Establishment = ReturnType<typeof generateEstablishment>;
 
-/** Returns a fictional establishment. Its telephone and company numbers are never assigned. */
+/** Returns a fictional establishment. Its telephone and company numbers belong to nobody. */
 export function generateEstablishment(random: SeededRandom) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);
@@ -181,7 +181,7 @@ export function generateEstablishment(random: SeededRandom) {
   };
 }
 
-/** Appends the Luhn check digit of French company numbers. Numbers that start with 000 are never assigned. */
+/** Returns the digits with the Luhn check digit of French company numbers. */
 function withLuhnDigit(digits: string): string {
   const sum = [...digits].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);

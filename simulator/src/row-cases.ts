@@ -16,7 +16,7 @@ import {
 import type { RestaurantDiscount, RestaurantMenu, RestaurantProduct } from "./restaurant.ts";
 import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
 
-/** Returns the rows of an order with those of its special cases added. `orderedProducts` are its ordinary products. */
+/** Returns the rows of an order, including its special cases. `orderedProducts` are its ordinary products. */
 export function applySpecialRowCases(
   context: OrderRowContext,
   cases: ReadonlyMap<string, number>,
@@ -31,7 +31,7 @@ export function applySpecialRowCases(
   }, rows);
 }
 
-/** Returns the rows of an order with one discount over all products. */
+/** Returns the rows of an order with one additional discount on all products. */
 export function applyDiscountToOrder(
   context: OrderRowContext,
   rows: OrderRows,
@@ -47,7 +47,7 @@ interface RowCaseContext extends OrderRowContext {
   orderedProducts: readonly RestaurantProduct[];
 }
 
-/** The special cases of rows, in the sequence in which they are applied. */
+/** The functions that apply special cases to rows, in the sequence in which they are called. */
 const rowCaseAppliers = {
   modifier(context) {
     const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0);
@@ -224,7 +224,7 @@ function randomShares({ random }: RowCaseContext): readonly number[] {
   ]);
 }
 
-/** Returns the row of a set menu. Its price is split over its products in proportion to their own prices. */
+/** Returns the row of a set menu. Its price is divided among its products in proportion to their own prices. */
 export function createMenuRow(context: OrderRowContext, menu: RestaurantMenu): MenuRow {
   const { random, room } = context;
   const id = random.uuid();

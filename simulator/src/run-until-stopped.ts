@@ -10,12 +10,12 @@ export function formatErrorWithCauses(error: unknown): string {
 }
 
 /**
- * Runs a program until it is done. SIGINT (Ctrl-C), SIGTERM or SIGHUP abort its signal; a second one ends the process
- * at once. An error is printed without its stack, and sets exit code 1.
+ * Runs a program until it ends. SIGINT (Ctrl-C), SIGTERM and SIGHUP abort its `AbortSignal`. A second such signal ends
+ * the process immediately. If the program throws an error, prints it without its stack and sets exit code 1.
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
-  // Each request adds a listener, which is removed only by garbage collection: thousands of listeners are no leak.
+  // Disables the warning about many listeners. Each request adds one, which only garbage collection removes.
   setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {

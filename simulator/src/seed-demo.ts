@@ -21,20 +21,20 @@ import { pushGeneratedTill } from "./simulate-day.ts";
 interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
   /** The base URL of the API, such as http://localhost:4000. */
   url: string;
-  /** The base URL in the returned instructions; `url` by default. */
+  /** The base URL of the API in the returned instructions. Default: `url`. */
   publicUrl?: string;
   /** A key with every scope. */
   adminKey: string;
   /** The path of the demo file. */
   file: string;
   now: Date;
-  /** Receives the current step and its progress. */
+  /** Is called with a text that describes the current step and its progress. */
   showProgress: (text: string) => void;
 }
 
 /**
  * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
- * their reports. Existing data is kept. Returns instructions for reading the data.
+ * their reports. Existing data is not changed. Returns instructions for reading the data.
  */
 export async function seedDemoLocation(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
@@ -54,7 +54,7 @@ export async function seedDemoLocation(options: SeedDemoOptions): Promise<string
   return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
-/** Pushes the till of a day unless it exists, even with other content from an older version of the demo. */
+/** Pushes the till of a day. Skips an existing till, even if an older version of the demo created other content. */
 async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDay): Promise<void> {
   const existing = await nullOnProblem(
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
@@ -63,7 +63,7 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
   if (existing === null) await pushGeneratedTill(api, generateDemoTill(locationId, day));
 }
 
-/** Waits until every day has its report, and returns the id of the newest one. Throws if none is added for a minute. */
+/** Waits for the report of every day. Returns the id of the newest. Throws if no report is added for a minute. */
 async function awaitReports(
   api: PublicApiClient,
   days: readonly DemoDay[],
@@ -89,7 +89,7 @@ async function awaitReports(
   );
 }
 
-/** Returns the id and key of the demo location, and three commands to paste into a shell. */
+/** Returns a text with the id and API key of the demo location, and three commands for a shell. */
 function formatDemoInstructions(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
   const authorization = `-H 'authorization: Bearer ${apiKey}'`;
   return [

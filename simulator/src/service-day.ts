@@ -8,7 +8,7 @@ const hourMs = 60 * minuteMs;
 /** Local time at which the tills of a restaurant are opened. */
 const openingTime = "08:00";
 
-/** Hours from opening to closing, without the random minutes that are added. */
+/** Minimum time from opening to closing, in hours. A random number of minutes is added. */
 const openingDurationHours = 16.25;
 
 /** Returns the date of an instant (milliseconds) in a time zone. */
@@ -16,14 +16,14 @@ export function getLocalDate(instant: number, timeZone: string): Temporal.PlainD
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).toPlainDate();
 }
 
-/** Opening and closing of a day of service, in milliseconds since 1970. */
+/** The opening and closing times of a day of service, in milliseconds since 1970. */
 export interface RestaurantServiceDay {
   readonly opensAtMs: number;
   readonly closesAtMs: number;
 }
 
 /**
- * Returns when the tills of a local day (YYYY-MM-DD) are opened, in milliseconds.
+ * Returns the opening time of the tills of a local day (YYYY-MM-DD), in milliseconds since 1970.
  *
  * @throws RangeError for a day that does not exist or an unknown time zone.
  */
@@ -38,7 +38,7 @@ export function generateServiceDay(random: SeededRandom, day: string, timeZone: 
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 
-/** Returns the sorted arrival times of `count` guests: most at noon and in the evening, some in between. */
+/** Returns `count` sorted arrival times of guests. Most guests arrive at noon and in the evening. */
 export function generateArrivalTimes(
   random: SeededRandom,
   { opensAtMs, closesAtMs }: RestaurantServiceDay,
@@ -55,7 +55,7 @@ export function generateArrivalTimes(
   }).sort((a, b) => a - b);
 }
 
-/** A shift of a clerk, in milliseconds. A clerk whose shift has no end leaves without clocking out. */
+/** A shift of a clerk, in milliseconds since 1970. The end is null if the clerk does not clock out. */
 interface ClerkShift {
   clerk: Clerk;
   from: number;
@@ -76,7 +76,7 @@ export function planClerkShifts(
   );
 }
 
-/** Returns a random clerk who is on shift at an instant, or who is not. */
+/** Returns a random clerk who is on shift at an instant, or who is off shift if `isOnShift` is false. */
 export function pickClerk(
   random: SeededRandom,
   shifts: readonly ClerkShift[],
@@ -89,8 +89,8 @@ export function pickClerk(
 }
 
 /**
- * The shifts of each clerk, in hours after opening. The manager works from the opening and never clocks out, one clerk
- * works two shifts, others work at noon or in the evening, and one of them leaves without clocking out.
+ * The shifts of each clerk, in hours after opening. The manager starts at the opening and never clocks out. One clerk
+ * works two shifts. The others work at noon or in the evening, and one of them does not clock out.
  */
 const clerkRota: readonly (readonly (readonly [from: number, to: number | null])[])[] = [
   [[0, null]],

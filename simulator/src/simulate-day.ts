@@ -11,37 +11,37 @@ import type { Restaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import type { SimulationClock } from "./transient-retry-options.ts";
 
-/** Everything that the simulation of one location needs. */
+/** The dependencies and parameters of the simulation of one location. */
 export interface SimulationContext {
-  /** API client with the location's key, which retries until the API responds. */
+  /** The API client with the location's key. It retries requests until the API responds. */
   readonly api: PublicApiClient;
   readonly restaurant: Restaurant;
   /** IANA time zone of the location. */
   readonly timeZone: string;
-  /** Part of the seed: each location has other tills. */
+  /** The id of the location. It is part of the seed, so that different locations have different tills. */
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
   readonly clock: SimulationClock;
-  /** Stops the simulation: waits then throw the signal's reason, and requests in flight an error with this cause. */
+  /** Stops the simulation. Waits then throw the signal's reason. Requests in flight throw an error with this cause. */
   readonly signal: AbortSignal;
-  /** Receives log lines. */
+  /** Is called with each line of the log. */
   readonly log: (line: string) => void;
 }
 
 /** The result of a simulated day. */
 export interface SimulatedDay {
   till: GeneratedTill;
-  /** Sales of the orders in their last revision, in minor units. */
+  /** The sales of the orders' last revisions, in minor units. */
   sales: number;
-  /** Null if the report was not available in time. */
+  /** Null if the report was not available within a minute. */
   report: { id: string; totalSales: number } | null;
 }
 
 /**
- * Simulates a day of service and returns its result. Sends each revision of each order when it is due or overdue,
- * pushes the till with these orders, and waits until its report removes them from the live orders.
+ * Simulates a day of service and returns its result. Sends each revision of each order when it is due. Then pushes the
+ * till with these orders, and waits until its report is available, which removes the orders from the live orders.
  *
- * @throws `ApiProblem` if the API rejects a request; an error once the signal is aborted.
+ * @throws `ApiProblem` if the API rejects a request; an error when the signal is aborted.
  */
 export async function simulateDay(context: SimulationContext, schedule: OrderSchedule): Promise<SimulatedDay> {
   const { clock, signal, log } = context;
@@ -75,7 +75,7 @@ export async function simulateDay(context: SimulationContext, schedule: OrderSch
   return { till, sales, report };
 }
 
-/** Returns the number of the next report of the location: reports are numbered in sequence. */
+/** Returns the number of the location's next report, which is that of the newest report plus 1. */
 async function readNextReportNumber({ api }: SimulationContext): Promise<number> {
   const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
   const [newest] = reports.data;
@@ -84,14 +84,14 @@ async function readNextReportNumber({ api }: SimulationContext): Promise<number>
   return report.reportNumber + 1;
 }
 
-/** Pushes a till. Ignores a till_conflict, which means that the API has the till with other content. */
+/** Pushes a till. Ignores the error till_conflict, which means that the till already exists with other content. */
 export async function pushGeneratedTill(api: PublicApiClient, till: GeneratedTill): Promise<void> {
   await nullOnProblem(api.POST("/v2/tills", { body: till }), "till_conflict");
 }
 
 /**
- * Pushes a till, and waits until its report is available and its orders are no longer live. Returns the report as lists
- * show it; null after a minute.
+ * Pushes a till, and waits until its report is available and its orders are no longer live orders. Returns the report
+ * as a list item; null if this takes longer than a minute.
  */
 async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushGeneratedTill(api, till);
@@ -112,7 +112,7 @@ async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: Simulati
 const pollIntervalMs = 250;
 const maxPolls = 240;
 
-/** Returns the sales of these orders, in minor units. */
+/** Returns the total sales of these orders, in minor units. */
 export function sumOrderSales(orders: readonly OrderLiveInput[]): number {
   return orders
     .filter(({ data }) => !data.isCanceled && !data.isTransferred && !data.isTraining)
@@ -124,7 +124,7 @@ function formatEuros(minorUnits: number): string {
   return `${(minorUnits / 100).toFixed(2)} EUR`;
 }
 
-/** Logs the start of a day. Returns a function that logs progress, about twenty times a day. */
+/** Logs the start of a day. Returns a function that logs the progress of the day, about twenty times in total. */
 function createProgressLog(
   { clock, log }: SimulationContext,
   schedule: OrderSchedule,
@@ -149,7 +149,7 @@ function createProgressLog(
   };
 }
 
-/** Returns the live orders of the restaurant's own device, by till id. */
+/** Returns the live orders of the restaurant's device, grouped by till id. */
 export async function findDeviceLiveOrders({ api, restaurant }: SimulationContext): Promise<Map<string, OrderData[]>> {
   const byTill = new Map<string, OrderData[]>();
   for await (const { tillId, data } of api.items("/v1/orders-live")) {
@@ -160,8 +160,8 @@ export async function findDeviceLiveOrders({ api, restaurant }: SimulationContex
 }
 
 /**
- * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills, so that the
- * orders are no longer live. Skips tills that were pushed already.
+ * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills. Afterwards,
+ * the orders are no longer live orders. Skips tills that were pushed before.
  */
 export async function closeInterruptedTills(
   context: SimulationContext,
@@ -186,7 +186,7 @@ export async function closeInterruptedTills(
   }
 }
 
-/** Returns the order closed at this time, with the amount left paid by card. Closed orders stay unchanged. */
+/** Returns the order, closed at this time and paid by card. Orders that are closed already are not changed. */
 function payAndCloseOrder({ paymentMethods }: Restaurant, order: OrderData, at: string): OrderData {
   if (order.closedAt !== null) return order;
   const { operatorId, operatorName, leftToPay } = order;

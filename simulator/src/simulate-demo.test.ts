@@ -11,7 +11,7 @@ const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const hourMs = 3_600_000;
 const morning = Date.parse("2026-11-20T09:13:20.000Z");
 
-/** Simulates the demo on a fake clock for so many hours, and returns its log lines. */
+/** Simulates the demo on a fake clock for this number of hours, and returns the lines of its log. */
 async function simulateHours(
   fake: FakeSimulatorApi,
   clock: FakeClock,
@@ -36,7 +36,7 @@ async function simulateHours(
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     locationId,
-    // One call a minute instead of one per change keeps the test fast.
+    // Limits the simulation to one call per minute, so that the test is fast.
     maxCallsPerSecond: 1 / 60,
   };
   await expect(simulateDemoLocation(context)).rejects.toThrow("stopped");
@@ -53,7 +53,7 @@ describe("the demo's live orders", () => {
   it("change all day, end in consecutive tills, and do not accumulate", async () => {
     const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 24);
-    // Six shifts of two hours and one of twelve.
+    // Six shifts of two hours each, and one shift of twelve hours.
     expect(fake.tills).toHaveLength(7);
     expect(fake.maxLiveOrders).toBeLessThanOrEqual(100);
     for (const [index, till] of fake.tills.entries()) {

@@ -7,7 +7,7 @@ import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
 import { closeInterruptedTills, findDeviceLiveOrders, type SimulationContext, simulateDay } from "./simulate-day.ts";
 
-/** A till that the demo simulates live: a day of service in less time. */
+/** A day of service that the demo simulates in less time. Each shift has its own till. */
 export interface DemoShift {
   readonly tillId: string;
   /** When the till is opened, in milliseconds since 1970. */
@@ -15,12 +15,13 @@ export interface DemoShift {
   readonly durationMs: number;
 }
 
-/** The part of the simulation context that shifts depend on. */
+/** The fields of the simulation context that functions for shifts need. */
 type ShiftContext = Pick<SimulationContext, "locationId" | "timeZone" | "clock">;
 
 /**
- * Simulates live orders of the demo location until the signal is aborted: one shift after the other, each ending with
- * its till. Continues an interrupted shift, and closes the tills of older ones. Retries half a minute after any error.
+ * Simulates live orders of the demo location until the signal is aborted. Simulates one shift after the other, and
+ * pushes the till at the end of each shift. Continues an interrupted shift, and closes the tills of older shifts. After
+ * an error, tries again in half a minute.
  */
 export async function simulateDemoLocation(context: SimulationContext): Promise<void> {
   const { clock, signal, log } = context;
@@ -45,8 +46,8 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
 }
 
 /**
- * Returns the interrupted shift that one of these tills belongs to, unless the shift should have ended by now. Ignores
- * tills with orders that the shift does not contain: another version of the simulator created them.
+ * Returns the interrupted shift to which one of these tills belongs, unless the shift should have ended by now. Ignores
+ * a till whose orders are not in the shift, because another version of the simulator created it.
  */
 export function findInterruptedDemoShift(
   context: ShiftContext,
@@ -65,15 +66,15 @@ export function findInterruptedDemoShift(
   });
 }
 
-/** Returns a shift that has already reached noon, so that there are open orders. */
+/** Returns a shift in which it is already noon, so that orders are open when the demo starts. */
 export function createFirstDemoShift({ locationId, clock }: ShiftContext): DemoShift {
   return createDemoShiftAt(locationId, clock.now() - headStartMs, shortShiftMs);
 }
 
 /**
- * Returns the shift after `count` others. It starts when the previous one ends, or now if that was long ago, as after a
- * night in which the machine slept. The first shifts are short. Later ones take half a day, so that the stored data of
- * a demo grows no faster than that of a restaurant.
+ * Returns the next shift after `count` shifts. It starts when the previous shift ends, or now if that was long ago, for
+ * example because the computer was asleep. The first shifts are short. Later shifts last half a day, so that a demo
+ * does not store more data than a restaurant.
  */
 export function createNextDemoShift(
   { locationId, clock }: ShiftContext,
@@ -89,7 +90,7 @@ export function createNextDemoShift(
   );
 }
 
-/** Returns the schedule of a shift: a day from opening to closing, mapped to the time of the shift. */
+/** Returns the schedule of a shift. A whole day, from opening to closing, is mapped to the duration of the shift. */
 export function scheduleDemoShift(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoShift,
@@ -103,7 +104,7 @@ export function scheduleDemoShift(
   );
 }
 
-/** Returns the share of a shift at which an hour of its day is simulated. Quiet hours pass quickly. */
+/** Returns the share of a shift after which an hour of the day is simulated. Hours with few guests are shortened. */
 export function getDemoShiftShareAtHour(hour: number): number {
   const nextIndex = Math.max(
     1,
@@ -114,7 +115,7 @@ export function getDemoShiftShareAtHour(hour: number): number {
   return fromShare + ((hour - fromHour) / (toHour - fromHour)) * (toShare - fromShare);
 }
 
-/** Returns a shift that can be found by its till id, which starts with the start time, like a version 7 UUID. */
+/** Returns a shift. It can be found by its till id, because the id begins with the start time, like a UUID v7. */
 function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoShift {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");
@@ -127,10 +128,10 @@ const shortShiftMs = 120 * minuteMs;
 const longShiftMs = 720 * minuteMs;
 const shortShiftCount = 6;
 const ordersPerShift = 100;
-/** How much of the first shift has passed when the demo starts. */
+/** The time of the first shift that has already passed when the demo starts, in milliseconds. */
 const headStartMs = 20 * minuteMs;
 
-/** Hours after opening, each with the share of the shift that has passed by then, from breakfast to the last guests. */
+/** Hours after opening, and the share of the shift that has passed after each, from breakfast to the last guests. */
 const shiftShareByHour: readonly (readonly [hour: number, share: number])[] = [
   [0, 0],
   [3.4, 0.04],

@@ -24,14 +24,14 @@ import { createTransientRetryOptions } from "./transient-retry-options.ts";
 
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
 
-/** A location to simulate. The seed defines its restaurant. */
+/** A location to simulate. Its restaurant is generated from the seed. */
 interface SimulatedLocation {
   seed: string;
   locationId: string;
   apiKey: string;
 }
 
-/** Simulates the locations of the given API keys, or locations that it creates with an admin key. */
+/** Simulates the locations of the given API keys. With an admin key, creates the locations first. */
 export async function simulateLocations(options: SimulatorOptions, control: SimulationControl): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return simulateCreatedLocations(adminKey, options, control);
@@ -42,14 +42,14 @@ export async function simulateLocations(options: SimulatorOptions, control: Simu
   await simulateAll(options, control, await Promise.all(options.key.map(findLocationOfKey)));
 }
 
-/** Simulates the locations of the seed, which it creates if necessary. Revokes their API keys at the end. */
+/** Simulates the locations of the seed, and creates them if needed. Revokes their API keys at the end. */
 async function simulateCreatedLocations(
   apiKey: string,
   options: SimulatorOptions,
   control: SimulationControl,
 ): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
-  // Requests of the admin are not aborted: the response with a created key is needed to revoke the key.
+  // Requests of the admin are not aborted, because a created key can be revoked only if its response arrives.
   const admin = createAdminApiClient({ baseUrl, apiKey, ...createTransientRetryOptions({ ...control, fetch }) });
   const locations: SimulatedLocation[] = [];
   try {
@@ -75,7 +75,7 @@ async function simulateCreatedLocations(
     }
     await simulateAll(options, control, locations);
   } finally {
-    // Without the stop signal, so that the keys are revoked after a stop, too.
+    // This client ignores the stop signal, so that keys are also revoked when the simulation is stopped.
     const cleanupClient = createAdminApiClient({ baseUrl, apiKey });
     await Promise.all(locations.map((location) => revokeKey(cleanupClient, location)));
   }
@@ -102,7 +102,7 @@ async function simulateAll(
   await Promise.all(locations.map(simulateOne));
 }
 
-/** The options that define the simulation of one location. */
+/** The options that apply to the simulation of each location. */
 export type LocationSimulationOptions = Pick<
   SimulatorOptions,
   "seed" | "days" | "forever" | "history" | "orders" | "speed" | "from"
@@ -144,7 +144,7 @@ export async function simulateLocation(
   return lastDay;
 }
 
-/** Returns the till of a day, which depends only on the location, the options, the day and the start time. */
+/** Returns the till of a day. The same location, options, day and start time always generate the same till. */
 function generateDayTill(
   context: SimulationContext,
   { seed, orders }: LocationSimulationOptions,

@@ -72,7 +72,7 @@ const optionsSchema = optionDefinitions.refine(
 export type SimulatorOptions = z.output<typeof optionDefinitions>;
 
 /**
- * Returns the options from a command line, with environment variables as defaults. Returns the help text for `--help`.
+ * Returns the options of a command line. Environment variables are the defaults. Returns the help text for `--help`.
  *
  * @throws an error whose message lists all invalid options.
  */

@@ -1,4 +1,4 @@
-/** `npm run simulate`: simulates restaurants against the API, until their days are over or the program is stopped. */
+/** `npm run simulate`: simulates restaurants that use the API, until all days have ended or the program is stopped. */
 import { argv, env, stdout } from "node:process";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { simulateLocations } from "./simulate-locations.ts";

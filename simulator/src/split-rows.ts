@@ -6,9 +6,9 @@ import { type OrderRowContext, replaceMenuProductRows, sumFieldOfRows } from "./
 type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
 
 /**
- * Splits a row over several bills, and returns its parts. The original keeps the first share; the other parts refer to
- * it as their parent. Price, modifiers and discounts are split to the cent and the quantity stays, so that the parts
- * add up to the whole. Use this only for rows sold by the piece: the parts of a price by weight are rounded one by one.
+ * Splits a row over several bills, and returns its parts. The first part keeps the id of the row, and is the parent of
+ * the other parts. Each part has the full quantity, but only a share of the price, modifiers and discounts. The shares
+ * add up to the original amounts. Do not use this for rows sold by weight, because each part is rounded separately.
  */
 export function splitProductRowOverBills(
   { random, times }: SplitRowContext,
@@ -39,7 +39,7 @@ export function splitProductRowOverBills(
   );
 }
 
-/** Splits a menu over several bills with `splitProductRow` for each product, and returns its parts. */
+/** Splits a menu over several bills, and returns its parts. Each product of the menu is split separately. */
 export function splitMenuRowOverBills(context: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
   const splitAt = context.times.at(guestStayShareByOrderEvent.split);
   const partsByRow = menu.productRowList.map((row) => splitProductRowOverBills(context, row, shares));
@@ -58,8 +58,8 @@ export function splitMenuRowOverBills(context: SplitRowContext, menu: MenuRow, s
 }
 
 /**
- * Splits an amount in proportion to the weights, and returns the parts, which add up to exactly the amount. Weights are
- * whole numbers of at least 0, not all 0.
+ * Splits an amount in proportion to the weights. Returns the parts, whose sum is exactly the amount. Weights must be
+ * integers of 0 or more, and at least one of them must not be 0.
  */
 export function splitAmountByWeights(amount: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);

@@ -5,7 +5,7 @@ import { createApiClient } from "@pragma/client/api-client";
 import { describe, expect, it } from "vitest";
 import { createTransientRetryOptions, systemClock } from "./transient-retry-options.ts";
 
-/** Creates a client of an API whose calls have these outcomes in sequence, and then status 200. */
+/** Returns a client whose calls have these outcomes, one after the other. All later calls have status 200. */
 function createClientWith(...outcomes: (number | "unreachable")[]) {
   const stop = new AbortController();
   const waits: number[] = [];

@@ -2,11 +2,11 @@ import type { ApiClientOptions } from "@pragma/client/api-client";
 import { abortableDelay } from "@pragma/client/retrying-fetch";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 
-/** The time and waiting, which tests replace. */
+/** A clock. Tests replace it with a fake clock. */
 export interface SimulationClock {
-  /** Milliseconds since 1970. */
+  /** Returns the current time, in milliseconds since 1970. */
   now(): number;
-  /** Waits for `milliseconds`. Rejects with the signal's reason once the signal is aborted. */
+  /** Resolves after `milliseconds`. Rejects with the signal's reason when the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -14,16 +14,16 @@ export const systemClock: SimulationClock = { now: () => Date.now(), wait: abort
 
 interface TransientRetryOptions {
   clock: SimulationClock;
-  /** Ends retries and aborts requests in flight. */
+  /** Aborting this signal ends retries and aborts requests in flight. */
   signal: AbortSignal;
   log: (line: string) => void;
-  /** Sends a request. The default is the built-in `fetch` with the signal. */
+  /** The function that sends a request. Default: the built-in `fetch` with the signal. */
   fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
- * Returns options of an API client that retries without limit while the API is unreachable or responds with a transient
- * error. Logs an outage once it has lasted ten seconds, and its end.
+ * Returns options for an API client that retries without limit while the API is unreachable or responds with a
+ * transient error. If an outage lasts longer than ten seconds, logs its start and its end.
  */
 export function createTransientRetryOptions(options: TransientRetryOptions) {
   const { clock, signal, log, fetch: send = (request) => fetch(request, { signal }) } = options;
@@ -43,7 +43,7 @@ export function createTransientRetryOptions(options: TransientRetryOptions) {
         throw error;
       });
       reason = `${request.url} responded with status ${response.status}`;
-      // The client itself does not retry these responses: internal errors, and long waits. A thrown error is retried.
+      // The client does not retry internal errors and responses with a long Retry-After, but it retries thrown errors.
       if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
         await response.body?.cancel();
         throw new Error(reason);
@@ -56,5 +56,5 @@ export function createTransientRetryOptions(options: TransientRetryOptions) {
   } satisfies Partial<ApiClientOptions>;
 }
 
-/** How long an outage must last before it is logged. */
+/** An outage is logged when it lasts longer than this, in milliseconds. */
 const loggedOutageMs = 10_000;

@@ -8,7 +8,7 @@ const minuteMs = 60 * secondMs;
 
 let nowMs = 0;
 let cache: ApiKeyCache;
-/** Lookups in progress. The test resolves or fails each of them. */
+/** The lookups in progress. Each test decides when a lookup resolves or fails. */
 let pendingLookups: { hash: string; succeed: (key: CachedApiKey | null) => Promise<void>; fail: () => Promise<void> }[];
 
 beforeEach(() => {

@@ -1,18 +1,18 @@
 import { LRUCache } from "lru-cache";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 
-/** Caches keys by their hash, so that each is looked up at accounts once a minute and not for every request. */
+/** Caches API keys by their hash, so that accounts is called once a minute for each key and not for every request. */
 export type ApiKeyCache = ReturnType<typeof createApiKeyCache>;
 
-/** Looks a key up at its source; null when it does not exist. */
+/** Looks up an API key, by its hash, in the accounts service. Returns null if the key does not exist. */
 export type ApiKeyLookup = (hash: string) => Promise<CachedApiKey | null>;
 
-/** While accounts is unreachable, keys stay valid for this many lifetimes. */
+/** The number of lifetimes for which cached keys stay valid while accounts is unreachable. */
 const maxLifetimesDuringOutage = 5;
-/** A key in use is refreshed after this fraction of its lifetime, so that no request waits for the lookup. */
+/** The fraction of its lifetime after which a key in use is refreshed, so that no request waits for the lookup. */
 const refreshAfterFraction = 3 / 4;
 const unknownKeyTtlMs = 5_000;
-/** While accounts is unreachable, one lookup is tried per interval; all others fail at once. */
+/** The milliseconds between two lookups while accounts is unreachable. All other lookups fail immediately. */
 const outageRetryMs = 1_000;
 const maxCachedKeys = 20_000;
 
@@ -21,16 +21,16 @@ interface CacheEntry {
   lookedUpAt: number;
 }
 
-/** A lookup in progress. When the key changes before the result arrives, the result is stale and is not cached. */
+/** A lookup in progress. If the key changes before the result arrives, the result is stale and is not cached. */
 interface PendingLookup {
   result: Promise<CachedApiKey | null>;
   isStale: boolean;
-  /** Locations that changed since the lookup began: the result is stale when the key belongs to one of them. */
+  /** The locations that have changed since the lookup began. If the key has one of them, the result is stale. */
   changedLocations: Set<string>;
 }
 
 interface KeyCacheOptions {
-  /** How long a key is cached, from the beginning of its lookup. */
+  /** The milliseconds for which a key is cached, from the start of its lookup. */
   lifetimeMs?: number;
   now?: () => number;
 }
@@ -82,7 +82,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
     pendingLookups.delete(hash);
   }
 
-  /** Returns the key, null when it is known not to exist, or undefined when it is not cached. */
+  /** Returns the cached key, null if it is cached that the key does not exist, or undefined if nothing is cached. */
   function get(hash: string): CachedApiKey | null | undefined {
     const entry = entries.get(hash);
     if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
@@ -98,10 +98,10 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
   return {
     get,
     /**
-     * Returns the key from the cache or from accounts; null when it does not exist. Concurrent calls for one key share
-     * one lookup.
+     * Returns the key from the cache or from accounts, or null if the key does not exist. Concurrent calls for the same
+     * key share one lookup.
      *
-     * @throws the error of the lookup, when accounts is unreachable and the key was not cached recently.
+     * @throws the error of the lookup if accounts is unreachable and the key was not cached recently.
      */
     async find(hash: string): Promise<CachedApiKey | null> {
       for (;;) {
@@ -119,7 +119,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
         }
       }
     },
-    /** Removes a key that was created or changed. A revoked key stays cached as revoked. */
+    /** Removes a key from the cache after it was created or changed. A revoked key stays in the cache, as revoked. */
     invalidateKey(hash: string, isRevoked: boolean): void {
       invalidatePending(hash);
       unknownUntil.delete(hash);
@@ -127,14 +127,14 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
       entries.delete(hash);
       if (entry && isRevoked) entries.set(hash, { key: { ...entry.key, isRevoked }, lookedUpAt: now() });
     },
-    /** Removes the keys of a changed location, because their principals contain its old data. */
+    /** Removes all keys of a changed location, because their principals contain the location's old data. */
     invalidateLocation(locationId: string): void {
       for (const lookup of pendingLookups.values()) lookup.changedLocations.add(locationId);
       for (const [hash, { key }] of entries.entries()) {
         if (key.principal.location?.id === locationId) entries.delete(hash);
       }
     },
-    /** Empties the cache, when changes may have been missed. */
+    /** Removes all keys. Call it when key changes may have been missed. */
     clear(): void {
       for (const hash of [...pendingLookups.keys()]) invalidatePending(hash);
       entries.clear();

@@ -1,14 +1,14 @@
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 
-/** The scheme before the key is optional and case-insensitive. */
+/** The authentication scheme before the key. It is optional and case-insensitive. */
 const bearerScheme = /^bearer(?: +|$)/i;
 
-/** Returns the API key in an authorization header; undefined when the header is missing or empty. */
+/** Returns the API key in an Authorization header, or undefined if the header is missing or empty. */
 export function readApiKeyHeader(authorization: string | undefined): string | undefined {
   return authorization?.trim().replace(bearerScheme, "") || undefined;
 }
 
-/** Returns the API key in an authorization header; throws `ApiError` key_missing when there is none. */
+/** Returns the API key in an Authorization header. @throws `ApiError` key_missing if the header is missing or empty. */
 export function requireApiKey(authorization: string | undefined): string {
   const credential = readApiKeyHeader(authorization);
   if (!credential) throw createAuthenticationError("key_missing");
@@ -21,7 +21,7 @@ const authenticationErrorDetails: Partial<Record<ErrorCode, string>> = {
   key_revoked: "This API key was revoked. Request a new one.",
 };
 
-/** Returns a 401 error with the `WWW-Authenticate` header. */
+/** Returns a 401 error with the required `WWW-Authenticate` header. */
 export function createAuthenticationError(code: ErrorCode): ApiError {
   const detail = authenticationErrorDetails[code];
   return new ApiError(code, { ...(detail !== undefined && { detail }), headers: { "www-authenticate": "Bearer" } });

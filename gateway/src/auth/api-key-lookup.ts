@@ -5,7 +5,7 @@ import type { ApiKeyLookup } from "./api-key-cache.ts";
 
 const lookupTimeoutMs = 2_000;
 
-/** Returns a function that looks keys up at accounts. It rejects with service_unavailable on failure or timeout. */
+/** Returns a function that looks up API keys in accounts. It rejects with service_unavailable on failure or timeout. */
 export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
   return async (hash) => {
     try {
@@ -20,7 +20,7 @@ export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
       return { principal, rateLimit, isRevoked: revokedAt !== null };
     } catch (cause) {
       throw new ApiError("service_unavailable", {
-        detail: "API keys cannot be checked at the moment. The request was not processed. Try again in a moment.",
+        detail: "API keys currently cannot be checked. The request was not processed. Retry shortly.",
         cause,
       });
     }

@@ -6,27 +6,27 @@ import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKey } from "./api-key-header.ts";
 
-/** Resolves the API key in an authorization header. `getAddress` is called only when the key is not cached as valid. */
+/** Returns the API key in an Authorization header. Calls `getAddress` only if the key is not in the cache as valid. */
 export type Authenticator = (authorization: string | undefined, getAddress: () => string) => Promise<CachedApiKey>;
 
-/** Keys that an operator chose: 16 to 512 printable ASCII characters. */
+/** The format of keys that an operator chose instead of generating them: 16 to 512 printable ASCII characters. */
 const operatorKeyPattern = /^[\x20-\x7e]{16,512}$/;
 
 interface AuthenticationLimits {
-  /** How often one address may send wrong keys. */
+  /** The rate limit for requests with wrong keys from one address. */
   failures: TokenBucketRate;
-  /** How often one address may send well-formed keys that are not cached. */
+  /** The rate limit for requests with well-formed keys that are not cached, from one address. */
   lookups: TokenBucketRate;
   now?: () => number;
 }
 
 /**
- * Returns the authenticator, which looks keys up in the cache first and then at accounts.
+ * Returns an authenticator that looks up keys first in the cache and then in accounts.
  *
  * It throws `ApiError` key_missing, key_invalid or key_revoked; rate_limited when the address has sent too many wrong
- * or uncached keys; service_unavailable when accounts is unreachable and the key was not cached recently. Clients that
- * share an address hardly affect each other: valid keys never count towards the limit of wrong keys, and the lookups of
- * generated keys are limited separately from those of keys that an operator chose.
+ * or uncached keys; service_unavailable when accounts is unreachable and the key was not cached recently. Valid keys do
+ * not count toward the limit of wrong keys. Lookups of generated keys and of keys that an operator chose are limited
+ * separately. Thus, clients that share an address hardly affect each other.
  */
 export function createAuthenticator(
   cache: ApiKeyCache,
@@ -63,7 +63,7 @@ export function createAuthenticator(
   };
 }
 
-/** Authenticates requests by their API key. */
+/** Returns middleware that authenticates requests by their API key. */
 export function authenticationMiddleware(authenticate: Authenticator): GatewayMiddleware {
   return async (context, next) => {
     const request = context.get("request");
@@ -73,5 +73,5 @@ export function authenticationMiddleware(authenticate: Authenticator): GatewayMi
 }
 
 function createLimitDetail(requests: string, { perSecond, burst }: TokenBucketRate): { detail: string } {
-  return { detail: `${requests} are limited to ${perSecond} per second (burst ${burst}) per address.` };
+  return { detail: `${requests} are limited to ${perSecond} per second and address, with bursts of ${burst}.` };
 }

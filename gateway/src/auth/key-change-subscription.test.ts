@@ -39,7 +39,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Publishes changes of an unused key until each gateway looks it up again. */
+/** Publishes changes of an otherwise unused key until every gateway has received one and looks up the key again. */
 async function waitForSubscriptions(): Promise<void> {
   const probe = accounts.addKey();
   for (const gateway of gateways) {

@@ -11,9 +11,10 @@ interface KeyChangeTargets {
 }
 
 /**
- * Removes changed keys from the cache and ends their streams. Every gateway receives every change, because each has a
- * plain NATS subscription. Such a subscription misses events during a disconnect, so after each reconnect the whole
- * cache is cleared and the keys of open streams are checked. Resolves when the connection is closed.
+ * Subscribes to key changes: removes changed keys from the cache and ends their streams. It uses a core NATS
+ * subscription instead of a JetStream consumer, so that every gateway receives every change. Such a subscription misses
+ * events while it is disconnected. Each reconnect therefore clears the whole cache and checks the keys of open streams.
+ * Resolves when the connection is closed.
  */
 export async function subscribeToKeyChanges(
   bus: EventBus,
@@ -44,7 +45,10 @@ export async function subscribeToKeyChanges(
     cache.invalidateLocation(eventDataSchemas["location.updated"].parse(data).locationId);
   });
 
-  /** Clears the cache again after the flush: keys looked up before the server had the subscriptions may be outdated. */
+  /**
+   * Clears the cache, and clears it again after the flush. Until the flush, the server may not have received the
+   * subscriptions, so a key that was looked up may already be outdated.
+   */
   async function invalidateAfterConnect(): Promise<void> {
     cache.clear();
     await nats.flush().catch((error) => log.warn({ err: error }, "lost the connection to NATS again"));

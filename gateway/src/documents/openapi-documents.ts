@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** A document and its entity tag. */
+/** An OpenAPI document, as the gateway serves it, and its entity tag. */
 export interface ServedOpenApiDocument {
-  /** Shared by all responses, so it must not be changed. */
+  /** The document as bytes. Do not change them, because all responses share them. */
   body: Buffer;
   etag: string;
 }
 
-/** `openapi` is for partners and POS apps; `full` also has the operators' operations. */
+/** The OpenAPI documents: `openapi` for partners and POS apps, and `full`, which also contains operator operations. */
 export type OpenApiDocuments = Awaited<ReturnType<typeof readOpenApiDocuments>>;
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
-/** Reads the documents that `npm run openapi` generates. Rejects with a message that names it when one is missing. */
+/** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
 export async function readOpenApiDocuments(folder = contractsFolder) {
   const [openapi, full] = await Promise.all([
     readServedDocument(join(folder, "openapi.json")),

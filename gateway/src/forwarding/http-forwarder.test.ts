@@ -11,7 +11,7 @@ let environment: TestEnvironment;
 let gateway: TestGateway;
 let key: string;
 let upstream: Server;
-/** The upstream's behavior for each request in order; the last one repeats. */
+/** The behaviors of the upstream service for successive requests. The last behavior is repeated. */
 let upstreamScript: ((socket: Socket, request: string) => void)[];
 let requests: string[];
 let connections: Set<Socket>;

@@ -12,23 +12,23 @@ import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayContext, GatewayRequest } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
-  /** How long a service may take to begin its response. For remote services also the limit between two chunks. */
+  /** Maximum time until a service begins its response, and between two chunks of a remote service's response. */
   responseTimeoutMs: number;
-  /** How long a stream may send nothing. */
+  /** Maximum time for which a service may send nothing on a stream. */
   streamIdleTimeoutMs: number;
 }
 
-/** Connections to one service, and requests that wait for a connection. */
+/** Maximum number of connections to one service, and of requests that wait for a connection. */
 const maxUpstreamConnections = 256;
 const maxQueuedRequests = 1_000;
-/** Concurrent uploads of one key: each holds a connection to the service. */
+/** Maximum number of concurrent streamed uploads per API key, because each occupies a connection to the service. */
 const maxUploadsPerKey = 16;
-/** Request and response bodies up to this size are buffered before they are sent on; larger ones are streamed. */
+/** Bodies of requests and responses up to this size, in bytes, are buffered. Larger bodies are streamed. */
 const maxBufferedBytes = 64 * 1024;
 
 /**
- * The client headers that are forwarded: only those that services read. So a client can replace neither the gateway's
- * own headers nor those that frame the request.
+ * The client headers that are forwarded: only headers that services read. Clients can thus not override the headers
+ * that the gateway adds or the headers that delimit the request.
  */
 const forwardedRequestHeaders = [
   "accept",
@@ -41,7 +41,7 @@ const forwardedRequestHeaders = [
   "user-agent",
 ] as const satisfies (keyof IncomingHttpHeaders)[] | string[];
 
-/** Hop-by-hop headers, and headers that the gateway sets. */
+/** The response headers that are not forwarded to the client: hop-by-hop headers, and headers that the gateway sets. */
 const strippedResponseHeaders = new Set([
   "connection",
   "keep-alive",
@@ -52,7 +52,7 @@ const strippedResponseHeaders = new Set([
   "x-request-id",
 ]);
 
-/** Forwards requests over HTTP to a service in another process. */
+/** Creates a forwarder of requests, over HTTP, to a service in another process. */
 export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
@@ -62,7 +62,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     connect: { timeout: 5_000 },
   };
   const pool = new Pool(url, { ...options, connections: maxUpstreamConnections });
-  // Streams hold their connections for a long time, so they use a separate, unlimited pool.
+  // Streams occupy connections for a long time, so they use a separate pool without a connection limit.
   const streamPool = new Pool(url, { ...options, bodyTimeout: timeouts.streamIdleTimeoutMs });
 
   const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
@@ -77,7 +77,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     const signedHeaders = sign({ method, target, requestId, traceparent, origin, principal });
     if (pool.stats.queued >= maxQueuedRequests) {
       throw new ApiError("overloaded", {
-        detail: "Too many requests are queued for this service. Try again in a moment.",
+        detail: "Too many requests are waiting for this service. Retry shortly.",
       });
     }
     const body = isStreamedUpload(incoming)
@@ -98,7 +98,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   async function forward(context: GatewayContext): Promise<Response> {
     const request = context.get("request");
     const { incoming, outgoing } = request;
-    // Undici also accepts an emitter, which is several times cheaper than an AbortController.
+    // Uses an EventEmitter, which undici also accepts, because it takes less CPU time than an AbortController.
     const abort = new EventEmitter();
     let isClientGone = false;
     if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
@@ -130,7 +130,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     upstreamResponse.body.once("error", (error) => {
       if (!isClientGone) upstreamError = error;
     });
-    // Several middleware and `pipeline` add listeners here. Node warns about more than 10.
+    // Middleware and `pipeline` add several listeners. Node warns about more than 10 by default.
     outgoing.setMaxListeners(20);
     await pipeline(upstreamResponse.body, outgoing).catch(() => {});
     if (upstreamError !== undefined) throw upstreamError;
@@ -153,7 +153,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   };
 }
 
-/** Whether a request body is streamed. Small bodies are buffered, so that slow clients hold no upstream connection. */
+/** Returns whether to stream a request body. Small bodies are buffered, so that slow uploads occupy no connection. */
 function isStreamedUpload(incoming: IncomingMessage): boolean {
   const length = incoming.headers["content-length"];
   return hasRequestBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);
@@ -172,7 +172,7 @@ function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<stri
     const value = headers[name];
     if (value !== undefined) forwarded[name] = String(value);
   }
-  // Node has validated the length, and undici rejects a body of any other size.
+  // It is safe to forward the length, because Node has validated it and undici rejects a body of any other length.
   const length = headers["content-length"];
   if (length !== undefined && method !== "GET" && method !== "HEAD") forwarded["content-length"] = length;
   return forwarded;
@@ -187,7 +187,7 @@ function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string>
   return clientHeaders;
 }
 
-/** Whether to retry: only safe methods, and only when the connection was closed before a response began. */
+/** Returns whether to retry a request: only GET and HEAD, if the connection was closed before the response began. */
 function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
   return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }
@@ -199,7 +199,7 @@ function isConnectionClosed(error: unknown): boolean {
 
 export function upstreamTimeoutError(cause?: unknown): ApiError {
   return new ApiError("upstream_timeout", {
-    detail: "The service did not respond in time. Try again in a moment.",
+    detail: "The service did not respond in time. Retry shortly.",
     cause,
   });
 }
@@ -213,7 +213,7 @@ function toUpstreamApiError(cause: unknown): unknown {
   return new ApiError("service_unavailable", {
     detail: isConnectionClosed(cause)
       ? "The connection to the service was lost. The request may or may not have been processed."
-      : "The service cannot be reached. The request was not processed. Try again in a moment.",
+      : "The service is unreachable. The request was not processed. Retry shortly.",
     cause,
   });
 }

@@ -1,6 +1,6 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 
-/** The service of each path prefix. No prefix covers `/internal`, so clients cannot reach those routes. */
+/** The service for each path prefix. `/internal` is not included, so that clients cannot call internal routes. */
 export const routeTable = {
   "/v1/tills": "till-ingest",
   "/v2/tills": "till-ingest",
@@ -19,7 +19,7 @@ export const routeTable = {
   "/v1/auth": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
-/** Paths whose responses stay open until the client closes them, with their prefixes. */
+/** The route prefix for each path of a stream, which is a response that stays open until the client disconnects. */
 export const routePrefixByStreamPath = {
   "/v1/orders-live/stream": "/v1/orders-live",
 } as const satisfies Record<`/${string}`, keyof typeof routeTable>;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateways?.stop());
 
-/** Returns a response without the headers that differ between requests. */
+/** Returns the content of a response without the headers that differ between requests. */
 async function fetchComparable(gateway: TestGateway, path: string, init: RequestInit = {}) {
   const response = await gateway.request(path, { key, ...init, headers: { "x-request-id": "same", ...init.headers } });
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !/^(date|ratelimit-)/.test(name)));
@@ -108,7 +108,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     socket.pause();
     observations.pulledChunks = 0;
     socket.write(formatRequestHead("GET /v2/reports/endless", { authorization }));
-    // The buffers of the connections fill up first.
+    // The service can write until the buffers of the connections are full. Then it must stop.
     const pulled = await eventually("the service to wait", async () => {
       const before = observations.pulledChunks;
       await sleep(300);
@@ -149,7 +149,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 
   it("may respond before it has the whole body, and the connection stays usable", async () => {
     const socket = await openGatewaySocket();
-    // Larger than the bodies that the gateway buffers before it calls the service.
+    // The body is so large that the gateway does not buffer it before it calls the service.
     const length = 100_000;
     socket.write(formatRequestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
     socket.write(Buffer.alloc(length / 2));

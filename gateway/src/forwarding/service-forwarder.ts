@@ -8,9 +8,9 @@ import type { GatewayContext, GatewayMiddleware } from "../server/gateway-reques
 import { createHttpForwarder, type ForwardTimeouts, upstreamTimeoutError } from "./http-forwarder.ts";
 
 /**
- * Forwards requests to the services, in this process or in others.
+ * Creates a forwarder of requests to all services, in this process or in other processes.
  *
- * @throws `ConfigError` when a service is remote and the key to sign its requests is missing.
+ * @throws `ConfigError` when the gateway has no key to sign its requests to a remote service.
  */
 export function createServiceForwarder(registry: ServiceRegistry, timeouts: ForwardTimeouts) {
   const httpForwarders = new Map(
@@ -26,10 +26,10 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
     const contentLength = Number(incoming.headers["content-length"] ?? 0);
     if (contentLength > maxRequestBodyBytes) {
       throw new ApiError("body_too_large", {
-        detail: `The body is larger than the limit of ${maxRequestBodyBytes / 1024 / 1024} MB.`,
+        detail: `The body is larger than the maximum of ${maxRequestBodyBytes / 1024 / 1024} MB.`,
       });
     }
-    // With `Expect: 100-continue`, the client sends its body only after its key has been accepted.
+    // With `Expect: 100-continue`, the client waits for this response before it sends the body.
     if (incoming.headers.expect !== undefined) {
       outgoing.writeContinue();
       outgoing.removeHeader("connection");
@@ -57,7 +57,7 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
   };
 }
 
-/** Calls a service in this process with the same request object, without a copy. */
+/** Calls a service in this process. Passes the request object itself, because copying it would take time. */
 async function forwardInProcess(context: GatewayContext, service: ServiceFetch, timeoutMs: number): Promise<Response> {
   const request = context.get("request");
   const { incoming, outgoing } = request;
@@ -71,7 +71,7 @@ async function forwardInProcess(context: GatewayContext, service: ServiceFetch, 
         reject(upstreamTimeoutError());
       }, timeoutMs);
     };
-    // The time that a slow client takes to send its body does not count.
+    // The timeout begins only after the whole body has arrived, so that slow uploads do not time out.
     if (incoming.complete || !hasRequestBody(incoming)) startTimer();
     else incoming.once("end", startTimer);
   });
@@ -79,7 +79,7 @@ async function forwardInProcess(context: GatewayContext, service: ServiceFetch, 
     return await Promise.race([response, timeout]);
   } finally {
     clearTimeout(timer);
-    // A response after the timeout is not sent, so its body must be closed.
+    // Closes the body of a response that arrives after the timeout, because the response is not sent.
     if (isTimedOut) response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
   }
 }

@@ -3,10 +3,10 @@ import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-
 import { LRUCache } from "lru-cache";
 import { getClientIpNetwork } from "../server/client-address.ts";
 
-/** The maximum number of addresses with a bucket; the least recently used one is dropped first. */
+/** Maximum number of buckets in memory. When it is reached, the least recently used bucket is removed. */
 const maxTrackedAddresses = 50_000;
 
-/** One token bucket for each client network. */
+/** A set of token buckets, one for each client network. */
 export class ClientAddressTokenBuckets {
   readonly #buckets: LRUCache<string, TokenBucket>;
   readonly #now: () => number;
@@ -17,9 +17,9 @@ export class ClientAddressTokenBuckets {
   }
 
   /**
-   * Takes one token from the bucket of an address.
+   * Removes one token from the bucket of an address.
    *
-   * @throws `ApiError` rate_limited with these details, when the bucket is empty.
+   * @throws `ApiError` rate_limited, with `errorDetails`, if the bucket is empty.
    */
   takeOrThrow(address: string, errorDetails: Pick<ApiErrorOptions, "detail" | "limit">): void {
     const bucket = this.#buckets.memo(getClientIpNetwork(address));

@@ -5,11 +5,11 @@ import { getClientIpNetwork } from "../server/client-address.ts";
 
 interface ConnectionLimits {
   maxConnections: number;
-  /** Undefined behind a proxy, because all clients then have its address. */
+  /** Undefined behind a proxy, because all connections then come from the proxy's address. */
   maxConnectionsPerAddress: number | undefined;
 }
 
-/** Limits the connections of a server, in total and per client network. Connections over a limit are closed at once. */
+/** Limits the connections of a server, in total and per client network. Closes connections that exceed a limit. */
 export function limitServerConnections(
   server: Server,
   { maxConnections, maxConnectionsPerAddress }: ConnectionLimits,

@@ -2,12 +2,12 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 
 const maxHeaders = 100;
-/** Less than half of what services accept, so that the gateway's own headers always fit. */
+/** Maximum size of all headers. It is less than half of what services accept, because the gateway adds headers. */
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * Rejects requests with too many or too large headers, with several Host headers, or with a transfer encoding that
- * node:http does not decode.
+ * Middleware that rejects requests with too many or too large headers, with several Host headers, or with a transfer
+ * encoding that node:http does not decode.
  */
 export const headerLimitMiddleware: GatewayMiddleware = async (context, next) => {
   const { rawHeaders, headers } = context.env.incoming;
@@ -21,12 +21,12 @@ export const headerLimitMiddleware: GatewayMiddleware = async (context, next) =>
   }
   if (bytes > maxHeaderBytes) throw headersTooLarge(`${maxHeaderBytes / 1024} KB of headers`);
   if (hosts > 1) {
-    throw new ApiError("invalid_request", { detail: "The Host header must appear once." });
+    throw new ApiError("invalid_request", { detail: "The Host header must be sent only once." });
   }
   const codings = headers["transfer-encoding"]?.split(",").map((coding) => coding.trim().toLowerCase()) ?? [];
   if (codings.some((coding) => coding !== "chunked" && coding !== "")) {
     throw new ApiError("unsupported_transfer_encoding", {
-      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported. Send chunked or Content-Length.`,
+      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported. Use chunked or send Content-Length.`,
       headers: { connection: "close" },
     });
   }
@@ -34,5 +34,5 @@ export const headerLimitMiddleware: GatewayMiddleware = async (context, next) =>
 };
 
 function headersTooLarge(limit: string): ApiError {
-  return new ApiError("headers_too_large", { detail: `A request may have at most ${limit}.` });
+  return new ApiError("headers_too_large", { detail: `A request can have at most ${limit}.` });
 }

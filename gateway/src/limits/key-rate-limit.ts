@@ -4,29 +4,29 @@ import { LRUCache } from "lru-cache";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 import type { TokenLeaseStore } from "./token-lease-store.ts";
 
-/** Whether a request is allowed, and the rate limit headers of its response. */
+/** The decision whether a request is allowed, with the rate limit headers of its response. */
 export interface RateLimitDecision {
   isAllowed: boolean;
   headers: Record<string, string>;
-  /** 0 when the request is allowed. */
+  /** The value of Retry-After, or 0 if the request is allowed. */
   retryAfterSeconds: number;
 }
 
 export type KeyRateLimiter = ReturnType<typeof createKeyRateLimiter>;
 
-/** The maximum number of keys with a limit in memory; the least recently used one is dropped first. */
+/** Maximum number of keys whose limit is in memory. When it is reached, the least recently used key is removed. */
 const maxTrackedKeys = 50_000;
-/** The part of a burst that one gateway leases at a time. Each gateway may exceed the limit by that much. */
+/** The fraction of a burst that a gateway leases at a time. Each gateway can exceed the limit by this fraction. */
 const leaseFraction = 1 / 10;
 
-/** The rate limit of one key in this gateway. */
+/** The state of one key's rate limit in this gateway. */
 class KeyRateLimit {
   readonly keyId: string;
-  /** Tokens that this gateway has leased from Redis and not yet spent. */
+  /** The tokens that this gateway has leased from Redis and not yet used. */
   leasedTokens = 0;
-  /** A local estimate of the bucket in Redis. While Redis is unreachable, it is the only limit. */
+  /** A local estimate of the token bucket in Redis. While Redis is unreachable, only this bucket limits the key. */
   readonly sharedBucket: TokenBucket;
-  /** The bucket in Redis is known to be empty until this time (milliseconds since the epoch). */
+  /** The time until which the bucket in Redis is certainly empty, in milliseconds since the epoch. */
   emptyUntil = 0;
   waitingRequests = 0;
   pendingRenewal: Promise<void> | undefined;
@@ -71,9 +71,10 @@ class KeyRateLimit {
 }
 
 /**
- * Limits requests by key, across all gateways. Each gateway leases a batch of a key's tokens from Redis, spends it
- * locally, and renews it before it is used up. So N gateways exceed a limit by at most one lease each, and only a key
- * near its limit waits for Redis. While Redis is unreachable, each gateway enforces the same limit on its own.
+ * Creates a limiter of requests per API key, across all gateways. Each gateway leases a batch of a key's tokens from
+ * Redis, uses the tokens locally, and renews the lease before all tokens are used. Each gateway can therefore exceed
+ * the limit by at most one lease, and only requests with a key near its limit wait for Redis. While Redis is
+ * unreachable, each gateway enforces the whole limit locally.
  */
 export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { defaultRate: TokenBucketRate }) {
   const limits = new LRUCache<string, KeyRateLimit, TokenBucketRate>({
@@ -97,7 +98,7 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
       });
   }
 
-  /** Decides by leased tokens and the local estimate; undefined when tokens must be leased from Redis first. */
+  /** Decides with the leased tokens and the local estimate. Returns undefined if tokens must first be leased. */
   function decideLocally(limit: KeyRateLimit): RateLimitDecision | undefined {
     const now = Date.now();
     if (limit.leasedTokens >= 1) {
@@ -124,7 +125,7 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
   }
 
   return {
-    /** Takes one token of the key; null means the default rate. Returns a promise when the key is near its limit. */
+    /** Uses one token of a key. If `rate` is null, the default rate applies. Returns a promise only near the limit. */
     acquire(keyId: string, rate: TokenBucketRate | null): RateLimitDecision | Promise<RateLimitDecision> {
       const currentRate = rate ?? defaultRate;
       const limit = limits.memo(keyId, { context: currentRate });
@@ -135,7 +136,7 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
   };
 }
 
-/** Limits requests by their key, and adds the rate limit headers to every response. */
+/** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
 export function keyRateLimitMiddleware(limiter: KeyRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
@@ -144,7 +145,7 @@ export function keyRateLimitMiddleware(limiter: KeyRateLimiter): GatewayMiddlewa
     for (const name in headers) outgoing.setHeader(name, headers[name] as string);
     if (isAllowed) return next();
     throw new ApiError("rate_limited", {
-      detail: `This API key has used its burst of ${headers["ratelimit-limit"]} requests. Wait for the seconds in Retry-After.`,
+      detail: `This API key has used its burst of ${headers["ratelimit-limit"]} requests. Wait as many seconds as Retry-After states.`,
       headers: { "retry-after": String(retryAfterSeconds) },
     });
   };

@@ -5,13 +5,13 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import type { Result } from "ioredis";
 
-/** The tokens that a gateway received, and the tokens that remain in the shared bucket. */
+/** The number of tokens that a gateway has leased, and the number that remain in the shared bucket. */
 export interface TokenLease {
   granted: number;
   remaining: number;
 }
 
-/** Keeps one token bucket per key in Redis, shared by all gateways, and leases its tokens to them. */
+/** Stores one token bucket per API key in Redis. All gateways share the bucket and lease tokens from it. */
 export type TokenLeaseStore = Awaited<ReturnType<typeof createTokenLeaseStore>>;
 
 declare module "ioredis" {
@@ -25,7 +25,10 @@ declare module "ioredis" {
   }
 }
 
-/** Refills the key's bucket by the clock of Redis, then takes the requested tokens, or as many as there are. */
+/**
+ * Refills the key's bucket according to the clock of Redis, and then removes the requested tokens. If fewer tokens are
+ * available, removes only these.
+ */
 const takeTokensScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -42,12 +45,12 @@ return { granted, tostring(tokens - granted) }
 `;
 
 const commandTimeoutMs = 100;
-/** How often Redis is pinged after a command has failed. */
+/** The milliseconds between two pings of Redis after a command has failed. */
 const pingIntervalMs = 250;
-/** How long the startup waits for Redis. The gateway works without it. */
+/** Maximum milliseconds for which the startup waits for Redis. The gateway also works without Redis. */
 const startupTimeoutMs = 1_000;
 
-/** Connects to Redis, and reconnects after every outage. */
+/** Creates a store that connects to Redis and reconnects after every outage. */
 export async function createTokenLeaseStore(
   config: RedisConfig,
   { namespace, log }: { namespace: string; log: Logger },
@@ -82,9 +85,9 @@ export async function createTokenLeaseStore(
 
   await Promise.race([new Promise((resolve) => redis.once("ready", resolve)), sleep(startupTimeoutMs, closing.signal)]);
   return {
-    /** Whether Redis is connected and responds in time. */
+    /** Returns whether Redis is connected and responds in time. */
     isUp: () => isResponding && redis.status === "ready",
-    /** Leases up to `requested` tokens. Rejects when Redis does not respond within 100 ms. */
+    /** Leases up to `requested` tokens. Rejects if Redis does not respond within 100 ms. */
     async acquire(keyId: string, { perSecond, burst }: TokenBucketRate, requested: number): Promise<TokenLease> {
       try {
         const [granted, remaining] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, requested);

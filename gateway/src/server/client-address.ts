@@ -3,18 +3,19 @@ import { isIPv6 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { ApiError } from "@pragma/contracts/errors";
 
-/** The proxies in front of the gateway. */
+/** The configuration of the proxies in front of the gateway. */
 export interface ProxyConfig {
   /** The number of proxies whose X-Forwarded headers are trusted. */
   trustedProxies: number;
-  /** Where clients reach this API; undefined: the host of the request. */
+  /** The public URL of this API. If it is undefined, absolute links contain the host of the request. */
   publicUrl: URL | undefined;
 }
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
 
 /**
- * Returns the scheme and host that the client used, as the base of absolute links: `https://api.example`.
+ * Returns the base of absolute links, such as `https://api.example`: the public URL, or the scheme and host that the
+ * client used.
  *
  * @throws `ApiError` invalid_request when the Host header is not a valid host.
  */
@@ -34,7 +35,7 @@ function firstHeaderValue(header: string | string[] | undefined): string | undef
   return first?.trim() || undefined;
 }
 
-/** Returns the client's IP address: that of the connection, or the one that the outermost trusted proxy recorded. */
+/** Returns the client's IP address, from the connection or, behind proxies, as the outermost trusted proxy sent it. */
 export function getClientIpAddress(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
   const peer = incoming.socket.remoteAddress ?? "unknown";
   if (trustedProxies === 0) return peer;
@@ -45,7 +46,7 @@ export function getClientIpAddress(incoming: IncomingMessage, { trustedProxies }
   return hops.at(-trustedProxies) ?? hops[0] ?? peer;
 }
 
-/** Returns the network that limits count as one client: an IPv4 address, or the /64 prefix of an IPv6 address. */
+/** Returns the network that counts as one client in limits: an IPv4 address, or the /64 prefix of an IPv6 address. */
 export function getClientIpNetwork(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
   if (!isIPv6(plain)) return plain;

@@ -12,7 +12,7 @@ let environment: TestEnvironment;
 let gateway: TestGateway;
 let authorization: string;
 
-/** The number of requests that the service is handling, and its maximum so far. */
+/** The number of requests that the service is currently handling, and the maximum of this number so far. */
 const activeRequests = { now: 0, max: 0 };
 const respondSlowly: ServiceFetch = async () => {
   activeRequests.now += 1;
@@ -120,7 +120,7 @@ describe("a client", () => {
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
-    // A key makes no difference on routes that do not authenticate.
+    // Routes without authentication ignore keys.
     expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);

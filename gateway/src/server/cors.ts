@@ -29,18 +29,18 @@ const exposedHeaders = [
   "sunset",
   "x-request-id",
 ].join(", ");
-/** Seconds for which a browser may cache a preflight response: the maximum that browsers accept. */
+/** The seconds for which a browser may cache a preflight response: the maximum that Chrome accepts. */
 const preflightMaxAgeSeconds = "7200";
 
 /**
- * Lets pages of these origins call the API and read its responses; `*` allows every origin. That is safe, because keys
- * are sent in a header and never in cookies.
+ * Returns middleware that allows web pages of these origins to call the API. `*` allows all origins, which is safe
+ * because keys are sent in a header and never in cookies.
  */
 export function corsMiddleware(origins: string[]): GatewayMiddleware {
   const allowed = new Set(origins);
   const isAnyOrigin = allowed.has("*");
   return async (context, next) => {
-    // Set on Node's response, because streamed responses bypass Hono's.
+    // Sets headers on Node's response, because streamed responses do not use Hono's response.
     const { incoming, outgoing } = context.env;
     outgoing.setHeader("vary", "origin");
     const { origin, "access-control-request-method": requestedMethod } = incoming.headers;

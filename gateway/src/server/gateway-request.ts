@@ -11,7 +11,7 @@ import { formatTraceparent, type Span, SpanKind, startClientRequestSpan } from "
 import type { Context, MiddlewareHandler } from "hono";
 import { getClientIpAddress, type ProxyConfig, requestOriginOf } from "./client-address.ts";
 
-/** The environment of the gateway's Hono app: Node's request and response, and the gateway's own request object. */
+/** The types of the gateway's Hono context: Node's request and response, and the gateway's own request object. */
 export interface GatewayEnv {
   Bindings: HttpBindings;
   Variables: { request: GatewayRequest };
@@ -20,10 +20,10 @@ export interface GatewayEnv {
 export type GatewayContext = Context<GatewayEnv>;
 export type GatewayMiddleware = MiddlewareHandler<GatewayEnv>;
 
-/** An API key as the gateway caches it. The principal stays the same object, so that it is signed once a minute. */
+/** A cached API key. All requests share the same principal object, so that it is serialized only once per lookup. */
 export interface CachedApiKey {
   principal: Principal;
-  /** The consumer's own rate limit; null for the default. */
+  /** The individual rate limit of the consumer, or null for the default rate limit. */
   rateLimit: TokenBucketRate | null;
   isRevoked: boolean;
 }
@@ -31,16 +31,16 @@ export interface CachedApiKey {
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * One request at the gateway. Middleware fills it in; the forwarded headers and the log line are built from it.
- * Services in this process receive it as the identity of the request.
+ * The state of one request at the gateway. Middleware sets its fields. The forwarded headers and the log line are built
+ * from it, and services in this process receive it as the identity of the request.
  */
 export class GatewayRequest implements RequestIdentity {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly startedAt = performance.now();
-  /** The client's own `x-request-id` when it has 1 to 128 visible ASCII characters, else a new UUID. */
+  /** The client's `x-request-id` if it has 1 to 128 visible ASCII characters, otherwise a new UUID. */
   readonly requestId: string;
-  /** The trace span of the request; it records nothing when tracing is off. */
+  /** The trace span of the request. It is not recorded while tracing is off. */
   readonly span: Span;
   readonly #proxies: ProxyConfig;
   readonly #socket: Socket;
@@ -48,14 +48,14 @@ export class GatewayRequest implements RequestIdentity {
   #origin: string | undefined;
   #endReason: "key_revoked" | "service_unavailable" | undefined;
   readonly logFields: Record<string, unknown> = {};
-  /** The path without the query, as routes match it. */
+  /** The path without the query, which is matched against routes. */
   path = "";
   route: { prefix: string; service: ServiceName } | undefined;
   key: CachedApiKey | undefined;
-  /** The code of an error that the gateway itself responded with. */
+  /** The code of the error if the gateway itself responds with an error. */
   errorCode: string | undefined;
   isRetried = false;
-  /** Whether the response stays open until the client closes it. */
+  /** Whether the response is a stream, which stays open until the client disconnects. */
   isStream = false;
 
   constructor({ incoming, outgoing }: HttpBindings, proxies: ProxyConfig) {
@@ -81,7 +81,7 @@ export class GatewayRequest implements RequestIdentity {
   }
 
   /**
-   * The scheme and host that the client used.
+   * The base of absolute links, such as `https://api.example`.
    *
    * @throws `ApiError` invalid_request when the Host header is not a valid host.
    */
@@ -94,17 +94,17 @@ export class GatewayRequest implements RequestIdentity {
     return getClientIpAddress(this.incoming, this.#proxies);
   }
 
-  /** Bytes of the response sent so far, headers included. A connection carries one response at a time. */
+  /** The bytes of the response that have been sent, including headers. Each connection sends one response at a time. */
   get bytesSent(): number {
     return this.#socket.bytesWritten - this.#bytesWrittenBefore;
   }
 
-  /** Whether the response is incomplete. After the connection has closed: whether it was aborted. */
+  /** Whether the response has not been sent completely. If the connection has closed, the response was aborted. */
   get isAborted(): boolean {
     return !this.outgoing.writableFinished;
   }
 
-  /** Ends a stream, and with it the service's response. A stream whose headers are not sent yet is rejected instead. */
+  /** Ends a stream. If its headers have not been sent yet, the request is rejected with an error instead. */
   endStream(reason: "key_revoked" | "service_unavailable" = "service_unavailable"): void {
     if (this.#endReason || this.outgoing.destroyed) return;
     this.#endReason = reason;
@@ -114,28 +114,28 @@ export class GatewayRequest implements RequestIdentity {
     this.outgoing.once("close", () => clearTimeout(timeout));
   }
 
-  /** Whether the gateway, and not the service, ended the stream. */
+  /** Whether the gateway has ended the stream. False if the service ended it. */
   get isStreamEnded(): boolean {
     return this.#endReason !== undefined;
   }
 
-  /** @throws `ApiError` key_revoked or service_unavailable when the stream was ended before its headers were sent. */
+  /** Throws if the gateway has ended the stream. @throws `ApiError` key_revoked or service_unavailable */
   throwIfStreamEnded(): void {
     if (this.#endReason === "key_revoked") throw new ApiError("key_revoked");
     if (this.#endReason) throw new ApiError("service_unavailable", { headers: { "retry-after": "1" } });
   }
 }
 
-/** How long the client of an ended stream may take to read what is left. */
+/** The maximum time, in milliseconds, that a client has to read the rest of an ended stream. */
 const streamFlushTimeoutMs = 2_000;
 
 interface GatewayRequestOptions {
   proxies: ProxyConfig;
-  /** Called once the response has been sent or the client has disconnected. */
+  /** Called after the response has been sent or the client has disconnected. */
   onFinished(request: GatewayRequest): void;
 }
 
-/** Creates the `GatewayRequest` of every request, with its id and trace span, and reports when it has finished. */
+/** Returns middleware that creates the `GatewayRequest` of each request and calls `onFinished` after the response. */
 export function gatewayRequestMiddleware({ proxies, onFinished }: GatewayRequestOptions): GatewayMiddleware {
   return async (context, next) => {
     const request = new GatewayRequest(context.env, proxies);
@@ -143,8 +143,8 @@ export function gatewayRequestMiddleware({ proxies, onFinished }: GatewayRequest
     request.path = context.req.path;
     const { outgoing } = request;
     outgoing.setHeader("x-request-id", request.requestId);
-    // When a request with `Expect: 100-continue` is rejected, the client may still send the body or not. The next bytes
-    // on the connection are then ambiguous, so the connection is closed.
+    // If a request with `Expect: 100-continue` is rejected, the client may or may not send the body. The connection is
+    // closed, because the next bytes could be either the body or the next request.
     if (request.incoming.headers.expect !== undefined) outgoing.setHeader("connection", "close");
     outgoing.once("close", () => onFinished(request));
     await next();

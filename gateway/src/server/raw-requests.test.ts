@@ -12,17 +12,17 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-/** The consumers of two clients, each with its own key. */
+/** The names of two consumers. Each has its own API key. */
 const clients = ["Anna", "Bruno"] as const;
 const keys = { Anna: createApiKey().key, Bruno: createApiKey().key };
 
 let environment: TestEnvironment;
 let service: HttpServer;
-/** A plain node:http server that responds like the service. */
+/** A node:http server without Hono that responds like the service, for comparison. */
 let referenceServer: Server;
 const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
-/** Summarizes a request as a server parsed it. */
+/** Returns a summary of a request after a server has parsed it. */
 async function describeRequest(incoming: IncomingMessage, consumer: string): Promise<object> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   referenceServer = createServer(async (incoming, outgoing) => {
     const { authorization, "transfer-encoding": encoding = "" } = incoming.headers;
-    // With an Upgrade header, node:http accepts any transfer encoding and reads no body.
+    // If a request has an Upgrade header, node:http accepts any transfer encoding and does not read the body.
     if (!/^$|^([, ]*chunked)+$/i.test(encoding)) return void outgoing.writeHead(501, { connection: "close" }).end();
     const key = authorization?.replace("Bearer ", "");
     const consumer = clients.find((name) => keys[name] === key);
@@ -76,11 +76,11 @@ afterAll(async () => {
 
 interface RawResponseSummary {
   status: number;
-  /** Undefined for errors, because the servers word them differently. */
+  /** Undefined for errors, because the servers send different error texts. */
   body: unknown;
 }
 
-/** Sends bytes in pieces and reads responses until none has arrived for a while. */
+/** Sends bytes in several pieces. Returns all responses that arrive until the connection has been idle for a while. */
 function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummary[]> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -93,7 +93,7 @@ function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummar
     };
     const wait = () => {
       clearTimeout(idleTimer);
-      // The first response may take long on a busy machine.
+      // Waits longer for the first response, because it can be slow on a busy machine.
       idleTimer = setTimeout(end, text === "" ? 2_000 : 500);
     };
     socket.on("data", (chunk) => {
@@ -133,7 +133,7 @@ const headerNames = [
 const body = fc.oneof(
   fc.constant("{}"),
   fc.stringMatching(/^[a-z]{0,200}$/),
-  // A body that looks like another request, for request smuggling.
+  // A body that looks like another request, to detect request smuggling.
   fc
     .constantFrom(...clients)
     .map((name) => `DELETE /v1/auth/keys/1 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys[name]}\r\n\r\n`),
@@ -145,7 +145,7 @@ const framing = fc.constantFrom<(text: string) => [string[], string]>(
     ["transfer-encoding: chunked"],
     `${text.length.toString(16)}\r\n${text}\r\n${text === "" ? "" : "0\r\n\r\n"}`,
   ],
-  // Invalid or unusual framing.
+  // Invalid or unusual Content-Length and Transfer-Encoding headers.
   (text) => [[`content-length: ${text.length}`, `content-length: ${text.length}`], text],
   (text) => [[`content-length: ${text.length}`, "content-length: 1"], text],
   (text) => [
@@ -201,7 +201,7 @@ const rawRequest = fc
     return `${head.join(lineEnd)}${lineEnd}${lineEnd}${bytes}`;
   });
 
-/** One to three requests on one connection, split into pieces at random offsets. */
+/** Generates one to three requests for one connection, as bytes that are split at random offsets. */
 const rawConnection = fc
   .tuple(
     fc.array(rawRequest, { minLength: 1, maxLength: 3 }),
@@ -214,8 +214,8 @@ const rawConnection = fc
   });
 
 /**
- * Expects equal responses to well-formed requests. Invalid HTTP closes the connection together with unsent responses,
- * so one server may then have sent fewer of the same responses.
+ * Expects the same responses from both servers. If a request is invalid, a server closes the connection and can lose
+ * responses that it has not sent yet, so only the responses that both servers have sent are compared.
  */
 function expectSameResponses(ours: RawResponseSummary[], theirs: RawResponseSummary[], bytes: string): void {
   const successfulBodies = (responses: RawResponseSummary[]) =>
@@ -228,7 +228,7 @@ function expectSameResponses(ours: RawResponseSummary[], theirs: RawResponseSumm
   expect(mine.slice(0, length), JSON.stringify(bytes)).toEqual(other.slice(0, length));
 }
 
-/** Each batch runs concurrently, so that its connections interleave. */
+/** The number of generated connections, and how many of them are open concurrently. */
 const inputCount = 1_000;
 const batchSize = 50;
 

@@ -3,17 +3,17 @@ import type { Metrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
 import type { GatewayRequest } from "./gateway-request.ts";
 
-/** The logged status when the client disconnected before its response began. */
+/** The status that is logged if the client disconnected before the response began. */
 const clientClosedRequestStatus = 499;
-/** How long a log line waits to be written in a batch with others. */
+/** The maximum time, in milliseconds, that a log line waits so that several lines are written in one batch. */
 const flushDelayMs = 200;
 
-/** Logs and measures finished requests, one log line each, written in batches. API keys are logged by id only. */
+/** Creates a log of finished requests, which also records their durations. Logs only the ids of API keys. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   let lines: RequestLogLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes the pending lines. */
+  /** Writes all log lines that are waiting. */
   function flush(): void {
     const pendingLines = lines;
     lines = [];
@@ -21,7 +21,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     timer = undefined;
     for (const line of pendingLines) {
       const { route = "other", method, status, milliseconds } = line;
-      // The duration of a stream would distort the response times.
+      // Streams are not recorded, because their long durations would distort the metric of response times.
       if (!line.isStream) {
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }

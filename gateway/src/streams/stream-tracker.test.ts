@@ -16,10 +16,10 @@ let service: HttpServer;
 const accounts = new FakeAccountsService();
 const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
-/** The open streams of the service, by request id. */
+/** The controllers of the service's open streams, by request id. */
 const streamControllers = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
 
-/** Responds with a stream that sends only what the test enqueues. */
+/** Responds with a stream. The test sends chunks by enqueueing them in the stream's controller. */
 async function respondWithStream({ method, headers }: Request): Promise<Response> {
   if (method !== "GET") return new Response(null, { status: 204 });
   const id = headers.get("x-request-id") ?? "";
@@ -70,10 +70,10 @@ async function publishKeyChange(
   await nats.flush();
 }
 
-/** The client's and the service's end of a stream. */
+/** A stream with the functions of both sides: the client, which reads it, and the service, which sends it. */
 interface TestServiceStream extends EventStreamReader {
   sendEvent(text: string): void;
-  /** Resolves when the gateway has canceled the service's response. */
+  /** Returns a promise that resolves when the gateway has canceled the service's response. */
   cancelledByGateway(): Promise<unknown>;
 }
 
@@ -154,7 +154,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
       key,
       headers: { "x-request-id": id },
     });
-    // More than the buffers of the connections hold.
+    // Sends more than fits into the buffers of the connections.
     const largeChunk = new Uint8Array(500_000).fill(120);
     for (let sent = 0; sent < 60; sent += 1) streamControllers.get(id)?.enqueue(largeChunk);
     await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
@@ -216,7 +216,7 @@ describe("a stream whose key cannot be looked up", () => {
     });
     const stream = await openTestStream(gateway, key);
     unreachableAccounts.beforeResponse = () => Promise.reject(new Error("unreachable"));
-    // Removes the key from the cache, as after an outage of NATS.
+    // Removes the key from the cache, which also happens after an outage of NATS.
     await publishKeyChange({ keyId: randomUUID(), keyHash: hash, revoked: false });
     await sleep(2_500);
     expect(stream.ending).toBeUndefined();

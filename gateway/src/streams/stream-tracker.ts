@@ -1,23 +1,23 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { CachedApiKey, GatewayMiddleware, GatewayRequest } from "../server/gateway-request.ts";
 
-/** Tracks open streams, and ends those whose API key is revoked or changed. */
+/** Tracks open streams and ends a stream if its API key is revoked or changed. */
 export type OpenStreamTracker = ReturnType<typeof createStreamTracker>;
 
 interface StreamTrackerOptions {
-  /** Returns the current state of the key in an authorization header; null when it does not exist. */
+  /** Returns the current state of the key in an Authorization header, or null if the key does not exist. */
   findKey(authorization: string | undefined): Promise<CachedApiKey | null>;
-  /** How often the keys of open streams are checked, in case a revocation event was missed. */
+  /** The milliseconds between two checks of the keys of open streams. Checks find revocations whose event was lost. */
   keyCheckIntervalMs: number;
-  /** A stream is closed when nothing is written or read for this time: one side is probably gone. */
+  /** The milliseconds without traffic after which a stream is closed, because the connection is probably lost. */
   idleTimeoutMs: number;
 }
 
-/** Consecutive failed lookups of a key after which its streams end, as requests with that key then fail too. */
+/** Consecutive failed lookups of a key after which its streams end. Requests with the key also fail by then. */
 const maxLookupFailures = 5;
 
 export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
-  /** The values count the consecutive failed lookups of the stream's key. */
+  /** The open streams, with the number of consecutive failed lookups of each stream's key. */
   const openStreams = new Map<GatewayRequest, number>();
   const timer = setInterval(() => void recheckKeys(), keyCheckIntervalMs).unref();
   let isClosed = false;
@@ -35,7 +35,7 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
     }
   }
 
-  /** Looks up the key of every open stream, and ends the streams whose key was changed or revoked. */
+  /** Looks up the keys of all open streams. Ends each stream whose key was changed or revoked. */
   async function recheckKeys(): Promise<void> {
     await Promise.all([...openStreams.keys()].map(recheckKey));
   }
@@ -53,18 +53,18 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
       if (outgoing.destroyed) return;
       openStreams.set(request, 0);
       outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy());
-      // The key may have changed after it was authenticated and before the stream was tracked.
+      // The key may have changed between its authentication and this call.
       void recheckKey(request);
     },
-    /** Stops tracking a finished request. */
+    /** Stops tracking a request after it has finished. */
     remove: (request: GatewayRequest) => void openStreams.delete(request),
-    /** Ends the streams of a changed or revoked key. After a change, its clients may reconnect. */
+    /** Ends the streams of a changed or revoked key. Clients can reconnect with a changed key. */
     endStreamsOfKey(keyId: string, isRevoked: boolean): void {
       for (const request of [...openStreams.keys()]) {
         if (request.key?.principal.keyId === keyId) request.endStream(isRevoked ? "key_revoked" : undefined);
       }
     },
-    /** Ends every stream, and rejects new ones. */
+    /** Ends all streams and rejects new streams. */
     close(): void {
       isClosed = true;
       clearInterval(timer);
@@ -76,7 +76,7 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
   };
 }
 
-/** Marks and tracks a request whose response stays open until the client closes it. */
+/** Returns middleware that marks a request as a stream and tracks it. */
 export function streamTrackingMiddleware(streams: OpenStreamTracker): GatewayMiddleware {
   return (context, next) => {
     const request = context.get("request");

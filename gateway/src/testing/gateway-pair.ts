@@ -4,16 +4,16 @@ import { createApiKey } from "@pragma/runtime/security/api-key";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** Whether the service of a test runs in the gateway's process or in a separate server. */
+/** The process in which a test's service runs: the gateway's process or a separate server. */
 export type ServiceProcessPlacement = "in-process" | "remote";
 
-/** Two gateways in front of one reporting service. Clients must see no difference between them. */
+/** Two gateways with the same test service, one in process and one remote. Clients must see no difference. */
 export interface GatewayPair extends Record<ServiceProcessPlacement, TestGateway> {
   accounts: FakeAccountsService;
   stop(): Promise<void>;
 }
 
-/** A key that both gateways accept, with a rate limit that no test reaches. */
+/** An API key that both gateways accept. Its rate limit is so high that no test reaches it. */
 export const testApiKey = createApiKey().key;
 
 export async function startGatewayPair(

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** A response as raw bytes, for details that `fetch` hides. */
+/** A response with the details that `fetch` hides. */
 export interface RawConnectionResponse {
   status: number;
   headers: Record<string, string>;
@@ -9,22 +9,22 @@ export interface RawConnectionResponse {
   isTruncated: boolean;
 }
 
-/** Opens a TCP connection to which the test writes raw HTTP. */
+/** Opens a TCP connection, so that a test can write raw HTTP to it. */
 export async function openRawConnection(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-  // Tests check what was received before the error.
+  // Ignores errors, because tests check the data that was received before the error.
   socket.on("error", () => {});
   return socket;
 }
 
-/** Returns the request line and headers of a request. */
+/** Returns the request line and the headers of a request as raw HTTP. */
 export function formatRequestHead(line: string, headers: Record<string, string | number>): string {
   const lines = Object.entries({ host: "api.test", ...headers }).map(([name, value]) => `${name}: ${value}`);
   return [`${line} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
-/** Writes as fast as the other side reads. Returns false when the connection closed before everything was written. */
+/** Writes only as fast as the receiver reads. Returns false if the connection closed before everything was written. */
 export async function writeChunkRepeatedly(socket: Socket, chunk: Uint8Array, times: number): Promise<boolean> {
   for (let written = 0; written < times; written++) {
     if (socket.destroyed || socket.writableEnded) return false;
@@ -41,7 +41,7 @@ export async function writeChunkRepeatedly(socket: Socket, chunk: Uint8Array, ti
   return !socket.destroyed;
 }
 
-/** Reads one response. Resolves when it is complete or when the connection has closed. */
+/** Reads one response. Resolves when the whole response has arrived or the connection has closed. */
 export function readRawResponse(socket: Socket): Promise<RawConnectionResponse> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);

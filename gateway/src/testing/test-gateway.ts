@@ -9,12 +9,12 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startGateway } from "../main.ts";
 
-/** A fake of the accounts service: resolves the keys that the test added. */
+/** A fake of the accounts service. It returns the API keys that the test added. */
 export class FakeAccountsService {
   readonly keys = new Map<string, ResolvedKey>();
-  /** The key hash of each lookup so far. */
+  /** The key hashes of all lookups so far. */
   readonly lookups: string[] = [];
-  /** Called before each response. A rejection simulates an outage of accounts. */
+  /** Called before each response. If it rejects, the request fails, which simulates an outage of accounts. */
   beforeResponse: (hash: string) => Promise<void> = async () => {};
 
   readonly respond: ServiceFetch = async (request) => {
@@ -25,7 +25,7 @@ export class FakeAccountsService {
     return resolvedKey ? Response.json(resolvedKey) : Response.json({}, { status: 404 });
   };
 
-  /** Adds a key with these properties and defaults for the others. */
+  /** Adds an API key with the given properties. All other properties have default values. */
   addKey(
     properties: Partial<ResolvedKey> = {},
     key = createApiKey().key,
@@ -45,19 +45,19 @@ export class FakeAccountsService {
   }
 }
 
-/** A listening gateway with a fake accounts service. */
+/** A gateway that listens on a port and uses a fake accounts service. */
 export interface TestGateway {
   url: string;
   port: number;
   accounts: FakeAccountsService;
-  /** All parsed log lines so far. */
+  /** The parsed log lines that the gateway has written so far. */
   logLines: Record<string, unknown>[];
   request(path: string, init?: RequestInit & { key?: string; duplex?: "half" }): Promise<Response>;
   stop(): Promise<void>;
 }
 
 interface TestGatewayOptions {
-  /** Services that run in the gateway's process. */
+  /** The services that run in the gateway's process. */
   inProcessServices?: Partial<Record<ServiceName, ServiceFetch>>;
   accounts?: FakeAccountsService;
   /** Additional environment variables, such as the URLs of services. */

@@ -6,14 +6,14 @@ import { readRequestBody } from "@pragma/runtime/http/read-body";
 import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/http/request-identity";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 
-/** Counters of the test service. */
+/** Counters that the test service updates and that tests read. */
 export interface TestServiceCounters {
   abortedRequests: number;
-  /** Chunks that were read from the service's endless response. */
+  /** The number of chunks that were read from the endless response. */
   pulledChunks: number;
 }
 
-/** Returns a service whose behavior is chosen by the last segment of the path. */
+/** Returns a service for tests. The last segment of the request's path selects how it responds. */
 export function createPathControlledTestService(observations: TestServiceCounters): ServiceFetch {
   const behaviors: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
     json: ({ method }) =>

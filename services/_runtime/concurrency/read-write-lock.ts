@@ -1,4 +1,4 @@
-/** Creates a lock for shared work, which runs concurrently, and exclusive work. Requests are granted in order. */
+/** Creates a lock for shared work, which runs concurrently, and for exclusive work. Callers get the lock in turn. */
 export function createReadWriteLock() {
   const running = new Set<Promise<void>>();
   let lastExclusive: Promise<unknown> = Promise.resolve();
@@ -13,7 +13,7 @@ export function createReadWriteLock() {
 
   return {
     shared: <T>(work: () => Promise<T>) => runAfter(lastExclusive, work).result,
-    /** Waits until all other work has ended; later work waits until this has ended. */
+    /** Runs `work` alone: waits until all earlier work has ended. Later work waits until `work` has ended. */
     exclusive<T>(work: () => Promise<T>): Promise<T> {
       const { result, ended } = runAfter(Promise.all(running), work);
       lastExclusive = ended;

@@ -1,4 +1,4 @@
-/** Settles like `promise`, but rejects with the signal's reason when the signal is aborted first. */
+/** Returns a promise that settles like `promise`. If the signal is aborted first, rejects with the signal's reason. */
 export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits; resolves early, without an error, when the signal is aborted. */
+/** Waits for a number of milliseconds. Resolves early, without an error, if the signal is aborted. */
 export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(milliseconds, undefined, signal ? { signal } : {});

@@ -2,10 +2,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "./semaphore.ts";
 import { createWorkerPool, OutOfMemoryError, transferWorkerOutput } from "./worker-pool.ts";
 
-/** Parses and validates a body of the given kind. */
+/** A function that parses and validates a body. `kind` selects the expected content. */
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
 
-/** A body for a thread to parse. Its bytes are transferred to the thread, and back with the result. */
+/** A request body for a thread to parse. The bytes are transferred to the thread and returned with the result. */
 export interface BodyParserTask<Kind> {
   bytes: Uint8Array<ArrayBuffer>;
   kind: Kind;
@@ -13,17 +13,18 @@ export interface BodyParserTask<Kind> {
 
 export type BodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/** From this size on, in bytes, bodies are parsed one at a time: one can take most of a thread's memory. */
+/** Bodies of this size (in bytes) or more are parsed one at a time, because each can need most of a thread's memory. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
 type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
-  /** Bodies up to this size are parsed in the calling thread, because a transfer would take longer. */
+  /** Bodies up to this size, in bytes, are parsed in the calling thread, because a transfer would take longer. */
   maxInlineBytes: number;
 };
 
 /**
- * Creates a parser that runs `parse` on large request bodies in worker threads, so that other requests do not wait. The
- * threads run `./name`, relative to the calling module, whose default export is `createBodyParserWorker(parse)`.
+ * Creates a parser that runs `parse` in worker threads for large request bodies, so that they do not block other
+ * requests. The threads run the module `./name`, relative to `moduleUrl`. The default export of this module must be
+ * `createBodyParserWorker(parse)`.
  */
 export function createThreadedBodyParser<Kind, Result extends object>(
   moduleUrl: string,
@@ -41,15 +42,15 @@ export function createThreadedBodyParser<Kind, Result extends object>(
       return await (task.bytes.byteLength < hugeBodyBytes ? run() : hugeBodySemaphore.run(run));
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
-      const detail = "The body takes too much memory to parse.";
+      const detail = "The server does not have enough memory to parse this body.";
       throw new ApiError("body_too_large", { detail, cause: error });
     }
   }
 
   return {
     /**
-     * Takes ownership of `bytes`; the result contains them again. The large bodies of one sender are parsed one after
-     * the other.
+     * Parses a body. The caller must no longer use `bytes` but the bytes in the result, because large bodies are
+     * transferred to a thread. The large bodies of one sender are parsed one after the other.
      *
      * @throws `ApiError` malformed_json, body_too_large.
      */
@@ -63,7 +64,10 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   };
 }
 
-/** Returns the function of a thread. Errors lose their class between threads: malformed JSON is sent as its detail. */
+/**
+ * Returns the function that a worker thread exports. Malformed JSON is returned as a text instead of thrown, because
+ * errors lose their class between threads.
+ */
 export function createBodyParserWorker<Kind, Result>(
   parse: ParseBody<Kind, Result>,
 ): (task: BodyParserTask<Kind>) => BodyParserResult<Result> {
@@ -78,7 +82,7 @@ export function createBodyParserWorker<Kind, Result>(
   return (task) => transferWorkerOutput(runParser(task), [task.bytes.buffer]);
 }
 
-/** Returns the bytes in a buffer that holds nothing else, because a transfer takes the whole buffer from its owner. */
+/** Returns the bytes in a buffer that contains nothing else, because only whole buffers can be transferred. */
 function toOwnedBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

@@ -1,27 +1,30 @@
 import { fileURLToPath } from "node:url";
 import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 
-/** Thrown for a task that exceeded its thread's heap: only that thread ended. */
+/** The error for a task that exceeded the heap of its thread. Only this thread has ended. */
 export class OutOfMemoryError extends Error {}
 
 interface WorkerPoolOptions {
   threads: number;
-  /** The heap of each thread, in megabytes. A single much larger allocation ends the process: limit inputs first. */
+  /**
+   * The maximum heap size of each thread, in megabytes. Limit the size of inputs, because a single allocation that is
+   * much larger than the heap ends the whole process.
+   */
   heapMegabytes: number;
-  /** Idle threads to keep: one by default, or none where tasks are rare and may wait until a thread has started. */
+  /** Minimum number of threads; 1 by default. With 0, tasks can wait for a thread to start, but none stays idle. */
   minThreads?: 0 | 1;
 }
 
-/** Worker threads for calculations that would block the event loop. */
+/** A pool of worker threads for CPU-intensive tasks, which would otherwise block the event loop. */
 export type WorkerPool<Input, Output> = ReturnType<typeof createWorkerPool<Input, Output>>;
 
-/** Starts threads that run the default export of `./name`, relative to the calling module. */
+/** Creates a pool of threads. They run the default export of the module `./name`, relative to `moduleUrl`. */
 export function createWorkerPool<Input, Output>(
   moduleUrl: string,
   name: string,
   { threads, heapMegabytes, minThreads = 1 }: WorkerPoolOptions,
 ) {
-  // A thread does not inherit the loader of its parent: one that runs from sources needs its own.
+  // A thread does not inherit its parent's module loader, so threads that run TypeScript sources need their own.
   const isSource = moduleUrl.endsWith(".ts");
   const pool = new Piscina<Input, Output>({
     filename: fileURLToPath(new URL(`${name}${isSource ? ".ts" : ".js"}`, moduleUrl)),
@@ -32,11 +35,12 @@ export function createWorkerPool<Input, Output>(
     concurrentTasksPerWorker: 1,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   });
-  // A thread that fails while idle is replaced. If it had a task, the promise of that task rejects.
+  // Prevents an uncaught error. The pool replaces failed threads, and the promise of a failed task rejects.
   pool.on("error", () => {});
   return {
     /**
-     * Buffers in `transfer` are moved to the thread instead of copied, and no longer usable in this one.
+     * Runs a task in a thread and returns its output. The buffers in `transfer` are moved instead of copied, so the
+     * calling thread can no longer use them.
      *
      * @throws `OutOfMemoryError`
      */
@@ -52,7 +56,7 @@ export function createWorkerPool<Input, Output>(
   };
 }
 
-/** Returns a thread's output in a form whose `transfer` buffers are moved instead of copied. Call it in the thread. */
+/** Marks buffers in a thread's output to be moved instead of copied. The thread must return the result. */
 export function transferWorkerOutput<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
   return move({ [transferableSymbol]: transfer, [valueSymbol]: output }) as Output;
 }

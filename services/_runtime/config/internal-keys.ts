@@ -8,26 +8,27 @@ import { z } from "zod";
 import type { EnvironmentVariables } from "./renamed-variables.ts";
 import { ConfigError, readConfigFromEnvironment, secretKeysFromEnv } from "./runtime-config.ts";
 
-/** A secret that one caller and one service share, and no other process has. */
+/** A secret that only one caller and one service know. The caller signs its requests to the service with this key. */
 export interface InternalKey {
   id: string;
   secret: string;
 }
 
-/** Returns the name of the variable that only the two processes have, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
+/** Returns the environment variable for the keys of a caller and a service, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
 export function buildInternalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {
   return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
 }
 
-/** The names of all variables that hold internal keys. */
+/** The names of all environment variables that contain internal keys. */
 export const internalKeysVariableNames = serviceNames.flatMap((service) =>
   allowedCallersOf(service).map((caller) => buildInternalKeysVariableName(caller, service)),
 );
 
 /**
- * Returns the keys between a caller and a service: the first signs, all are accepted, so that keys can be rotated.
+ * Returns the keys that a caller and a service share. The caller signs with the first key. The service accepts all of
+ * them, so that keys can be rotated.
  *
- * @throws `ConfigError` when they are missing or malformed.
+ * @throws `ConfigError` when the keys are missing or malformed.
  */
 export function readInternalKeys(
   environment: EnvironmentVariables,

@@ -17,9 +17,9 @@ const pemFile = z
   .optional();
 
 /**
- * The PEM files for TLS connections to PostgreSQL, NATS and Redis, whose URLs turn TLS on (`sslmode=verify-full`,
- * `tls://`, `rediss://`): the authorities to trust instead of the system's, and the client certificate and key of this
- * process for servers that request one.
+ * The PEM files for TLS connections to PostgreSQL, NATS and Redis: the certificate authorities to trust instead of the
+ * system's, and this process's client certificate and key for servers that request a client certificate. TLS is turned
+ * on in the URL of each server (`sslmode=verify-full`, `tls://`, `rediss://`).
  */
 export const serverTlsConfig = z.object({
   TLS_CA_FILE: pemFile,
@@ -27,20 +27,21 @@ export const serverTlsConfig = z.object({
   TLS_KEY_FILE: pemFile,
 });
 
-/** The TLS part of a configuration; every file is optional. */
+/** The TLS configuration. All files are optional. */
 export type ServerTlsConfig = Partial<z.output<typeof serverTlsConfig>>;
 
-/** Returns the contents of the PEM files as options of `node:tls`. */
+/** Returns the contents of the PEM files as options for `node:tls`. */
 export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTlsConfig) {
   return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }
 
 /**
- * Returns the TLS options for the `sslmode` of a PostgreSQL URL, as libpq defines it. Without it, or with `disable`,
- * there is no TLS. `require` encrypts, and checks the certificate if authorities are given; `verify-ca` always checks
- * the certificate; `verify-full` also checks its host name.
+ * Returns the TLS options for the `sslmode` of a PostgreSQL URL, with the meanings that libpq defines. Returns false,
+ * for no TLS, when `sslmode` is missing or `disable`. `require` encrypts, and checks the server's certificate only if
+ * certificate authorities are configured. `verify-ca` always checks the certificate. `verify-full` also checks the host
+ * name in the certificate.
  *
- * @throws `Error` for any other sslmode: one that only sometimes encrypts does not protect.
+ * @throws `Error` for `allow` and `prefer`, which can fall back to an unencrypted connection, and for unknown modes.
  */
 export function buildPostgresTlsOptions(url: string, tls: ServerTlsConfig): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url);

@@ -8,25 +8,25 @@ interface ClaimLoopOptions<Item> {
   name: string;
   log: Logger;
   /**
-   * Returns up to `limit` due items, each with a lease that is longer than its processing. The items of a process that
-   * crashes are due again when their leases expire.
+   * Claims and returns up to `limit` due items. Each claim is a lease, which lasts longer than the processing. If a
+   * process crashes, its items become due again when their leases expire.
    */
   claim(limit: number): Promise<Item[]>;
-  /** Processes one item and ends its lease. The signal is aborted when the loop closes. */
+  /** Processes one item and ends its lease. `signal` is aborted when the loop closes. */
   processItem(item: Item, signal: AbortSignal): Promise<void>;
-  /** The maximum number of items that are processed at a time. */
+  /** The maximum number of items that are processed at the same time. */
   concurrency: number;
-  /** How often the loop claims without a call of `poll`. */
+  /** The milliseconds between the loop's own claims, in addition to the claims after calls of `poll`. */
   pollMs: number;
 }
 
 /** A loop that claims due items from the database and processes them. */
 export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 
-/** How long the loop waits after a failed claim, and how long a failed item occupies its slot. */
+/** The milliseconds to pause after a failed claim or item, so that a lasting failure does not cause a busy loop. */
 const failurePauseMs = 500;
 
-/** Starts a loop that claims due items after `poll`, when a slot becomes free in a full loop, and every `pollMs`. */
+/** Starts a loop that claims due items every `pollMs`, after calls of `poll`, and when it has capacity again. */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, processItem, concurrency, pollMs } = options;
   const closing = new AbortController();
@@ -35,7 +35,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   let isPollRequested = false;
   let claiming: Promise<void> | undefined;
 
-  /** Claims as soon as a slot is free. */
+  /** Claims items now, or as soon as fewer than `concurrency` items are being processed. */
   function poll(): void {
     isPollRequested = true;
     if (!closing.signal.aborted && active.size < concurrency) claiming ??= claimWhileRequested();
@@ -43,7 +43,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
 
   async function claimWhileRequested(): Promise<void> {
     while (isPollRequested && !closing.signal.aborted && active.size < concurrency) {
-      // All polls of this event loop iteration share one claim.
+      // Waits, so that all calls of `poll` in this event loop iteration cause only one claim.
       await nextEventLoopIteration();
       isPollRequested = false;
       const limit = concurrency - active.size;
@@ -81,7 +81,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   return {
     poll,
     startItem,
-    /** Claims no more items; resolves when the active ones are processed. */
+    /** Stops claiming items. Resolves when the items that are being processed have finished. */
     async close(): Promise<void> {
       clearInterval(polling);
       closing.abort();

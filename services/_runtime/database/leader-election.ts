@@ -2,8 +2,9 @@ import postgres from "postgres";
 import { buildPostgresSessionOptions, computeAdvisoryLockKey, type PostgresConfig } from "./postgres.ts";
 
 /**
- * Elects one instance at a time as the leader of a role: it leads while its PostgreSQL session holds the role's
- * advisory lock. All locks of a service are held on one separate connection, so that they take none from the pool.
+ * Elects one instance at a time as the leader for a role. An instance is the leader while its PostgreSQL session holds
+ * the role's advisory lock. One connection outside the pool holds all locks of a service, so that the locks do not
+ * occupy connections that requests need.
  */
 export type LeaderElection = ReturnType<typeof createLeaderElection>;
 
@@ -16,24 +17,24 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
     }),
     max: 1,
     backoff: () => 0.1 + Math.random() * 0.2,
-    // Reconnecting would release the locks, so the session lasts as long as this process.
+    // Without a maximum lifetime, because reconnecting would release the locks.
     max_lifetime: null,
-    // PostgreSQL released the locks with the session.
+    // PostgreSQL releases all locks of a session when the session ends.
     onclose: () => heldRoles.clear(),
     onnotice: () => {},
   });
   const getLockKey = (role: string) => computeAdvisoryLockKey(schema, role);
   return {
-    /** Returns whether this instance is the leader, and becomes it if there is none. */
+    /** Makes this instance the leader if there is no leader. Returns whether this instance is the leader. */
     async tryBecomeLeader(role: string): Promise<boolean> {
       if (heldRoles.has(role)) return true;
       const [row] = await sql<{ leads: boolean }[]>`select pg_try_advisory_lock(${getLockKey(role)}::bigint) as leads`;
       if (row?.leads) heldRoles.add(role);
       return row?.leads ?? false;
     },
-    /** Returns whether this instance was the leader when it last heard from PostgreSQL. */
+    /** Returns whether this instance is the leader, as far as it knows without querying PostgreSQL. */
     isLeader: (role: string) => heldRoles.has(role),
-    /** Ends the session, so that other instances can lead. */
+    /** Ends the session, so that another instance can become the leader. */
     close: () => sql.end({ timeout: 2 }),
   };
 }

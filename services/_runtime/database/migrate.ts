@@ -9,17 +9,18 @@ import { computeAdvisoryLockKey, type Database } from "./postgres.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 
-/** How long to wait for a database that is still starting. */
+/** The maximum time, in milliseconds, to wait for the database and its migrations. */
 const maxWaitMs = 60_000;
 
 /**
- * Migrates a service's schema: the runtime's tables first, then those of the service's package. Without `canMigrate` it
- * waits until the `migrate` command has done so.
+ * Migrates a service's schema: first the tables of the runtime, then the tables of the service's package. Without
+ * `canMigrate`, waits until the `migrate` command has migrated the schema.
  *
- * Concurrent instances wait for each other with an advisory lock. Each migration runs once, in its own transaction. A
- * schema that is ahead of this version stays unchanged: during a rolling update both versions run on it.
+ * Each migration runs once, in its own transaction. An advisory lock prevents two instances from migrating at the same
+ * time. A schema that is newer than this version is not changed, because both versions use it during a rolling
+ * update.
  *
- * @throws `Error` when an applied migration was edited, or the database is not ready within a minute.
+ * @throws `Error` when an applied migration was edited, or when the database is not ready within a minute.
  */
 export async function prepareDatabaseSchema(
   database: Database,
@@ -43,7 +44,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
   const lock = computeAdvisoryLockKey(database.schema, "migrate");
   const connection = await database.sql.reserve();
   try {
-    // A migration, and waiting for that of another instance, may take longer than the queries of requests.
+    // A migration, or waiting for another instance's migration, can take longer than the timeout of normal queries.
     await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${lock}::bigint)`;
     try {
@@ -95,7 +96,7 @@ async function findPendingMigrations({ sql, schema }: Database, known: Migration
   return known.filter(({ name }) => !checksums.has(name));
 }
 
-/** Returns the migrations of a package, named `<folder>/<file>`, in the order of their numbers. */
+/** Returns the migrations of a package, sorted by number. Their names are `<folder>/<file>`. */
 async function readMigrations(folder: string) {
   const files = (await readdir(join(folder, "migrations"))).filter((file) => file.endsWith(".sql")).sort();
   const owner = folder.split(/[\\/]/).at(-1);

@@ -5,7 +5,7 @@ import { findPackageFolder } from "../process/package-folder.ts";
 
 const services = join(findPackageFolder(import.meta.url), "..");
 
-/** Statements that would break instances of the previous version. */
+/** Patterns of SQL statements that would break instances of the previous version. */
 const contractingStatements = [
   /\bdrop\s+(?:table|column|schema|view)\b/i,
   /\brename\s+(?:to|column)\b/i,

@@ -5,22 +5,22 @@ import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import { buildPostgresTlsOptions, type ServerTlsConfig } from "../config/server-tls.ts";
 import type { Logger } from "../observability/logger.ts";
 
-// Queries return bigints as numbers, because amounts and counts are safe integers.
+// Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
 type PostgresTypes = { bigint: number; date: Date };
 
-/** A postgres.js client with the types of this product. */
+/** A postgres.js client that converts bigints to numbers and timestamps to `Date`. */
 export type SqlClient = postgres.Sql<PostgresTypes>;
 export type SqlTransaction = postgres.TransactionSql<PostgresTypes>;
-/** A fragment of a query. */
+/** A fragment that is inserted into a query. */
 export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** A connection pool for the schema of a service. Unqualified names in queries refer to that schema. */
 export interface Database {
   sql: SqlClient;
   schema: string;
-  /** Runs `work` in a transaction; events published in it are sent once it has committed. */
+  /** Runs `work` in a transaction. The events that it publishes are sent after the transaction has committed. */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
-  /** Called after each commit of a transaction that published events; set by the relay. */
+  /** Called after the commit of every transaction that published events. The outbox relay sets this callback. */
   onEventsPublished: () => void;
   close(): Promise<void>;
 }
@@ -28,7 +28,10 @@ export interface Database {
 type AfterCommitCallback = (database: Database) => void;
 const afterCommitCallbacks = new WeakMap<SqlTransaction, Set<AfterCommitCallback>>();
 
-/** Calls `callback`, which must not throw, after the transaction has committed: once, even if registered repeatedly. */
+/**
+ * Calls `callback` after the transaction has committed. Registering the same callback several times has no further
+ * effect. It must not throw.
+ */
 export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback): void {
   afterCommitCallbacks.set(tx, (afterCommitCallbacks.get(tx) ?? new Set()).add(callback));
 }
@@ -39,8 +42,8 @@ const millisecondsPerSecond = 1000;
 export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerTlsConfig;
 
 /**
- * Returns the options of every session: a connect timeout of 5 seconds, and keep-alives with which PostgreSQL detects a
- * vanished process within half a minute and releases its locks.
+ * Returns the options of every session: TLS, a connect timeout of 5 seconds, and TCP keep-alives. With keep-alives,
+ * PostgreSQL detects within 30 seconds that a process has vanished, and releases its locks.
  */
 export function buildPostgresSessionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
@@ -57,23 +60,23 @@ export function createDatabasePool(
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
     ...buildPostgresSessionOptions(config, {
-      // Unique to this process, so that its connections can be identified.
+      // The random part identifies the connections of this process in `pg_stat_activity`.
       application_name: `${schema} ${randomBytes(4).toString("hex")}`,
       search_path: schema,
       statement_timeout: 30 * millisecondsPerSecond,
       idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
     }),
     max: config.DATABASE_POOL,
-    // Reconnects quickly and often: while the server is unavailable, queries fail fast and their callers retry.
+    // Reconnects after 20 to 50 ms, so that queries fail quickly while the server is unavailable and callers can retry.
     backoff: () => 0.02 + Math.random() * 0.03,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     keep_alive: 10,
-    // Columns are snake_case in PostgreSQL and camelCase in the code, in selected and in inserted rows.
+    // Column names are snake_case in PostgreSQL and camelCase in the code, both in selected and in inserted rows.
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
-      // Strings are passed unchanged, because a Date would lose microseconds and cannot be infinite.
+      // Strings are passed unchanged, because a Date cannot represent microseconds or `infinity`.
       date: { to: 1184, from: [1082, 1114, 1184], serialize: serializeDate, parse: (text: string) => new Date(text) },
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, "PostgreSQL notice"),
@@ -96,10 +99,10 @@ function serializeDate(date: Date | string): string {
   return date instanceof Date ? date.toISOString() : date;
 }
 
-/** Caches the column names of properties, which are few but needed for each row. */
+/** Caches the column name of each property name, because the same few names are converted for every row. */
 const columnNameCache = new LRUCache<string, string>({ max: 1_000, memoMethod: (name) => postgres.fromCamel(name) });
 
-/** Returns rows as one parameter for `jsonb_to_recordset`, with column names instead of property names. */
+/** Returns rows as one query parameter for `jsonb_to_recordset`. Converts property names to column names. */
 export function toRecordsetParameter(sql: SqlClient | SqlTransaction, rows: readonly object[]) {
   return sql.json(
     rows.map((row) => {
@@ -110,12 +113,12 @@ export function toRecordsetParameter(sql: SqlClient | SqlTransaction, rows: read
   );
 }
 
-/** Returns the key of an advisory lock: the same in every instance for the same schema and name. */
+/** Returns the key of an advisory lock. All instances compute the same key for the same schema and name. */
 export function computeAdvisoryLockKey(schema: string, name: string): string {
   return createHash("sha256").update(`${schema} ${name}`).digest().readBigInt64BE().toString();
 }
 
-/** Waits for the lock with this name in a service's schema, and holds it until the transaction ends. */
+/** Acquires the advisory lock with this name in a service's schema. The lock is released when the transaction ends. */
 export async function acquireTransactionLock(tx: SqlTransaction, { schema }: Database, name: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(${computeAdvisoryLockKey(schema, name)}::bigint)`;
 }

@@ -2,12 +2,12 @@ import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
 import { serverTlsConfig, toTlsOptions } from "../config/server-tls.ts";
 
-/** The configuration of a connection to Redis. A `rediss://` URL turns TLS on. */
+/** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
 export const redisConfig = serverTlsConfig.extend({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
 });
 
-/** The TLS files are optional. */
+/** The configuration of a connection to Redis. The TLS files are optional. */
 export type RedisConfig = Partial<z.output<typeof redisConfig>> & { REDIS_URL: string };
 
 /** Returns a Redis client that connects immediately and reconnects after every disconnect. */

@@ -12,42 +12,42 @@ import { getRequestHeader, type RequestIdentity, type ServiceHonoContext } from 
 import { toRequestIssues } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
-/** When a route that is still served was deprecated and when it may be removed. */
+/** The dates on which a route is deprecated and may be removed. Until it is removed, the route is still served. */
 export interface RouteDeprecation {
-  /** The day since which new clients should not use it: YYYY-MM-DD. */
+  /** The day since which clients should no longer use the route: YYYY-MM-DD. */
   deprecated: string;
-  /** The day from which it may be removed, at least a year later: YYYY-MM-DD. */
+  /** The first day on which the route may be removed, at least a year after `deprecated`: YYYY-MM-DD. */
   sunset: string;
-  /** The path of the route that replaces it. */
+  /** The path of the route that replaces the deprecated route. */
   successor?: string;
 }
 
-/** The users of an operation: partners and POS apps (the public document), operators, or other services. */
+/** The users of an operation: `public` for partners and POS apps, `operator`, or `internal` for other services. */
 export type RouteAudience = "public" | "operator" | "internal";
 
-/** The scope that a principal needs; internal scopes are never granted to consumers. */
+/** The scope that a principal needs for a route. Consumers of the API never receive internal scopes. */
 export type RouteScope = ApiScope | InternalScope;
 
 type ObjectSchema = z.ZodObject | undefined;
 type SchemaOutput<Schema extends ObjectSchema> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;
 
-/** How a route parses its body: `schema` is for the documentation, `parse` does the work. */
+/** The parser of a route's request body. `schema` is only for the documentation; `parse` parses and validates. */
 export interface RequestBodyParser<Value, Services> {
   schema: z.ZodType;
   example?: unknown;
-  /** The maximum size in bytes, after inflating; 1 MB by default. */
+  /** The maximum size of the body after decompression, in bytes. */
   maxBytes?: number;
   /** Whether the body may be missing. */
   isOptional?: boolean;
-  /** `senderId` is the location of the API key, or the key itself when it has no location. */
+  /** Parses a body. `senderId` is the id of the API key's location, or of the key if it has no location. */
   parse(bytes: Uint8Array, services: Services, senderId: string): Promise<{ value: Value } | RequestBodyIssues>;
 }
 
 const mebibyte = 1024 * 1024;
-/** The limits of bodies that `jsonBodyParser` parses: twice as many values as a megabyte of real bodies has. */
+/** The limits of bodies that `jsonBodyParser` parses: twice as many values as typical bodies of 1 MB contain. */
 const defaultJsonLimits: JsonLimits = { values: 100_000, containers: 50_000 };
 
-/** Returns the parser of a JSON body that a schema validates. The body may be missing where the schema is optional. */
+/** Returns a parser that validates a JSON body with a schema. If the schema is optional, the body may be missing. */
 export function jsonBodyParser<Schema extends z.ZodType>(
   schema: Schema,
   { example }: { example?: unknown } = {},
@@ -70,8 +70,8 @@ export function jsonBodyParser<Schema extends z.ZodType>(
 }
 
 /**
- * The input of a route's handler. It is a class because V8 creates a hidden class for every object literal with
- * getters, which would move all data of each request into the old generation of the heap.
+ * The input of a route's handler. It is a class because V8 creates a new hidden class for every object literal with
+ * getters, and would move the data of every request into the old generation of the heap.
  */
 export class RouteHandlerInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   readonly params: SchemaOutput<Params>;
@@ -105,17 +105,17 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
     return (name) => getRequestHeader(this.#honoContext, name);
   }
 
-  /** The scheme and host that the client used, for absolute links. */
+  /** The scheme and host of the client's request, such as `https://api.example`. Used in absolute links. */
   get origin(): string {
     return this.#identity.origin;
   }
 
-  /** The URL with the path and query that the client sent. */
+  /** The URL of the request, with the path and query that the client sent. */
   get url(): URL {
     return new URL(this.#honoContext.req.raw.url);
   }
 
-  /** Aborted when the client disconnects. */
+  /** A signal that is aborted when the client disconnects. */
   get signal(): AbortSignal {
     return this.#honoContext.req.raw.signal;
   }
@@ -123,16 +123,16 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
 
 interface ResponseDocumentation {
   description: string;
-  /** Undefined for responses without a body. */
+  /** The schema of the response body, or undefined for a response without a body. */
   schema?: z.ZodType;
   example?: unknown;
   contentType?: string;
 }
 
-/** One operation of the API with its documentation and its handler. */
+/** An operation of the API, with its documentation and its handler. */
 export interface RouteDefinition<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   method: "get" | "post" | "put" | "patch" | "delete";
-  /** In OpenAPI's form with the documented trailing slash; the route is served with and without it. */
+  /** The path in OpenAPI syntax, with a trailing slash. The route is served with and without the slash. */
   path: `/${string}`;
   operationId: string;
   tag: string;
@@ -140,27 +140,27 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   scope: RouteScope;
   summary: string;
   description: string;
-  /** Set once the route is deprecated: responses and documentation then show it. */
+  /** Set if the route is deprecated. The deprecation is in response headers and in the documentation. */
   deprecation?: RouteDeprecation;
   request?: {
     params?: Params;
     query?: Query;
     body?: RequestBodyParser<Body, Services>;
-    /** For the documentation only: a handler reads headers with `header`. */
+    /** Only for the documentation. Handlers read headers with `header`, without validation. */
     headers?: z.ZodObject;
   };
   responses: Record<number, ResponseDocumentation>;
   /**
-   * Whether a POST is idempotent by itself and may use several transactions. Otherwise it uses at most one, which
-   * commits together with the stored response to its Idempotency-Key.
+   * Whether a POST handler can safely run twice for the same request. It may then use several transactions. Other POST
+   * handlers may use only one, because the response to an Idempotency-Key is stored in the same transaction.
    */
   isIdempotent?: boolean;
-  /** The errors of this operation besides those of every operation. */
+  /** The errors of this operation, in addition to the errors that every operation can return. */
   errors: ErrorCode[];
   handle(input: RouteHandlerInput<Params, Query, Body, Services>): Promise<RouteHandlerResponse>;
 }
 
-/** An operation as it is documented; its scope is null when it needs no API key. */
+/** The documentation of an operation. `scope` is null when the operation needs no API key. */
 export type OperationDefinition = Omit<
   RouteDefinition<ObjectSchema, ObjectSchema, unknown, never>,
   "handle" | "scope"
@@ -168,10 +168,10 @@ export type OperationDefinition = Omit<
   scope: RouteScope | null;
 };
 
-/** A route of a service, with any input. */
+/** A route of a service. The types of its input are erased, so that different routes fit into one list. */
 export type ServiceRoute<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
 
-/** Returns the `defineRoute` of one service, whose handlers receive its `Services`. */
+/** Returns the function `defineRoute` for a service. The handlers of its routes receive the service's `Services`. */
 export function createRouteDefiner<Services extends { db: Database }>() {
   return function defineRoute<
     Params extends ObjectSchema = undefined,

@@ -6,11 +6,11 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
-  /** The fields of the request's log line, to which the error code is added. */
+  /** The fields of the request's log line. The error code is added to them. */
   logFields?: Record<string, unknown>;
 }
 
-/** Returns the problem details of an error. Server errors are logged; their cause stays private. */
+/** Returns the response to an error, as problem details. Logs server errors, because clients never see their cause. */
 export function createErrorResponse(
   error: unknown,
   { requestId, log, logFields = {} }: ErrorResponseOptions,
@@ -25,12 +25,12 @@ export function createErrorResponse(
   };
 }
 
-/** Returns the error of the error catalog that represents any thrown value. */
+/** Converts any thrown value to an error of the error catalog. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isTransient(error)) {
     return new ApiError("service_unavailable", {
-      detail: "A dependency is unavailable. Retry shortly; retry a POST with the same Idempotency-Key.",
+      detail: "A dependency is unavailable. Retry shortly. If you retry a POST, send the same Idempotency-Key.",
       cause: error,
     });
   }

@@ -7,10 +7,10 @@ import { startHttpServer } from "./http-server.ts";
 import { createRequestBodyStream } from "./read-body.ts";
 
 describe("an HTTP server", () => {
-  it("reports that its port is taken", async () => {
+  it("reports that its port is in use", async () => {
     const first = await startHttpServer(() => new Response("here"), { port: 0 });
     await expect(startHttpServer(() => new Response(), { port: first.port })).rejects.toThrow(
-      `Port ${first.port} is taken`,
+      `Port ${first.port} is in use`,
     );
     await first.stop();
   });
@@ -62,7 +62,7 @@ describe("an HTTP server", () => {
     await sendRequest(1_000_000);
     await sleep(50);
     expect(await sendRequest(1_000_000)).toBe(true);
-    // Long enough for late effects of the first request.
+    // Waits, because a bug in the handling of the first request could close the connection later.
     await sleep(600);
     expect(await sendRequest(1)).toBe(true);
     agent.destroy();

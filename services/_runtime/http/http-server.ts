@@ -7,18 +7,18 @@ import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** The timeouts and sizes of every server of this product. */
+/** The timeouts (in milliseconds) and the maximum header size (in bytes) of all HTTP servers of this product. */
 const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,
-  /** The headers that the gateway accepts and adds fit into half of it. */
+  /** At least twice the size of the headers that the gateway accepts plus the headers that it adds. */
   maxHeaderSize: 64 * 1024,
 } satisfies ServerOptions;
 
-/** How long running requests may take to finish when the server stops. */
+/** The maximum time, in milliseconds, that a stopping server waits for requests in progress. */
 const drainTimeoutMs = 20_000;
-/** How often a stopping server closes connections that have become idle. */
+/** The milliseconds between the checks for idle connections while the server stops. */
 const closeIdleIntervalMs = 50;
 
 type FetchHandler = (
@@ -26,7 +26,7 @@ type FetchHandler = (
   bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
 ) => Response | Promise<Response>;
 
-/** Returns the response to a request with an invalid URL or host, which no app receives, or one whose app threw. */
+/** Returns the error response to a request whose URL or host is invalid, or whose handler threw an error. */
 function createUnreadableRequestResponse(error: unknown): Response {
   const requestId = crypto.randomUUID();
   const isUnreadable = error instanceof RequestError;
@@ -41,36 +41,36 @@ function createUnreadableRequestResponse(error: unknown): Response {
   });
 }
 
-/** The maximum number of unanswered requests on a connection; one more closes the connection. */
+/** The maximum number of unanswered requests on a connection. If a client sends more, the connection is closed. */
 const maxPipelinedRequests = 8;
 
 /**
- * The state of one connection, kept in one object as long as the connection lives. A map of responses would move them
- * into the old generation of the heap.
+ * The state of one connection. One object per connection is reused for all its requests, because a map of responses
+ * would move the responses into the old generation of the heap.
  */
 interface ConnectionState {
-  /** True until the first request: node does not count such a connection as idle. */
+  /** True until the first request. Node does not treat a connection without a request as idle. */
   hasNoRequestYet: boolean;
-  /** The response that was started last, until it is closed. */
+  /** The response to the latest request, or undefined after that response has closed. */
   latestResponse: ServerResponse | undefined;
   pendingResponses: number;
 }
 
 interface ListenOptions {
-  /** 0 for any free port. */
+  /** The port to listen on, or 0 for any free port. */
   port: number;
   /** Called before the server listens. */
   configure?(server: Server): void;
 }
 
 /**
- * Serves a Hono app on a port. The requests of one connection are handled one after the other.
+ * Starts an HTTP server for a Hono app. The requests of one connection are handled one after the other.
  *
- * @throws `Error` when the port is taken.
+ * @throws `Error` when the port is already in use.
  */
 export async function startHttpServer(fetch: FetchHandler, { port, configure }: ListenOptions) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-    // Node itself reads the rest of a body whose response was sent early, within requestTimeout.
+    // If a response is sent before the whole body has arrived, Node reads the rest itself, within `requestTimeout`.
     autoCleanupIncoming: false,
     errorHandler: createUnreadableRequestResponse,
   });
@@ -80,7 +80,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { socket } = incoming;
     const connection = connections.get(socket);
-    // Node had already read this request when the connection was closed.
+    // A connection can close after Node has parsed a request and before this function is called.
     if (!connection || socket.destroyed) return;
     if (connection.pendingResponses >= maxPipelinedRequests) return void socket.destroy();
     if (isDraining) outgoing.shouldKeepAlive = false;
@@ -99,9 +99,9 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   };
 
   const server = createServer(serverOptions, onRequest);
-  // Without this, node silently drops the headers beyond `maxHeadersCount`.
+  // 0 removes the limit. With a limit, Node silently drops the headers that exceed it.
   server.maxHeadersCount = 0;
-  // Without this, node sends 100 Continue before the API key has been checked.
+  // Without this listener, Node sends 100 Continue before the API key has been checked.
   server.on("checkContinue", onRequest);
   server.on("connection", (socket: Socket) => {
     connections.set(socket, { hasNoRequestYet: true, latestResponse: undefined, pendingResponses: 0 });
@@ -109,7 +109,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   });
   configure?.(server);
 
-  /** From now on closes each connection after its next response. */
+  /** Closes each connection after its next response, from now on. */
   function drain(): void {
     isDraining = true;
     for (const { latestResponse } of connections.values()) {
@@ -125,16 +125,17 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   server.listen(port, "0.0.0.0");
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
-    throw isTaken ? new Error(`Port ${port} is taken: stop the process that uses it, or choose another port.`) : error;
+    throw isTaken ? new Error(`Port ${port} is in use. Stop the process that uses it, or choose another port.`) : error;
   });
   return {
     port: (server.address() as AddressInfo).port,
     drain,
-    /** Accepts no more connections, lets running requests finish, and closes idle connections. */
+    /** Stops accepting connections, waits for requests in progress, and closes idle connections. */
     async stop(): Promise<void> {
       drain();
       const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
-      // A connection that was busy when the server closed becomes idle later and would stay open.
+      // A connection can become idle after `server.close()` and would then stay open, so idle connections are checked
+      // repeatedly.
       const interval = setInterval(closeIdleConnections, closeIdleIntervalMs);
       const closed = new Promise((resolve) => server.close(resolve));
       closeIdleConnections();

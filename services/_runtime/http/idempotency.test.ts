@@ -9,7 +9,7 @@ import { createTestEnvironment, type TestEnvironment } from "../testing/test-env
 import { createTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { createIdempotencyTestService, type IdempotentRequestStep } from "../testing/things-service.ts";
 
-/** The step at which requests wait, for tests that need a request in progress, and until when. */
+/** The step at which requests wait, and the promise for which they wait. For tests that need a request in progress. */
 let pause: { atStep: IdempotentRequestStep; until: Promise<void> } | undefined;
 const thingsDefinition = createIdempotencyTestService(async (step) => {
   if (step === pause?.atStep) await pause.until;
@@ -32,7 +32,7 @@ function createThing(key: string, body: object, as = principal): Promise<Respons
   return service.request("POST", "/v1/things/", { principal: as, body, headers: { "idempotency-key": key } });
 }
 
-/** Makes requests wait at this step until the returned function is called. */
+/** Makes requests wait at a step. Returns a function that lets them continue. */
 function pauseRequestsAt(atStep: IdempotentRequestStep): () => void {
   let release = () => {};
   const until = new Promise<void>((resolve) => {
@@ -204,7 +204,7 @@ describe("a POST with an Idempotency-Key", () => {
     const send = () => Promise.all(names.map((name) => createThing(name, { name, size: 40_000 }, limited)));
     expect(new Set((await send()).map(({ status }) => status))).toEqual(new Set([201]));
     const repeated = (await send()).map(({ status }) => status);
-    // 200,000 bytes a day.
+    // The quota of 200,000 bytes per day allows four responses of 40,000 bytes.
     expect(repeated.filter((status) => status === 201)).toHaveLength(4);
     expect(repeated.filter((status) => status === 204)).toHaveLength(4);
     for (const name of names) expect(await countThings(name)).toBe(1);

@@ -8,19 +8,19 @@ import type { Encryption } from "../security/encryption.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
 /**
- * Handles a request with an Idempotency-Key once, and returns the stored response when it is repeated.
+ * Handles a request with an Idempotency-Key only once. A repeated request gets the stored response for 24 hours.
  *
- * It reserves the key, handles the request, and stores the response in the transaction of the effect: either both are
- * committed or neither. The same key within 24 hours gets the stored response without any effect. The body of a large
- * response, or one beyond the daily bytes, is not stored: the repeated request then gets 204 with the other headers.
+ * First reserves the key, then handles the request. The transaction of the request's changes also stores the response,
+ * so that either both are committed or neither is. The response body is not stored if it is too large or exceeds the
+ * daily quota of bytes. A repeated request then gets status 204, with the other headers of the response.
  *
- * A committed key is in one of these states:
- * - `answered_at` is null: reserved. Other requests with the key are rejected. Once its process is gone, or
- *   `reserved_at` is older than the lease, the next request takes the key over; the first then cannot commit.
- * - `answered_at` is set: the effect and its response are stored.
+ * Each row of `idempotency_keys` has one of two states:
+ * - `answered_at` is null: the key is reserved, and other requests with this key are rejected. If the
+ *   first process has ended or the lease has expired, the next request reserves the key, and the first cannot commit.
+ * - `answered_at` is set: the changes are committed and the response is stored.
  *
- * @throws `ApiError` quota_exceeded when the location has used its keys of today; idempotency_key_reused when the key
- * was used with a different request; idempotency_key_in_use while the first request is in progress.
+ * @throws `ApiError` quota_exceeded when the location has no keys left for today (UTC); idempotency_key_reused when the
+ * key was used with a different request; idempotency_key_in_use while the first request is in progress.
  */
 export type IdempotencyHandler = (
   request: IdempotentRequest,
@@ -28,26 +28,26 @@ export type IdempotencyHandler = (
 ) => Promise<RouteHandlerResponse>;
 
 /**
- * Handles a request. It may use one transaction of `database`, which commits together with the response. The response
- * must therefore be complete, without further waiting, once the work of that transaction is done.
+ * Handles a request. It may use one transaction of `database`. The response is stored before this transaction commits,
+ * so the function must return the response without waiting for anything else after the work of the transaction.
  */
 type TransactionalHandler = (database: Database) => Promise<RouteHandlerResponse>;
 
 interface IdempotentRequest {
   key: string;
   principal: Principal;
-  /** The method and URL. */
+  /** The method and the path with the query of the request. */
   operation: string;
   body: Uint8Array;
 }
 
-/** How long a response is stored. */
+/** The PostgreSQL interval for which a response is stored. */
 const responseRetention = "24 hours";
 
-/** How long a reservation is valid: longer than any request takes. */
+/** The seconds for which a reservation is valid: longer than the longest request. */
 const leaseSeconds = 60;
 
-/** An Idempotency-Key that this request has reserved. */
+/** The reservation of an Idempotency-Key by a request. */
 interface KeyReservation {
   owner: string;
   key: string;
@@ -61,10 +61,10 @@ export function createIdempotencyHandler(
 ): IdempotencyHandler {
   const { sql } = database;
   const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
-  /** Counts the responses that are stored with their body. */
+  /** The daily quota of bytes in stored response bodies. */
   const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" };
 
-  /** Returns undefined when the key is already completed or reserved. */
+  /** Reserves a key. Returns undefined if another request has reserved it or its response is already stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
     const [row] = await sql<{ reservation: string }[]>`
       insert into idempotency_keys as held (owner, key, fingerprint, answered_at, reservation, holder, reserved_at)
@@ -83,7 +83,7 @@ export function createIdempotencyHandler(
     return row && { owner, key, reservation: row.reservation };
   }
 
-  /** Stores the response, unless another request has taken the key over. */
+  /** Stores the response. @throws `ApiError` idempotency_key_in_use if another request has since reserved the key. */
   async function completeReservation(
     tx: SqlTransaction,
     { owner, key, reservation }: KeyReservation,
@@ -114,7 +114,7 @@ export function createIdempotencyHandler(
     );
   }
 
-  /** Deletes the reservation of a failed request. Retries until the lease expires while the database is unavailable. */
+  /** Deletes the reservation of a failed request. If the database is unavailable, retries until the lease expires. */
   async function releaseReservation(heldReservation: KeyReservation, attemptsLeft = leaseSeconds): Promise<void> {
     const { owner, key, reservation } = heldReservation;
     try {
@@ -168,7 +168,7 @@ export function createIdempotencyHandler(
   };
 }
 
-/** Returns what is stored of a response that is too large. */
+/** Returns the response to store if the body is not stored: status 204 and all headers except the content type. */
 function withoutBody({ headers: { "content-type": _, ...headers } }: RouteHandlerResponse): RouteHandlerResponse {
   return { status: 204, body: null, headers };
 }

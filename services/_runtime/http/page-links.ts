@@ -2,21 +2,21 @@ import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 
 interface PageLinkOptions {
   total: number;
-  /** Zero-based. */
+  /** The zero-based index of the page. */
   index: number;
   size: number;
-  /** The requested URL, whose filters the links keep. */
+  /** The URL of the request. All links contain the same filters. */
   url: URL;
-  /** The scheme and host that the client used. */
+  /** The scheme and host of the client's request. */
   origin: string;
   nextPageToken: string | null;
-  /** Whether the page ended early, so that only its token leads to the rest. */
+  /** Whether the page has fewer items than requested, because of its size in bytes. Its token returns the rest. */
   isPartial?: boolean;
-  /** Whether the page is the rest of one that ended early. */
+  /** Whether this response contains the rest of a page whose first part was sent before. */
   isContinuation?: boolean;
 }
 
-/** Returns the fields of a page besides `data`. */
+/** Returns all fields of a page except `data`. */
 export function buildPaginationFields(options: PageLinkOptions): {
   meta: PageMeta;
   links: PageLinks;
@@ -43,7 +43,7 @@ export function buildPaginationFields(options: PageLinkOptions): {
   };
 }
 
-/** Returns the URL of another page, by its index or token. */
+/** Returns the URL of another page, which `value` identifies by its index or token. */
 function buildPageLink({ url, origin }: PageLinkOptions, name: "index" | "pageToken", value: string): string {
   const query = new URLSearchParams(url.search);
   query.delete(name === "index" ? "pageToken" : "index");

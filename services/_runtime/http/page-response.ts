@@ -8,35 +8,35 @@ import { buildPaginationFields } from "./page-links.ts";
 import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page-token.ts";
 import { jsonTextResponse, type RouteHandlerResponse } from "./route-response.ts";
 
-/** The configuration of services whose lists have large items. */
+/** The configuration of services that return lists of large items. */
 export const pageSizeConfig = {
-  /** The maximum bytes of items in a page; a larger page ends early. A single larger item is a page by itself. */
+  /** The maximum total size, in bytes, of the items in a response. A single larger item is still returned, alone. */
   PAGE_MAX_BYTES: integerEnvSchema(1_024).default(4 * 1024 * 1024),
 };
 
-/** A part of a list: after a position in its order, or from an offset. */
+/** The requested part of a sorted list: skip to the position `after`, skip `offset` items, and return up to `limit`. */
 export interface PageRange<Position = { at: string; id: string }> {
   after: Position | null;
   offset: number;
   limit: number;
 }
 
-/** The items of a page: fewer than its limit where the list ends, or where more would be too large. */
+/** The items of a page. There are fewer than `limit` if the list ends or if more items would exceed the size limit. */
 export interface PageResult<Position> {
-  /** The JSON of each item, as the database sent it. */
+  /** The JSON of each item, unchanged from the database. */
   items: (string | Uint8Array)[];
   /** The number of items in the whole list. */
   total: number;
-  /** The position of the last item; null when the list ends with it. */
+  /** The position of the last item on the page, or null if it is the last item of the list. */
   last: Position | null;
 }
 
 type PagePosition = Record<string, string | number>;
 
-/** The rest of a page token: the index of the page, and how many items are left of one that ended early. */
+/** The other fields of a page token: the page index and, after a partial page, the number of items that are left. */
 const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
 
-/** Limits the concurrent pages of large items for each API key, so that other keys can use the database. */
+/** Limits how many pages of large items each API key reads concurrently, so that other keys can use the database. */
 const largePageSemaphore = createKeyedSemaphore(4);
 
 type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
@@ -48,9 +48,9 @@ interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
 type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageResult<Position>>;
 
 /**
- * Returns the requested page of large items; an API key may read a few such pages at a time. Where `find` returns
- * fewer items than requested, the page ends early: its token leads to the rest of the page, with the same index, and
- * from there to the next page.
+ * Returns the requested page of a list of large items. If `find` returns fewer items than requested before the end of
+ * the list, the response is partial: its token returns the rest of the page, with the same index, and only then the
+ * next page. Each API key can read only a few such pages concurrently.
  *
  * @throws `ApiError` invalid_page_token.
  */
@@ -81,7 +81,7 @@ async function pageResponse<Schema extends z.ZodType<PagePosition>>(
   return jsonTextResponse(200, buildDataListJson(items, fields));
 }
 
-/** A row of a list in the order of `created_at`, a column with millisecond precision. */
+/** A row of a list that is sorted by `created_at`. The column has millisecond precision. */
 interface ListedRow {
   id: string;
   createdAt: Date | string;
@@ -93,12 +93,12 @@ interface NewestRowsQuery<Row> {
   columns: SqlFragment;
   table: SqlFragment;
   where: SqlFragment;
-  /** Returns the item of a row; by default the row itself. */
+  /** Converts a row to an item of the page. By default, the item is the row itself. */
   toItem?: (row: Row) => unknown;
 }
 
 /**
- * Returns the requested page of the rows of a table that match `where`, newest first, by created_at and id.
+ * Returns the requested page of the table rows that match `where`, sorted by `created_at` and `id`, newest first.
  *
  * @throws `ApiError` invalid_page_token.
  */
@@ -110,7 +110,7 @@ export async function createNewestRowsPageResponse<Row extends ListedRow>(
   return pageResponse(request, createdAtPositionSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
     const [rows, [counted]] = await Promise.all([
-      // One more row than the page holds shows whether there is another page.
+      // Reads one row more than the page needs, to find out whether there is another page.
       sql<Row[]>`
         select ${columns} from ${table} where ${where} and ${isAfter}
         order by created_at desc, id desc offset ${offset} limit ${limit + 1}`,

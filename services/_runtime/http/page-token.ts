@@ -1,16 +1,16 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { z } from "zod";
 
-/** The instants and days that are valid in page tokens: those that PostgreSQL can represent. */
+/** The instants and dates that are valid in page tokens. PostgreSQL cannot represent the year 0000. */
 export const pageTokenInstantSchema = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
 export const pageTokenDateSchema = z.iso.date().regex(/^(?!0000)/);
 
-/** Returns an opaque token for the page after a position in a list. */
+/** Returns an opaque token for the page that begins after a position in a list. */
 export function encodePageToken(position: Record<string, string | number>): string {
   return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
-/** Returns the position that a token encodes. @throws `ApiError` invalid_page_token for a token of another list. */
+/** Returns the position in a token. @throws `ApiError` invalid_page_token if the token does not match the schema. */
 export function decodePageToken<Schema extends z.ZodType>(token: string, positionSchema: Schema): z.output<Schema> {
   try {
     return positionSchema.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));

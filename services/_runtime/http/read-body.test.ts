@@ -10,7 +10,7 @@ const kibibyte = 1024;
 const mebibyte = 1024 * 1024;
 const reservations: RequestBodyMemoryReservation[] = [];
 
-/** Returns a reservation that is released after the test. */
+/** Returns a memory reservation that is released after the test. */
 function reserveMemory(sender: string): RequestBodyMemoryReservation {
   const reservation = new RequestBodyMemoryReservation(sender);
   reservations.push(reservation);
@@ -37,7 +37,7 @@ test("rejects an unknown content encoding without reading the body", async () =>
 });
 
 describe("a slow body", () => {
-  /** Returns a stream of these chunks, one every `everyMs` milliseconds. */
+  /** Returns a stream that sends one of the chunks every `everyMs` milliseconds. */
   function slowStream(chunks: Uint8Array[], everyMs: number, { ends = true } = {}): ReadableStream<Uint8Array> {
     const remaining = [...chunks];
     return new ReadableStream({

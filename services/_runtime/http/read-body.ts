@@ -4,19 +4,19 @@ import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 
-/** The minimum bytes, after inflating, that a body must bring in each window once it is no longer small. */
+/** The minimum number of bytes, after decompression, that must arrive of a larger body in each window. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
 export function setMinRequestBodyRate(rate: typeof minBodyRate): void {
   minBodyRate = rate;
 }
 
-/** Bodies up to this size may arrive at any rate, because they hold little memory. */
+/** Bodies up to this size, in bytes, may arrive at any rate, because they occupy little memory. */
 const rateExemptBytes = 64 * 1024;
 
 /**
- * Returns the whole body of a request, inflated if it is gzip. It stops reading at `maxBytes`, so that a small body
- * that inflates to a huge one is rejected early.
+ * Returns the whole body of a request. Decompresses gzip, but stops at `maxBytes`, so that a small compressed body
+ * cannot fill the memory.
  *
  * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (invalid or truncated gzip), overloaded,
  * request_timeout.
@@ -29,7 +29,7 @@ export async function readRequestBody(
   }: { memoryReservation: RequestBodyMemoryReservation; maxBytes?: number | undefined },
 ): Promise<Uint8Array> {
   if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);
-  // Checked before the stream is created: one that is never read would crash the process when it fails.
+  // Throws before the stream is created, because an error of a stream without a reader would crash the process.
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
   const raw = createRequestBodyStream(incoming);
@@ -50,8 +50,8 @@ export async function readRequestBody(
     if (error instanceof ApiError) throw error;
     throw new ApiError("malformed_body", {
       detail: String((error as NodeJS.ErrnoException).code).startsWith("Z_")
-        ? "The body is not valid gzip, or it was cut short."
-        : "The body was cut short.",
+        ? "The body is incomplete or is not valid gzip."
+        : "The body is incomplete.",
       cause: error,
     });
   } finally {
@@ -60,14 +60,14 @@ export async function readRequestBody(
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** Destroys a source that is too slow with `ApiError` request_timeout. Returns a function that stops the check. */
+/** Destroys a source that is too slow, with `ApiError` request_timeout. Returns a function that stops the check. */
 function destroyWhenSlow(source: Readable, getSize: () => number): () => void {
   const { bytes, windowSeconds } = minBodyRate;
   let sizeBefore = 0;
   const timer = setInterval(() => {
     const size = getSize();
     if (size > rateExemptBytes && size - sizeBefore < bytes) {
-      const rate = `${bytes} bytes, after inflating, in every ${windowSeconds} seconds`;
+      const rate = `at least ${bytes} bytes, after decompression, every ${windowSeconds} seconds`;
       const detail = `The body arrived too slowly: the server requires ${rate}. Send it again.`;
       source.destroy(new ApiError("request_timeout", { detail }));
     }
@@ -88,11 +88,11 @@ function isGzipEncoding(encoding: string | undefined): boolean {
 
 function createBodyTooLargeError(maxBytes: number): ApiError {
   return new ApiError("body_too_large", {
-    detail: `The body is larger than the maximum of ${maxBytes / 1024 / 1024} MB (after inflating).`,
+    detail: `The body is larger than the maximum of ${maxBytes / 1024 / 1024} MB after decompression.`,
   });
 }
 
-/** Whether the headers of a request announce a body. */
+/** Returns whether a request has a body, according to its method and headers. */
 export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
   if (method === "GET" || method === "HEAD") return false;
   const length = headers["content-length"];
@@ -100,9 +100,9 @@ export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns the body of a request as a stream that can be destroyed before its end. The rest is then read and discarded,
- * so that the client still gets its response. A truncated body fails the stream, so that it is never used as a whole
- * one.
+ * Returns the body of a request as a stream. If the stream is destroyed before its end, the rest of the body is read
+ * and discarded, so that the client still gets its response. If the body is truncated, the stream fails, so that a
+ * truncated body is never processed.
  */
 export function createRequestBodyStream(incoming: IncomingMessage): Readable {
   const body = new PassThrough();
@@ -112,7 +112,7 @@ export function createRequestBodyStream(incoming: IncomingMessage): Readable {
     incoming.unpipe(body);
     incoming.resume();
   });
-  // A reader gets the error from the stream; without a reader it does not matter.
+  // Prevents an uncaught error if nothing reads the stream. A reader still gets the error.
   body.on("error", () => {});
   return body;
 }

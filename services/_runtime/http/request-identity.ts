@@ -4,34 +4,34 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { getInternalScopes, type InternalCallerName } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
-/** The principal of a request to a service, with the data that only the gateway knows. */
+/** The principal of a request to a service, and data that the service receives from the gateway. */
 export interface RequestIdentity {
   readonly principal: Principal;
   readonly requestId: string;
-  /** The W3C trace context. */
+  /** The W3C trace context of the request. */
   readonly traceparent: string | undefined;
-  /** The scheme and host that the client used, e.g. `https://api.example`. */
+  /** The scheme and host of the client's request, such as `https://api.example`. */
   readonly origin: string;
   /**
-   * The fields of the gateway's log line. Set by a gateway in the same process: the service adds its fields here
-   * instead of logging the request itself.
+   * The fields of the gateway's log line, if the gateway runs in the same process. The service adds its own fields here
+   * and does not log the request itself.
    */
   readonly logFields?: Record<string, unknown>;
 }
 
 /** The bindings of a service's Hono app. */
 export interface ServiceBindings {
-  /** The node:http request and response, when the request came over HTTP. */
+  /** The node:http request and response, or undefined if the request was sent within the process. */
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
-  /** Set only by code of this process: by its gateway, or by the server that verified the signature. */
+  /** The trusted identity, which clients cannot set: from the gateway in this process or from a verified signature. */
   caller?: RequestIdentity;
 }
 
 /** The Hono context of a request to a service. */
 export type ServiceHonoContext = Context<{ Bindings: ServiceBindings }>;
 
-/** Returns a header of the request by its lower-case name. Requests within this process have no headers. */
+/** Returns a request header by its lower-case name. Requests that were sent within this process have no headers. */
 export function getRequestHeader({ env }: ServiceHonoContext, name: string): string | undefined {
   const value = env.incoming?.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
@@ -40,7 +40,7 @@ export function getRequestHeader({ env }: ServiceHonoContext, name: string): str
 /** The fetch function of a service's Hono app. */
 export type ServiceFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
 
-/** Returns the principal of requests that one service sends to another on its own behalf. */
+/** Returns the principal of a service's own requests to another service. */
 export function createInternalPrincipal(caller: InternalCallerName, service: ServiceName): Principal {
   return {
     keyId: "00000000-0000-0000-0000-000000000000",

@@ -5,8 +5,8 @@ import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonPartLimits, type JsonPartLimits } from "../json/json-limits.ts";
 
 /**
- * Returns the issues that a schema found in one part of a request: as many as a response lists. `basePath` is the
- * position of `input` within that part.
+ * Converts the issues that a schema found in one part of a request. Returns at most as many issues as a response lists.
+ * `basePath` is the path of `input` within that part.
  */
 export function toRequestIssues(
   part: RequestIssue["in"],
@@ -24,17 +24,17 @@ export function toRequestIssues(
   });
 }
 
-/** Collects the issues of a request that is validated in parts: keeps those that a response lists, and counts all. */
+/** Collects the issues of a request that is validated in parts. Stores only the first issues, and counts all. */
 export class IssueCollector implements RequestBodyIssues {
   readonly issues: RequestIssue[] = [];
   count = 0;
 
-  /** Adds the issues that a schema found in the value at `path` of a part of the request. */
+  /** Adds the issues that a schema found in `input`, which is at `path` in a part of the request. */
   addZodError(error: z.ZodError | undefined, input: unknown, path = "", part: RequestIssue["in"] = "body"): void {
     if (error) this.addIssues({ issues: toRequestIssues(part, error, input, path), count: error.issues.length });
   }
 
-  /** Returns the parsed part of the body at `path`; adds issues and returns undefined if it is invalid or too large. */
+  /** Parses the part of the body at `path`. If it is invalid or too large, adds issues and returns undefined. */
   parsePart<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
@@ -59,13 +59,13 @@ export class IssueCollector implements RequestBodyIssues {
     this.addIssues({ issues: [{ in: "body", ...issue }], count: 1 });
   }
 
-  /** Whether there are so many issues that responses no longer report their exact number. */
+  /** Whether there are more issues than are counted exactly. Validation can then stop. */
   get hasTooManyIssues(): boolean {
     return this.count > maxCountedIssues;
   }
 }
 
-/** Returns a schema that reads only the ids of a list of orders, as UUIDs: at most `max`, each id once. */
+/** Returns a schema that converts a list of at most `max` orders to their ids, as UUIDs. The ids must be unique. */
 export function orderIdListSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
@@ -77,28 +77,28 @@ export function orderIdListSchema<Field extends string>(idField: Field, max: num
   return boundedArray(ids, max, size).check(createUniqueItemsCheck("order", idField));
 }
 
-/** Returns the code of an issue; custom checks set it in `params.code`. */
+/** Returns the code of an issue. Custom checks provide the code in `params.code`. */
 function getIssueCode(issue: z.core.$ZodIssue): string {
   const named: unknown = issue.code === "custom" ? issue.params?.code : undefined;
   return typeof named === "string" ? named : issue.code;
 }
 
-/** Formats `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`, after `basePath`. */
+/** Returns a path such as `["orderList", 3, "guestsCount"]` as text, `orderList[3].guestsCount`, after `basePath`. */
 function formatIssuePath(path: readonly PropertyKey[], basePath: string): string {
   let text = basePath;
   for (const key of path) text += typeof key === "number" ? `[${key}]` : `${text && "."}${String(key)}`;
   return text;
 }
 
-/** Issues are counted up to this number; beyond it, a response reports that there are more. */
+/** The maximum number of issues that a response reports exactly. Above it, the response says "more than 10000". */
 const maxCountedIssues = 10_000;
 
-/** @throws `ApiError` invalid_request if there is any issue. */
+/** Throws an error if a request has issues. @throws `ApiError` invalid_request */
 export function throwIfInvalid(issues: RequestIssue[], count = issues.length): void {
   if (count > 0) throw createInvalidRequestError(issues, count);
 }
 
-/** Returns the error of an invalid request, with the first hundred issues and the number of all. */
+/** Returns the error for an invalid request, with the first issues and the total number of issues. */
 export function createInvalidRequestError(issues: RequestIssue[], count = issues.length): ApiError {
   const shown = issues.slice(0, maxReportedIssues);
   const countText = count > maxCountedIssues ? `more than ${maxCountedIssues}` : String(count);
@@ -109,7 +109,7 @@ export function createInvalidRequestError(issues: RequestIssue[], count = issues
   });
 }
 
-/** Returns the value at a path; undefined when there is none. */
+/** Returns the value at a path, or undefined if the path does not exist. */
 export function getValueAtPath(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
@@ -135,7 +135,7 @@ const formatNames: Record<string, string> = {
   date: "a date in ISO 8601",
 };
 
-/** Returns what is required of the value, in place of the default message of zod. Messages of a schema are kept. */
+/** Returns the message of an issue: the schema's own message, or our text instead of zod's default message. */
 function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.message !== defaultMessage({ ...issue, input } as z.core.$ZodRawIssue)) return issue.message;
   switch (issue.code) {
@@ -161,7 +161,7 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
   }
 }
 
-/** Returns a description of the received value: of short primitive values only, and never of a possible secret. */
+/** Returns a description of a short primitive value. Returns an empty string for other values and possible secrets. */
 function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string {
   if (/secret|key|token|password/i.test(String(path.at(-1)))) return "";
   if (typeof value === "number" || typeof value === "boolean" || value === null) return `; got ${value}`;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** The response of a route; its body is text, bytes, a stream, or nothing. */
+/** The response of a route. The body is text, bytes, a stream, or null for no body. */
 export interface RouteHandlerResponse {
   status: number;
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
@@ -11,12 +11,12 @@ type ResponseHeaders = Record<string, string>;
 
 const jsonType = "application/json; charset=utf-8";
 
-/** Returns a response with a value as JSON. */
+/** Returns a JSON response. Serializes `value`. */
 export function jsonResponse(status: number, value: unknown, headers: ResponseHeaders = {}): RouteHandlerResponse {
   return jsonTextResponse(status, JSON.stringify(value), headers);
 }
 
-/** Returns a response with JSON that is already text. */
+/** Returns a JSON response with a body that is already serialized. */
 export function jsonTextResponse(
   status: number,
   body: NonNullable<RouteHandlerResponse["body"]>,
@@ -31,7 +31,7 @@ interface EntityTagCondition {
   ifNoneMatch: string | undefined;
 }
 
-/** Returns a JSON response with an entity tag, or 304 when If-None-Match lists that tag. */
+/** Returns a JSON response with an entity tag, or a 304 response if If-None-Match contains this tag. */
 export function conditionalJsonResponse(
   body: NonNullable<RouteHandlerResponse["body"]>,
   tag: EntityTagCondition,
@@ -40,7 +40,7 @@ export function conditionalJsonResponse(
   return notModifiedResponse(tag) ?? jsonTextResponse(200, body, { ...headers, ...entityTagHeaders(tag) });
 }
 
-/** Does the same as `conditionalJsonResponse`, with an entity tag computed from the content. */
+/** Returns the same as `conditionalJsonResponse`, with an entity tag that is computed from the body. */
 export function conditionalJsonResponseByContent(
   body: string,
   { ifNoneMatch }: Pick<EntityTagCondition, "ifNoneMatch">,
@@ -48,7 +48,7 @@ export function conditionalJsonResponseByContent(
   return conditionalJsonResponse(body, { etag: computeEntityTag(body), ifNoneMatch });
 }
 
-/** Returns a 304 response when If-None-Match lists the entity tag; undefined otherwise. */
+/** Returns a 304 response if If-None-Match contains the entity tag, otherwise undefined. */
 export function notModifiedResponse(tag: EntityTagCondition): RouteHandlerResponse | undefined {
   const known = parseEntityTags(tag.ifNoneMatch);
   if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
@@ -65,19 +65,19 @@ export async function toFetchResponse(
   method: string,
 ): Promise<Response> {
   if (method !== "HEAD") return new Response(body as string | null, { status, headers });
-  // A stream that is not sent must be closed.
+  // Closes the stream, because nothing else would close a stream that is not sent.
   if (body instanceof ReadableStream) await body.cancel();
   return new Response(null, { status, headers });
 }
 
-/** Returns an entity tag that depends only on the content. */
+/** Returns the entity tag of a content. The same content always has the same tag. */
 export function computeEntityTag(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("base64url").slice(0, 22);
 }
 
 /**
- * Returns the entity tags of If-Match or If-None-Match without quotes; `*` stands for any. It removes the `W/` that
- * proxies add when they compress a response, because our tags identify the content in any encoding.
+ * Returns the entity tags in an If-Match or If-None-Match header, without quotes. `*` matches every tag. Removes the
+ * `W/` that proxies add when they compress a response, because our tags identify the content in any encoding.
  */
 export function parseEntityTags(header: string | undefined): string[] {
   if (header === undefined) return [];

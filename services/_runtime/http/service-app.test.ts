@@ -39,7 +39,7 @@ const countBytesRoute = defineRoute({
   responses: {},
   errors: [],
   async handle({ body }) {
-    // The target of a new WeakRef lives at least until the end of the current event loop iteration.
+    // Waits, because the target of a new WeakRef cannot be collected before the current event loop iteration has ended.
     await sleep(10);
     collectGarbage();
     return jsonResponse(200, { bytes: body, isHeld: lastBodyBytes?.deref() !== undefined });
@@ -80,7 +80,7 @@ afterAll(async () => {
 });
 
 it.each([undefined, "one"])("frees a body once it is parsed, with the Idempotency-Key %s", async (key) => {
-  // The body is compressed, so that the client in this process does not hold its bytes.
+  // The body is compressed, so that the client, which runs in this process, has no reference to the uncompressed bytes.
   const response = await service.request("POST", "/v1/things", {
     body: gzipSync("x".repeat(2_000_000)),
     headers: { "content-encoding": "gzip", ...(key && { "idempotency-key": key }) },

@@ -31,7 +31,7 @@ interface ServiceAppOptions<Services> {
   services: Services;
   handleOnce: IdempotencyHandler;
   unreadResponses: UnreadResponseLimiter;
-  /** Limits the concurrent requests of each location that change data; the others wait. */
+  /** Limits the concurrent write requests of each location. Further write requests wait. */
   writeSemaphore: KeyedSemaphore;
   log: Logger;
   metrics: Metrics;
@@ -41,7 +41,7 @@ interface ServiceAppOptions<Services> {
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {
   const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
   for (const route of options.routes) {
-    // Hono's form of `/v1/tills/{id}/` is `/v1/tills/:id`.
+    // Converts OpenAPI paths to Hono paths, such as `/v1/tills/{id}/` to `/v1/tills/:id`.
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
     app.on(route.method.toUpperCase(), path, (hono) => serveRequest(hono, route, options));
   }
@@ -49,12 +49,12 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
   return (request, bindings = {}) => app.fetch(request, bindings);
 }
 
-/** The part of a route that is needed to serve it. */
+/** A route of which only the path and the handler are required. */
 type ServableRoute<Services> = Pick<ServiceRoute<Services>, "path" | "handle"> & Partial<ServiceRoute<Services>>;
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Returns a route for requests that match none: 405 when the path has other methods, otherwise 404. */
+/** Returns a route for requests without a matching route. It responds 405 if other methods have the path, else 404. */
 function createUnmatchedRoute(app: Hono<{ Bindings: ServiceBindings }>, path: string): ServableRoute<unknown> {
   const served = methods.filter((method) => app.router.match(method, path)[0].length > 0);
   const allowed = served.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
@@ -124,7 +124,7 @@ interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
   context: RequestContext;
 }
 
-/** Reads the request and calls the route's handler; a POST with an Idempotency-Key is handled once. */
+/** Parses the request and calls the route's handler. Handles a POST with an Idempotency-Key only once. */
 async function handleRequest<Services>(
   hono: ServiceHonoContext,
   route: ServableRoute<Services>,
@@ -136,7 +136,7 @@ async function handleRequest<Services>(
   if (route.scope) requireScope(scopes, route.scope);
   const { method } = hono.req;
   const isSafe = method === "GET" || method === "HEAD";
-  // Checked before the handler, because a request that has had its effect must not be rejected.
+  // Checked before the handler is called, because a request must not be rejected after it has changed data.
   if (!isSafe) unreadResponses.requireCapacity(keyId);
   const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const senderId = getSenderId(principal);
@@ -145,13 +145,13 @@ async function handleRequest<Services>(
   try {
     const parser = route.request?.body;
     let bytes = parser && (await readJsonBytes(hono, parser.maxBytes, memoryReservation));
-    // Acquired before the body is parsed, because a parsed body takes many times the memory of its bytes.
+    // Acquired before the body is parsed, because a parsed body needs many times the memory of its bytes.
     if (!isSafe) releaseWrite = await writeSemaphore.acquire(senderId);
-    // Hashed before the body is parsed, because parsing may transfer the bytes to a thread.
+    // Hashed before the body is parsed, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
     const parsed = parseRouteInput(hono, route, { bytes, senderId, services });
-    // Frees the bytes while the request is handled, unless the parsed body refers to them.
+    // Allows garbage collection of the bytes while the request is handled.
     bytes = undefined;
     const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, hono);
     let response: RouteHandlerResponse;
@@ -171,7 +171,7 @@ async function handleRequest<Services>(
   }
 }
 
-/** Returns the bytes of a JSON body. */
+/** Returns the bytes of a JSON body. @throws `ApiError` unsupported_media_type for any other content type. */
 async function readJsonBytes(
   hono: ServiceHonoContext,
   maxBytes: number | undefined,
@@ -188,7 +188,7 @@ async function readJsonBytes(
   return incoming ? readRequestBody(incoming, { memoryReservation, maxBytes }) : new Uint8Array();
 }
 
-/** Validates every part of the request, so that all issues are reported at once. */
+/** Parses and validates all parts of the request. @throws `ApiError` invalid_request with the issues of all parts. */
 async function parseRouteInput<Services>(
   { req }: ServiceHonoContext,
   { request: schemas }: ServableRoute<Services>,
@@ -219,7 +219,7 @@ function parseQuery(url: URL): Record<string, string> {
   return query;
 }
 
-/** Returns the id under which a request's memory and connections are counted: of its location, or else of its key. */
+/** Returns the id for the limits per sender: the id of the API key's location, or of the key if it has no location. */
 function getSenderId({ location, keyId }: Principal): string {
   return location?.id ?? keyId;
 }

@@ -6,16 +6,16 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface UnreadResponseOwner {
   keyId: string;
-  /** False when the request has had its effect. */
+  /** Whether the response may be replaced with an error. False if the request has changed data. */
   canReject: boolean;
-  /** Undefined for requests of this process, which read the response at once. */
+  /** Undefined for requests from within this process, because they read the response immediately. */
   outgoing: ServerResponse | undefined;
 }
 
-/** Responses up to this size are sent at once and not counted. */
+/** Responses up to this size, in bytes, are sent immediately and are not counted. */
 const minTrackedBytes = 256 * 1024;
 
-/** Limits the large responses that are held in memory until their clients have read them. */
+/** Limits the total size of large responses that are in memory because clients have not yet read them. */
 export class UnreadResponseLimiter {
   readonly #held = new KeyedUsageCounter();
   readonly #max: Pick<CommonServiceConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">;
@@ -24,27 +24,27 @@ export class UnreadResponseLimiter {
     this.#max = max;
   }
 
-  /** The bytes that are currently held. */
+  /** The total size, in bytes, of the responses that clients have not yet read. */
   get heldBytes(): number {
     return this.#held.total;
   }
 
-  /** @throws `ApiError` rate_limited when the unread responses of an API key have reached its limit. */
+  /** Throws if the unread responses of an API key have reached the limit per key. @throws `ApiError` rate_limited */
   requireCapacity(keyId: string): void {
     if (this.#held.get(keyId) >= this.#max.UNREAD_REPLY_BYTES_PER_KEY)
       throw createTooManyUnreadError(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
   }
 
   /**
-   * Counts a large response until it is closed: the client has read it or disconnected.
+   * Counts a large response until the client has read it or disconnects.
    *
-   * @throws `ApiError` rate_limited or overloaded when it exceeds a limit and `canReject` is set.
+   * @throws `ApiError` rate_limited or overloaded if the response exceeds a limit and `canReject` is true.
    */
   trackResponse({ body }: RouteHandlerResponse, { keyId, canReject, outgoing }: UnreadResponseOwner): void {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;
     const bytes = Buffer.byteLength(body);
     const keyBytes = this.#held.get(keyId);
-    // A single response that is larger than a limit is still sent.
+    // A response that alone exceeds a limit is still sent if there are no other unread responses.
     if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_REPLY_BYTES_PER_KEY)
       throw createTooManyUnreadError(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
     if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_REPLY_BYTES)
@@ -57,7 +57,7 @@ export class UnreadResponseLimiter {
 
 function createTooManyUnreadError(maximum: number): ApiError {
   return new ApiError("rate_limited", {
-    detail: `This API key has reached its limit of ${maximum} bytes of unread responses. Read those first, or send fewer requests at once.`,
+    detail: `This API key has reached its limit of ${maximum} bytes of unread responses. Read them first, or send fewer requests at once.`,
     limit: { name: "unread_reply_bytes", maximum, unit: "bytes" },
     headers: { "retry-after": "2" },
   });
@@ -65,6 +65,6 @@ function createTooManyUnreadError(maximum: number): ApiError {
 
 function createOverloadedError(): ApiError {
   return new ApiError("overloaded", {
-    detail: "The server holds too many unread responses. Retry shortly.",
+    detail: "The server has too many unread responses in memory. Retry shortly.",
   });
 }

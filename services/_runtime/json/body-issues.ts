@@ -1,9 +1,9 @@
 import type { RequestIssue } from "@pragma/contracts/errors";
 
-/** The issues of an invalid body. */
+/** The validation issues found in a request body. */
 export interface RequestBodyIssues {
-  /** The first issues. */
+  /** The first issues; `count` can be higher. */
   issues: RequestIssue[];
-  /** The number of all issues. */
+  /** The total number of issues. */
   count: number;
 }

@@ -1,24 +1,25 @@
-// Stored JSON text is sent without being parsed. Only the functions of this file join such texts.
+// Stored JSON text is sent without being parsed, because parsing takes time. This file contains all functions that
+// combine such texts.
 
-/** Returns the JSON of an object with the members of all `objects`, in their order. No name may occur twice. */
+/** Returns the JSON of an object with the members of all `objects`, in the same sequence. Names must be unique. */
 export function mergeJsonObjects(...objects: string[]): string {
   const members = objects.map((object) => object.slice(1, -1)).filter((text) => text !== "");
   return `{${members.join(",")}}`;
 }
 
-/** Returns the JSON of an object with one member, whose value is JSON text. */
+/** Returns the JSON of an object with one member. `value` is the JSON of the member's value. */
 export function wrapInJsonObject(name: string, value: string): string {
   return `{${JSON.stringify(name)}:${value}}`;
 }
 
-/** Returns the JSON of an array of these JSON texts. */
+/** Returns the JSON of an array. Each item is the JSON of one element. */
 export function joinJsonArray(items: string[]): string {
   return `[${items.join(",")}]`;
 }
 
 const comma = Buffer.from(",");
 
-/** Returns the JSON of an object whose member `data` is the array of `items`, followed by `otherMembers`. */
+/** Returns the JSON of an object with the member `data`, an array of `items`, and then the other members. */
 export function buildDataListJson(items: (string | Uint8Array)[], otherMembers: object): Buffer {
   const parts: Uint8Array[] = [Buffer.from('{"data":[')];
   for (const [index, item] of items.entries()) {

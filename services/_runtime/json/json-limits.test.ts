@@ -6,7 +6,7 @@ const unlimited = 10_000_000;
 
 describe("checkJsonLimits", () => {
   const limits = { values: unlimited, containers: unlimited };
-  /** Returns the JSON of an object with `count` different member names, each written by `write`. */
+  /** Returns the JSON of an object with `count` different member names. `write` returns the JSON of each member. */
   const objectWithNames = (count: number, write: (name: string) => string) =>
     Buffer.from(`{${Array.from({ length: count }, (_, index) => write(`n${index}`)).join(",")}}`);
 
@@ -35,7 +35,7 @@ describe("checkJsonLimits", () => {
   ])("counts %s", (_, body) => {
     expect(checkJsonLimits(bytesOf(body), { values: 3, containers: unlimited })).toBeUndefined();
     expect(checkJsonLimits(bytesOf(body), { values: 2, containers: unlimited })?.issues).toEqual([
-      { in: "body", path: "", code: "too_big", message: "Must have at most 2 values in all" },
+      { in: "body", path: "", code: "too_big", message: "Must have at most 2 values in total" },
     ]);
   });
 

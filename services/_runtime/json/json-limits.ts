@@ -1,15 +1,15 @@
 import { randomInt } from "node:crypto";
 import type { RequestBodyIssues } from "./body-issues.ts";
 
-/** The maximum size of a JSON body: parsing and validation take memory for every value, known or not. */
+/** The limits of a JSON body. Parsing and validation allocate memory for every value, even in unknown fields. */
 export interface JsonLimits {
-  /** Members of objects and items of arrays, including the containers themselves. */
+  /** Maximum number of values: every object member and array item counts, and so does every object and array. */
   values: number;
-  /** Objects and arrays. */
+  /** Maximum number of objects and arrays. */
   containers: number;
 }
 
-/** Parsing an object with many different names takes a hundred times as long as parsing an array. */
+/** Maximum number of different member names. Parsing many names takes a hundred times as long as parsing an array. */
 const maxMemberNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -19,11 +19,11 @@ const openingBrackets = [0x7b, 0x5b];
 const whitespaceBytes = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
- * Returns the issue of a JSON text that exceeds `max`; undefined when it does not. The values are counted without
- * parsing: each follows a comma or an opening bracket. Those within strings count, too.
+ * Returns an issue if a JSON text exceeds the limits in `max`, otherwise undefined. Counts values without parsing: each
+ * comma and each opening bracket counts as a value, even within strings.
  */
 export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBodyIssues | undefined {
-  // A Buffer finds a byte several times as fast as a Uint8Array.
+  // `Buffer.indexOf` is several times as fast as `Uint8Array.indexOf`.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let containers = 0;
   for (const opener of openingBrackets) containers += countUpTo(max.containers + 1 - containers, opener, text);
@@ -34,10 +34,13 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBody
   return hasTooManyMemberNames(text) ? tooManyIssue("different names", maxMemberNames) : undefined;
 }
 
-/** Random in each process, so that a client cannot compute names whose hashes collide. */
+/** Random for each process, so that a client cannot compute names with colliding hashes. */
 const hashSeed = randomInt(2 ** 32);
 
-/** Whether more than `maxMemberNames` different strings precede a colon. Names with the same hash count once. */
+/**
+ * Returns whether a JSON text contains more than `maxMemberNames` different member names, which are strings before a
+ * colon. Names with the same hash count as one name.
+ */
 function hasTooManyMemberNames(text: Buffer): boolean {
   const nameHashes = new Set<number>();
   for (let start = text.indexOf(quote); start !== -1; ) {
@@ -54,7 +57,7 @@ function hasTooManyMemberNames(text: Buffer): boolean {
   return false;
 }
 
-/** Returns the position of the quote that ends the string whose opening quote is at `start`; -1 if it does not end. */
+/** Returns the position of a string's closing quote, or -1 if there is none. `start` is its opening quote. */
 function findStringEnd(text: Buffer, start: number): number {
   for (let end = text.indexOf(quote, start + 1); end !== -1; end = text.indexOf(quote, end + 1)) {
     let backslashes = 0;
@@ -64,14 +67,14 @@ function findStringEnd(text: Buffer, start: number): number {
   return -1;
 }
 
-/** Returns the FNV-1a hash of the bytes from `from` to before `to`. */
+/** Returns the FNV-1a hash of the bytes from `from` (inclusive) to `to` (exclusive). */
 function hashBytes(text: Buffer, from: number, to: number): number {
   let hash = hashSeed;
   for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ (text[index] as number), 0x01000193);
   return hash;
 }
 
-/** Returns how often a byte occurs in a text, counting up to `max`. */
+/** Returns how often a byte occurs in a text. Stops counting at `max`. */
 function countUpTo(max: number, byte: number, text: Buffer): number {
   let count = 0;
   for (let index = text.indexOf(byte); index !== -1 && count < max; index = text.indexOf(byte, index + 1)) count += 1;
@@ -79,7 +82,7 @@ function countUpTo(max: number, byte: number, text: Buffer): number {
 }
 
 function tooManyIssue(counted: string, max: number): RequestBodyIssues {
-  const message = `Must have at most ${max} ${counted} in all`;
+  const message = `Must have at most ${max} ${counted} in total`;
   return { issues: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
 }
 
@@ -89,7 +92,10 @@ export interface JsonPartLimits {
   levels: number;
 }
 
-/** Returns why a part of a body is too large to be validated, without counting `excluded`; undefined when it is not. */
+/**
+ * Returns an issue if a part of a body is too large to be validated, otherwise undefined. Does not count the object
+ * `excluded`.
+ */
 export function checkJsonPartLimits(
   part: unknown,
   max: JsonPartLimits,

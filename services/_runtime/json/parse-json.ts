@@ -3,7 +3,7 @@ import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What JSON must have at the position of an error, by the parser's error code. */
+/** What the parser expected at the position of a syntax error, by the parser's error code. */
 const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
   InvalidSymbol: "a number, true, false, null or text in double quotes",
   InvalidNumberFormat: "a number",
@@ -24,9 +24,9 @@ const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
   "<unknown ParseErrorCode>": "something else",
 };
 
-/** Returns the value of a JSON body. @throws `ApiError` malformed_json with the position of the first syntax error. */
+/** Parses a JSON body. @throws `ApiError` malformed_json with the position of the first syntax error. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
-  if (bytes.byteLength === 0) throw new ApiError("malformed_json", { detail: "The body is empty; JSON was expected." });
+  if (bytes.byteLength === 0) throw new ApiError("malformed_json", { detail: "The body is empty. Send JSON." });
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -45,13 +45,13 @@ function describeJsonSyntaxError(text: string): string {
   const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
     const expected = expectations[printParseErrorCode(code)];
     position = `: expected ${expected} at position ${offset} (line ${line + 1}, column ${character + 1})`;
-    // The first error ends the search: a large body may have millions.
+    // Stops at the first error, because a large body can contain millions of errors.
     throw new Error(position);
   };
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   } catch (error) {
-    // The parser is recursive: deep nesting overflows the stack.
+    // The parser is recursive, so deep nesting can overflow the stack. The error then has no position.
     if (position === "" && !(error instanceof RangeError)) throw error;
   }
   return `The body is not valid JSON${position}.`;

@@ -1,7 +1,7 @@
 import { ApiError, type ExceededLimit } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 
-/** The amount that one location may use in a day (UTC), in the quota's unit. */
+/** The maximum amount that one location can use in a day (UTC), in the quota's unit. */
 export type DailyQuota = ExceededLimit;
 
 interface QuotaUsage {
@@ -11,8 +11,8 @@ interface QuotaUsage {
 }
 
 /**
- * Counts `amount` against a location's quota of today. Called in the transaction of the work that uses the quota, so
- * that a rollback refunds it.
+ * Adds `amount` to a location's usage of a quota for today (UTC). Call it in the transaction that stores the data, so
+ * that a rollback also reverts the usage.
  *
  * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
  */
@@ -20,7 +20,7 @@ export async function consumeDailyQuota(sql: SqlClient | SqlTransaction, usage: 
   if (!(await tryConsumeDailyQuota(sql, usage))) throw createQuotaExceededError(usage.quota);
 }
 
-/** Does the same as `consumeDailyQuota`, but returns whether the quota sufficed; if not, nothing is counted. */
+/** Adds `amount` like `consumeDailyQuota`. If this would exceed the quota, adds nothing and returns false. */
 export async function tryConsumeDailyQuota(
   sql: SqlClient | SqlTransaction,
   { locationId, quota: { name, maximum }, amount }: QuotaUsage,

@@ -1,4 +1,4 @@
-/** Counts amounts in use, such as bytes of memory, in total and per key. */
+/** Counts the amount of a resource in use, such as bytes of memory, in total and per key. */
 export class KeyedUsageCounter {
   total = 0;
   readonly #byKey = new Map<string, number>();
@@ -7,7 +7,7 @@ export class KeyedUsageCounter {
     return this.#byKey.get(key) ?? 0;
   }
 
-  /** `count` is negative for released amounts. */
+  /** Adds `count` to the amount in use. A negative `count` releases an amount. */
   add(count: number, key: string): void {
     this.total += count;
     const keyCount = this.get(key) + count;

@@ -5,23 +5,26 @@ import { KeyedUsageCounter } from "./keyed-counter.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The largest accepted body, after inflating. */
+/** Maximum size of a request body after decompression, in bytes. */
 export const maxRequestBodyBytes = 50 * mebibyte;
 
-/** Bodies up to this size are still accepted when larger ones no longer are. */
+/** Maximum size of a small body, in bytes. Small bodies are still accepted when larger bodies are rejected. */
 const smallBodyBytes = mebibyte;
-/** The share of the memory limit that only small bodies may use. */
+/** The fraction of the memory limit that is reserved for small bodies. */
 const smallBodyShare = 0.1;
 
 let memoryLimitBytes = computeDefaultMemoryLimit();
 const heldBytes = new KeyedUsageCounter();
 
-/** Sets how many megabytes of bodies this process holds in memory at once, over all requests of all its services. */
+/** Sets the maximum size, in megabytes, of all request bodies together that this process has in memory. */
 export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {
   memoryLimitBytes = megabytes === undefined ? computeDefaultMemoryLimit() : megabytes * mebibyte;
 }
 
-/** Returns the least of a quarter of the memory, half of the heap and 256 MB, but enough for the largest body. */
+/**
+ * Returns, in bytes, a quarter of the process's memory, half of its heap or 256 MB, whichever is smallest; at least
+ * enough for a body of the maximum size.
+ */
 function computeDefaultMemoryLimit(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -29,22 +32,22 @@ function computeDefaultMemoryLimit(): number {
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));
 }
 
-/** Returns the bytes that one sender may hold: a quarter of the limit, but always enough for the largest body. */
+/** Returns the maximum bytes for one sender: a quarter of the limit, but enough for a body of the maximum size. */
 function getSenderLimitBytes(): number {
   return Math.min(memoryLimitBytes * (1 - smallBodyShare), Math.max(memoryLimitBytes / 4, maxRequestBodyBytes));
 }
 
-/** The memory that one request holds for its body, to be released when the request is done. */
+/** The memory that is reserved for the body of one request. It must be released when the request has finished. */
 export class RequestBodyMemoryReservation {
   readonly #sender: string;
   #reservedBytes = 0;
 
-  /** `sender` is the location of the key, or the key of one that has no location. */
+  /** `sender` is the location of the request's API key, or the key itself if it has no location. */
   constructor(sender: string) {
     this.#sender = sender;
   }
 
-  /** @throws `ApiError` overloaded when the process or this sender would hold too much. */
+  /** Reserves memory. @throws `ApiError` overloaded if this would exceed the limit of the process or of this sender. */
   reserve(bytes: number): void {
     if (heldBytes.get(this.#sender) + bytes > getSenderLimitBytes()) throw createSenderLimitError();
     const isSmall = this.#reservedBytes + bytes <= smallBodyBytes;
@@ -64,13 +67,13 @@ export class RequestBodyMemoryReservation {
 function createSenderLimitError(): ApiError {
   const maximum = Math.floor(getSenderLimitBytes());
   return new ApiError("overloaded", {
-    detail: `This location is sending more than ${Math.floor(maximum / mebibyte)} MB of request bodies at once. Retry shortly.`,
+    detail: `This location is sending more than ${Math.floor(maximum / mebibyte)} MB of request bodies at the same time. Retry shortly.`,
     limit: { name: "concurrent_body_bytes_per_location", maximum, unit: "bytes" },
   });
 }
 
 function createMemoryLimitError(): ApiError {
   return new ApiError("overloaded", {
-    detail: "The server is receiving more request bodies than it can hold at once. Retry shortly.",
+    detail: "The server is receiving too many large request bodies at the same time. Retry shortly.",
   });
 }

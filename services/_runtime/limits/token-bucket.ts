@@ -1,11 +1,11 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
 
-/** A rate limit: `perSecond` on average, and up to `burst` at once after a pause. */
+/** A rate limit: on average `perSecond` tokens, and up to `burst` tokens at once after a pause. */
 export type TokenBucketRate = RateLimit;
 
-/** A token bucket in the memory of this process. Times are in milliseconds. */
+/** A token bucket in the memory of this process. All times are in milliseconds. */
 export class TokenBucket {
-  /** A new rate applies as soon as it is set; the remaining tokens are kept, up to the new burst. */
+  /** The current rate. A new rate applies immediately; the available tokens are reduced to the new burst if needed. */
   rate: TokenBucketRate;
   #tokens: number;
   #updatedAt: number;
@@ -16,13 +16,13 @@ export class TokenBucket {
     this.#updatedAt = now;
   }
 
-  /** Returns the available tokens, including fractions. */
+  /** Returns the number of available tokens, which can be a fraction. */
   getAvailable(now: number): number {
     const elapsed = Math.max(0, now - this.#updatedAt) / 1000;
     return Math.min(this.rate.burst, this.#tokens + elapsed * this.rate.perSecond);
   }
 
-  /** Takes `count` tokens; returns false and takes none when fewer are available. */
+  /** Removes `count` tokens and returns true. If fewer tokens are available, removes none and returns false. */
   take(now: number, count = 1): boolean {
     const available = this.getAvailable(now);
     if (available < count) return false;
@@ -34,13 +34,13 @@ export class TokenBucket {
     this.setAvailable(Math.min(this.rate.burst, this.getAvailable(now) + count), now);
   }
 
-  /** Replaces the available tokens, for example by those that a counter shared by all processes reports. */
+  /** Sets the number of available tokens, for example to the value of a counter that all processes share. */
   setAvailable(tokens: number, now: number): void {
     this.#tokens = tokens;
     this.#updatedAt = now;
   }
 
-  /** Returns the milliseconds until a token is available; 0 when one is. */
+  /** Returns the milliseconds until a token is available, or 0 if a token is available now. */
   getWaitMs(now: number): number {
     return Math.max(0, ((1 - this.getAvailable(now)) / this.rate.perSecond) * 1000);
   }

@@ -1,10 +1,10 @@
 import type { Database, SqlClient } from "../database/postgres.ts";
 
-/** An event that could not be handled, stored until an operator retries it. */
+/** An event that could not be handled. It is stored until an operator retries it successfully. */
 export interface DeadLetter {
   eventId: string;
   subscription: string;
-  /** The subject of the event, e.g. the till's id. */
+  /** The subject of the event, such as the id of a till. */
   subject: string | null;
   type: string;
   body: string;
@@ -30,12 +30,12 @@ export async function deleteDeadLetter({ sql }: Database, { eventId, subscriptio
   await sql`delete from parked_messages where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
-/** Deletes the dead letters about a subject with this revision or a lower one, which a newer event has superseded. */
+/** Deletes the dead letters about a subject up to a revision, because a newer event has replaced them. */
 export async function deleteOutdatedDeadLetters(
   sql: SqlClient,
   { subscription, subject, revision }: { subscription: string; subject: string; revision: number },
 ): Promise<void> {
-  // The case expression parses only bodies about the same subject, because others may be invalid JSON.
+  // `case` ensures that only bodies about this subject are parsed, because other bodies may be invalid JSON.
   await sql`
     delete from parked_messages where subscription = ${subscription} and subject = ${subject}
       and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;

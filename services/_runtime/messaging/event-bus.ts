@@ -26,17 +26,17 @@ export interface EventBusConnection {
   manager: JetStreamManager;
 }
 
-/** The connection to NATS and to the one JetStream stream of all events. */
+/** The connection to NATS and to the JetStream stream that contains all events. */
 export type EventBus = ReturnType<typeof createEventBus>;
 
 /**
- * Sends notifications between the instances of a service, at most once and only to current subscribers. They speed up
- * reactions but are not reliable: required data is in the database.
+ * Sends notifications between the instances of a service. A notification can be lost, and only current subscribers
+ * receive it. Use notifications only to react faster to changes that are also in the database.
  */
 export interface InstanceNotifier {
-  /** Publishes a notification. Never throws; without a connection to NATS the notification is lost. */
+  /** Publishes a notification. Never throws. If there is no connection to NATS, the notification is lost. */
   publish(locationId: string, text: string): void;
-  /** Calls `listener` with each notification of any instance, including this one, until the process ends. */
+  /** Calls `listener` for each notification from all instances, including this one, until the process ends. */
   subscribe(listener: (locationId: string, text: string) => void): void;
 }
 
@@ -66,9 +66,9 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         const nats = await connect({
           ...buildConnectionOptions(config),
           name,
-          // A separate prefix for each user, so that the server can prevent users from reading the replies to others.
+          // Each service has its own prefix, so that the server's permissions prevent it from reading others' replies.
           inboxPrefix: `_INBOX.${name}`,
-          // Rejected credentials may be valid soon, while they are being rotated.
+          // Retries after rejected credentials, because the server can reject them for a short time during a rotation.
           ignoreAuthErrorAbort: true,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,
@@ -97,15 +97,15 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
 
   return {
     stream,
-    /** Resolves with the first connection to NATS; rejects when the bus is closed before. */
+    /** Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before. */
     connected,
-    /** Returns the connection while it is up; undefined otherwise. */
+    /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
-    /** Returns `<namespace>.<type>.<locationId>`, with `none` for events without location. */
+    /** Returns the subject `<namespace>.<type>.<locationId>`. `none` replaces the id of events without a location. */
     buildSubject: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
-    /** Creates the notifier of a topic. Its subject has a hyphen, unlike namespaces: the stream does not store it. */
+    /** Creates the notifier of a topic. The event stream does not store its subject, because of the hyphen. */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;
       return {
@@ -120,7 +120,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         },
       };
     },
-    /** Creates or updates the stream, also after it was deleted. With `MIGRATE=off` rejects when it is missing. */
+    /** Creates or updates the stream. With `MIGRATE=off`, changes nothing and rejects if the stream does not exist. */
     async ensureStream(): Promise<void> {
       const { manager } = await connected;
       if (config.MIGRATE === "off") return void (await manager.streams.info(stream));
@@ -134,7 +134,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       const limit = { max_bytes: config.EVENT_STREAM_MAX_BYTES ?? -1 };
       try {
         const { state } = await manager.streams.info(stream);
-        // A limit below the current size would discard events, so it is not applied until they have expired.
+        // A limit below the current size would delete events, so it is not applied until enough events have expired.
         await manager.streams.update(stream, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
       } catch (error) {
         if (!isStreamOrConsumerNotFound(error)) throw error;
@@ -150,7 +150,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   };
 }
 
-/** Whether an error is JetStream's response that a stream or consumer does not exist. */
+/** Returns whether JetStream reports with this error that a stream or consumer does not exist. */
 export function isStreamOrConsumerNotFound(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError &&
@@ -159,8 +159,8 @@ export function isStreamOrConsumerNotFound(error: unknown): boolean {
 }
 
 /**
- * Returns the servers, credentials and TLS options of a URL such as `tls://user:password@host:4222,host:4223`. PEM
- * files are passed as paths, so that they are read again for each connection.
+ * Returns the servers, credentials and TLS options in a URL such as `tls://user:password@host:4222,host:4223`. Passes
+ * the paths of PEM files instead of their contents, so that renewed files are read for each new connection.
  */
 function buildConnectionOptions({
   NATS_URL: url,

@@ -17,26 +17,26 @@ interface EventConsumerOptions<Services> extends MessageSettlerOptions<Services>
   bus: EventBus;
 }
 
-/** How long a message may go without a heartbeat before JetStream delivers it again. */
+/** The milliseconds without a heartbeat after which JetStream redelivers a message. */
 const ackWaitMs = 10_000;
-/** How often a held message gets a heartbeat. */
+/** The milliseconds between two heartbeats for a received message. */
 const heartbeatIntervalMs = 3_000;
 const batchSize = 64;
-/** The maximum number of unacknowledged messages of all instances together. */
+/** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /**
- * Limits how many messages are read ahead. Reading ahead prevents one location from waiting for the messages of
- * another; it continues while few held messages are ready for a handler. The rest stays in the stream for other
- * instances.
+ * Limits how many messages are received before a handler is free. Messages are received ahead so that a location with
+ * many messages does not delay other locations. Once enough received messages are ready for a handler, further messages
+ * stay in the stream for other instances.
  */
 const maxReadyPerHandler = 4;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
 
 /**
- * Handles the events of a subscription until stopped. The consumer is durable, so that no event is missed while the
- * process is down, and acknowledges an event only after the handler's transaction has committed. Locations share the
- * handlers fairly, and the highest revision of a subject is handled first.
+ * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
+ * while the process is down. An event is acknowledged only after its handler has committed. Handlers are shared fairly
+ * between locations. For each subject, the event with the highest revision is handled first.
  */
 export function startEventConsumer<Services>(options: EventConsumerOptions<Services>): { stop(): Promise<void> } {
   const { subscription, log } = options;
@@ -44,11 +44,11 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const stopping = new AbortController();
   const settler = createMessageSettler(options);
   const handlerSemaphore = createKeyedSemaphore(concurrency);
-  /** Limits the messages of one location that have a handler or are ready for one. */
+  /** Limits how many messages of one location are being handled or are ready for a handler. */
   const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
-  /** The received messages that are neither acknowledged nor returned, by their sequence in the stream. */
+  /** The received messages that have not been settled yet, by their sequence number in the stream. */
   const held = new Map<number, JsMsg>();
-  /** The messages whose handling has not begun, by subject, with the highest revision last. */
+  /** The messages that no handler has started, by subject. Each list ends with the highest revision. */
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;
@@ -60,7 +60,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
-    // A redelivery after a lost connection: settling the first delivery settles both.
+    // JetStream redelivers messages after a lost connection. Settling the first delivery also settles the second.
     if (held.has(message.seq)) return;
     held.set(message.seq, message);
     heldBytes += message.data.length;
@@ -79,7 +79,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     handling.add(handled);
   }
 
-  /** Handles the newest waiting message about the same subject; called once for each message. */
+  /** Handles the waiting message with the highest revision of a subject. Called once for each received message. */
   async function handleNext(subjectKey: string): Promise<void> {
     readyCount--;
     const group = waiting.get(subjectKey);
@@ -99,14 +99,14 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 
   async function readBatch(consumer: Consumer): Promise<void> {
     messages = await consumer.fetch({ max_messages: batchSize, expires: 5_000 });
-    // Not awaited, because closing completes only when the loop below has read to the end.
+    // Not awaited, because the promise resolves only after the loop below has read all messages.
     if (stopping.signal.aborted) void messages.close();
     let count = 0;
     for await (const message of messages) {
       count += 1;
       holdMessage(message);
     }
-    // A consumer deleted with its stream may yield nothing instead of an error; this call then throws.
+    // If the consumer was deleted with its stream, reading may return no messages and no error. This call then throws.
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
@@ -130,10 +130,10 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       onSettled();
       await messages?.close();
       await running;
-      // Returns the waiting messages, so that another instance can handle them immediately.
+      // Returns the waiting messages to JetStream, so that another instance can handle them immediately.
       for (const { message } of [...waiting.values()].flat()) ignoreMessageErrors(() => message.nak());
       waiting.clear();
-      // After an error the attempts stay recorded, because one of the messages may have crashed the process.
+      // After an error of the process, the attempts stay recorded, because a message may have caused the error.
       if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});
       await Promise.all(handling);
       clearInterval(heartbeatTimer);
@@ -146,7 +146,7 @@ function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision:
     const { subject, data } = parseEventEnvelope(message.string());
     return { subjectKey: subject, revision: readEventRevision(data) ?? 0 };
   } catch {
-    // The handler reports the invalid envelope.
+    // Ignores the error, because the handler reports the invalid envelope.
     return { subjectKey: `${message.seq}`, revision: 0 };
   }
 }

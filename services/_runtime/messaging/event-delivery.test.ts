@@ -16,7 +16,7 @@ import { onEvent } from "./subscription.ts";
 
 type LocationUpdated = EventData<"location.updated">;
 
-/** What the handler does before its effect; set by each test. */
+/** The function that the handler calls before it changes data. Each test sets it. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
 const listenerService = defineService<z.ZodObject, { db: Database }>({
@@ -103,7 +103,7 @@ describe("an event", () => {
     await waitForEffect(locationId);
     const connection = await connect({ servers: servers.nats.url });
     const manager = await jetstreamManager(connection);
-    // A new consumer receives all events from the beginning, as after a restore of the stream.
+    // The new consumer receives all events in the stream again, which also happens after the stream is restored.
     await manager.consumers.delete(`${environment.namespace}_events`, "accounts-location-updated");
     await connection.close();
     await waitForEffect(await publishLocationUpdate());

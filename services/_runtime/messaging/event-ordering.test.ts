@@ -25,9 +25,9 @@ interface PushedTill {
   revision: number;
 }
 
-/** The handler of the test service; set by each test. */
+/** The event handler of the test service. Each test sets it. */
 let handle: (data: PushedTill) => Promise<void>;
-/** The tills whose handling has begun, in order. */
+/** The tills for which the handler was called, in the sequence of the calls. */
 let begunTills: PushedTill[];
 
 const tillListenerService = defineService<z.ZodObject, object>({
@@ -78,7 +78,7 @@ async function publishTills(tills: PushedTill[]): Promise<void> {
   });
 }
 
-/** Resolves once every event is handled. */
+/** Resolves when all events have been handled. */
 async function waitUntilSettled(): Promise<void> {
   const stream = await createEventStreamControl(environment);
   await eventually("every event to be acknowledged", async () => {
@@ -103,7 +103,7 @@ describe("events of a location", () => {
 });
 
 describe("concurrent revisions of one till", () => {
-  /** Publishes revisions 1 to 50 in mixed order; handling the first takes until all the others have arrived. */
+  /** Publishes revisions 1 to 50 in mixed sequence. The first handler call waits until all events have arrived. */
   async function publishFiftyRevisions(handleRevision: (revision: number) => void): Promise<string> {
     const till = { locationId: randomUUID(), tillId: randomUUID() };
     handle = async ({ revision }) => {
@@ -167,7 +167,7 @@ describe("an event whose handler runs when the process ends", () => {
     });
     const crashingLocationId = randomUUID();
     const script = fileURLToPath(new URL("../testing/crashing-consumer.ts", import.meta.url));
-    /** The lines that each process printed. */
+    /** The lines that each process has printed. */
     const processes: string[][] = [];
     const isDeadLettered = async () => (await db.sql`select 1 from parked_messages`).length > 0;
 
@@ -188,7 +188,7 @@ describe("an event whose handler runs when the process ends", () => {
       for await (const line of createInterface(child.stdout)) {
         printed.push(line);
         if (line === "started" && processes.length === 1) await publishLocationUpdate(crashingLocationId, 666);
-        // Keeps other events in progress, except while the crashing event is handled alone.
+        // Ensures that other events are in progress, except while the crashing event is handled alone.
         if (line.startsWith("started") || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
         if (line === "started" || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
         if (await isDeadLettered()) break;

@@ -42,7 +42,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Publishes an event with this many bytes of text and returns its location id. */
+/** Publishes an event that contains a text of the given size in bytes. Returns the location id of the event. */
 async function publishLocationUpdate(bytes: number): Promise<string> {
   const locationId = randomUUID();
   await service.db.transaction((tx) =>
@@ -72,7 +72,7 @@ it("events wait in the outbox while the stream is full, and are handled when it 
   const { state, config } = await streams.info(stream);
   expect([config.max_bytes, state.bytes <= config.max_bytes]).toEqual([2 * megabyte, true]);
   expect(await countOutbox()).toBe(30 - state.messages);
-  // The service stays ready, and new events are written to the outbox.
+  // The service stays ready and still writes new events to the outbox.
   locationIds.push(await publishLocationUpdate(10));
   expect(await service.running.checks.postgres?.()).toBeUndefined();
 
@@ -82,7 +82,7 @@ it("events wait in the outbox while the stream is full, and are handled when it 
       "the effects of the sent events",
       async () => (await listEffects()).length === locationIds.length - before,
     );
-    // Removes events as their expiry would.
+    // Deletes all events in the stream, to simulate that they have expired.
     await streams.purge(stream);
     await eventually("events to leave the outbox", async () => (await countOutbox()) < before);
   }

@@ -15,8 +15,8 @@ export interface EventHandlingOptions<Services> {
 /**
  * Handles one event for one subscription, unless it has already been handled.
  *
- * @returns whether this call had the effect.
- * @throws `PermanentError` when this version does not understand the event's data.
+ * @returns whether this call applied the event's changes; false if the event had already been handled.
+ * @throws `PermanentError` when the event's data does not match this version's schema.
  */
 export async function handleEventOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
@@ -43,7 +43,7 @@ export async function handleEventOnce<Services>(
   return hadEffect || result === true;
 }
 
-/** Runs `work` in the context of an event that a service handles, in the trace of the event's cause. */
+/** Runs `work` with the request context of an event. The context continues the trace in the event's `traceparent`. */
 export function runInEventContext<T>(
   { id, type, subject, traceparent }: EventEnvelope,
   service: string,
@@ -61,7 +61,7 @@ export function runInEventContext<T>(
   return runWithRequestContext({ requestId: id, traceparent, operation }, work);
 }
 
-/** Parses the envelope of a message. @throws `PermanentError` when it is invalid. */
+/** Parses a message as an event envelope. @throws `PermanentError` when the envelope is invalid. */
 export function parseEventEnvelope(body: string): EventEnvelope {
   try {
     return eventEnvelopeSchema.parse(JSON.parse(body));

@@ -29,7 +29,7 @@ it("notifies every instance, including the publishing one, of its topic only", a
   other?.subscribe((locationId, text) => received.push(`other ${locationId} ${text}`));
   otherTopic.subscribe((_, text) => received.push(`otherTopic ${text}`));
   const locationId = randomUUID();
-  // Published repeatedly, because subscribers miss notifications until the server has registered them.
+  // Publishes repeatedly, because subscribers miss notifications until the server has registered their subscription.
   await eventually("both to receive it", () => {
     one?.publish(locationId, "7");
     return ["one", "other"].every((instance) => received.includes(`${instance} ${locationId} 7`));

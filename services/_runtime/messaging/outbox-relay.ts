@@ -28,27 +28,27 @@ interface RelayOptions {
 }
 
 const batchSize = 500;
-/** The maximum bytes of events that are read and sent at a time. */
+/** Maximum total size, in bytes, of the events that are read and sent at a time. */
 const maxBatchBytes = 8 * 1024 * 1024;
-/** How often the outbox is polled without a notification: for events left by a crash or a lost notification. */
+/** The milliseconds between two polls of the outbox. Polls find the events whose notification was lost. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
-/** How long the stream may take to acknowledge an event; otherwise the event is sent again with the same id. */
+/** The milliseconds to wait for the stream's acknowledgment. After that, the event is sent again with the same id. */
 const publishTimeoutMs = 2_500;
 
 const leaderRole = "relay";
 
-/** Sends the events of a service's outbox to the stream. One instance at a time does so; the others stand by. */
+/** Starts the relay that sends the events in a service's outbox to the stream. Only one instance, the leader, sends. */
 export function startOutboxRelay({ service, database, leadership, bus, log }: RelayOptions) {
-  /** Notifies the leader of new events. */
+  /** Notifies the leader of new events in the outbox. */
   const notifier = bus.createInstanceNotifier(`${service}-outbox`);
   const stopping = new AbortController();
-  /** The error of the first event of the last batch that the stream rejected. */
+  /** The first error of the latest batch; undefined if the stream accepted all its events. */
   let lastPublishError: unknown;
-  /** Aborted to poll the outbox immediately. */
+  /** Aborting it ends the wait between two polls, so that the outbox is polled immediately. */
   let pollTrigger = new AbortController();
 
-  /** Sends the next batch of events; returns false when the outbox was empty. */
+  /** Sends the next batch of events. Returns false if the outbox was empty. */
   async function sendBatch(): Promise<boolean> {
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
@@ -67,12 +67,12 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     await sql`delete from outbox where id = any(${sent}::uuid[])`;
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
-    // An event that no stream accepts usually means that the stream was deleted or never created.
+    // Usually, events are not accepted because the stream was deleted or never created.
     await bus.ensureStream();
     throw lastPublishError;
   }
 
-  /** Publishes an event with its id as the message id. Its span begins when the event was written to the outbox. */
+  /** Publishes an event with its id as the message id. The span starts at the time of writing to the outbox. */
   async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
@@ -92,7 +92,7 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     pollTrigger = new AbortController();
   });
   return {
-    /** Rejects with the last error while the stream does not accept events. */
+    /** Rejects with the latest error while the stream does not accept events. */
     async check(): Promise<void> {
       if (lastPublishError) throw lastPublishError;
     },

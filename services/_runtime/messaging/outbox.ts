@@ -4,23 +4,23 @@ import { type Database, runAfterCommit, type SqlTransaction } from "../database/
 import { mergeJsonObjects, wrapInJsonObject } from "../json/join-json.ts";
 
 interface EventToPublish<Type extends EventType> {
-  /** The subject of the event, e.g. the till's id. */
+  /** The subject of the event, such as the id of a till. */
   subject: string;
   data: EventData<Type>;
-  /** Set when the same event may be published twice but must be handled once; a new id by default. */
+  /** The id of the event; a new id by default. Set it if the event can be published twice but must be handled once. */
   id?: string;
-  /** The W3C trace context of the event's cause. */
+  /** The W3C trace context of the request or event that caused this event. */
   traceparent: string | undefined;
 }
 
 const notifyRelay = (database: Database) => database.onEventsPublished();
 
-/** A NATS message has at most one mebibyte, including its headers. */
+/** Maximum size of an event, in bytes. NATS accepts messages of up to one mebibyte, including headers. */
 const maxEventBytes = 1024 * 1024 - 1024;
 
 /**
- * Writes an event to the outbox in the transaction of its cause: it is sent at least once if, and only if, the
- * transaction commits. An id that was already published is ignored.
+ * Writes an event to the outbox in transaction `tx`. If the transaction commits, the event is sent at least once.
+ * Otherwise, it is not sent. Does nothing if the outbox already contains an event with the same id.
  *
  * @throws `Error` when the data does not match the schema of the event type, or is too large for a NATS message.
  */
@@ -38,7 +38,7 @@ interface EventJsonToPublish extends Omit<EventToPublish<EventType>, "data"> {
   data: string;
 }
 
-/** Does the same as `publishEvent` with data that is already validated JSON text. */
+/** Publishes an event like `publishEvent`, with data that is already validated and serialized. */
 export async function publishEventJson(
   tx: SqlTransaction,
   type: EventType,
@@ -54,7 +54,7 @@ export async function publishEventJson(
     ...(traceparent && { traceparent }),
   };
   const body = mergeJsonObjects(JSON.stringify(head), wrapInJsonObject("data", data));
-  // An event that the stream can never accept would be retried forever.
+  // Rejected here, because the relay would retry forever to send an event that NATS never accepts.
   if (Buffer.byteLength(body) > maxEventBytes) throw new Error(`The event ${type} exceeds ${maxEventBytes} bytes.`);
   await tx`
     insert into outbox ${tx({ id, type, locationId, body })}

@@ -22,27 +22,30 @@ export interface MessageSettlerOptions<Services> extends EventHandlingOptions<Se
   metrics: Metrics;
 }
 
-/** The maximum attempts of an event that fails with an unknown error or a statement timeout. */
+/** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
 const maxUnknownErrorAttempts = 5;
 /**
- * The number of recorded attempts (those after the first delivery) during which the process crashed, after which an
- * event is handled alone, and after which it becomes a dead letter.
+ * The number of crashes of the process after which an event is handled alone, and after which it becomes a dead letter.
+ * Only crashes during redeliveries count, because attempts at the first delivery are not recorded.
  */
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
 
-/** Shared by all subscriptions of the process, because a crash affects all of them. */
+/** A lock that all subscriptions of the process share, because a crash affects all of them. */
 const processWideLock = createReadWriteLock();
 
-/** Creates a settler that acknowledges each message once it is handled or a dead letter, or returns it for a retry. */
+/**
+ * Creates a settler. It acknowledges each message after the event is handled or stored as a dead letter. Otherwise, it
+ * returns the message to JetStream for a retry.
+ */
 export function createMessageSettler<Services>(options: MessageSettlerOptions<Services>) {
   const { service, subscription, database, log, metrics } = options;
   const { sql } = database;
   const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
-  /** The events with a recorded attempt in progress. */
+  /** The ids of the events that are being handled and whose attempt is recorded. */
   const recordedEventIds = new Set<string>();
 
-  /** Never rejects. */
+  /** Handles a message, and acknowledges it or returns it for a retry. Never rejects. */
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
@@ -54,7 +57,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     }
   }
 
-  /** Rejects when the message must be redelivered. */
+  /** Handles a message or stores it as a dead letter. Rejects if the message must be redelivered. */
   async function handleOrDeadLetter(message: JsMsg): Promise<void> {
     const body = message.string();
     let envelope: EventEnvelope;
@@ -63,7 +66,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     } catch (error) {
       const { subject } = message;
       log.error({ err: error, subject }, "invalid event envelope; stored as a dead letter");
-      // Without an envelope there is no event id and no event subject.
+      // Uses a random id and the NATS subject, because the event's own id and subject cannot be read.
       const row = { eventId: randomUUID(), subscription: subscription.type, subject, type: subject };
       return insertDeadLetter(sql, { ...row, body, reason: describeErrorChain(error) });
     }
@@ -100,19 +103,19 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     }
   }
 
-  /** Handles a redelivered event, during whose earlier handling the process may have crashed. */
+  /** Handles a redelivered event. Records the attempt, because an earlier attempt may have crashed the process. */
   async function handleRedelivery(envelope: EventEnvelope, context: RequestContext): Promise<boolean> {
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
-    /** Called when the handling has succeeded or failed without a crash. */
+    /** Called after the event was handled or failed without a crash. */
     const deleteAttempts = () => sql`delete from handling_attempts where ${isThisAttempt}`;
-    // The recorded attempts that neither succeeded nor failed: the process crashed during them.
+    // Attempts that succeed or fail are deleted, so the process crashed during the attempts that are still recorded.
     const [row] = await sql<{ tries: number }[]>`select tries from handling_attempts where ${isThisAttempt}`;
     const crashes = row?.tries ?? 0;
     if (crashes >= crashesBeforeDeadLetter) {
       await deleteAttempts();
       throw new PermanentError(
-        `The process crashed ${crashes} times while handling this event, the last time while handling nothing else.`,
+        `The process crashed ${crashes} times while handling this event, and the last time it handled no other event.`,
       );
     }
     const runLocked = crashes >= crashesBeforeExclusive ? processWideLock.exclusive : processWideLock.shared;
@@ -130,13 +133,13 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     });
   }
 
-  /** Deletes the dead letters about the same subject with this revision or a lower one. */
+  /** Deletes the dead letters about the event's subject, up to the event's revision. */
   async function removeOutdatedDeadLetters({ subject, data }: EventEnvelope): Promise<void> {
     const revision = subscription.hasRevisions && readEventRevision(data);
     if (revision) await deleteOutdatedDeadLetters(sql, { subscription: subscription.type, subject, revision });
   }
 
-  /** Called when the process stops, so that events which it no longer waits for do not count as crashes. */
+  /** Removes the attempts in progress from the counts when the process stops, so that they do not count as crashes. */
   const withdrawAttempts = () => sql`
     update handling_attempts set tries = tries - 1
     where event_id = any(${[...recordedEventIds]}::uuid[]) and subscription = ${subscription.type}`;
@@ -144,13 +147,13 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   return { settleMessage, withdrawAttempts };
 }
 
-/** Returns the revision in an event's data; undefined when it has none. */
+/** Returns the revision in an event's data, or undefined if there is none. */
 export function readEventRevision(data: unknown): number | undefined {
   const { revision } = Object(data) as { revision?: unknown };
   return Number.isSafeInteger(revision) ? (revision as number) : undefined;
 }
 
-/** Runs an action on a message and ignores errors: without a connection, the message is redelivered anyway. */
+/** Runs an action on a message. Ignores connection errors, because JetStream then redelivers the message anyway. */
 export function ignoreMessageErrors(action: () => void): void {
   try {
     action();

@@ -5,29 +5,29 @@ import type { RequestContext } from "../observability/request-context.ts";
 /** The input of an event handler. */
 export interface EventHandlerInput<Type extends EventType, Services> {
   eventId: string;
-  /** When the event occurred, in UTC. */
+  /** The time at which the event occurred, in UTC. */
   time: string;
   data: EventData<Type>;
   services: Services;
   context: RequestContext;
   /**
-   * Runs the effect of the event in a transaction that also records the event as handled, so that it happens once even
-   * if the event is delivered repeatedly. Slow work (reading objects, calculating) belongs before it.
+   * Runs `effect` in a transaction that also records the event as handled, so that the changes are made only once even
+   * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling it.
    */
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
 
 interface SubscriptionOptions {
-  /** The maximum number of events of this type that one instance handles at a time. */
+  /** The maximum number of events of this type that one instance handles concurrently. */
   concurrency: number;
   /**
-   * Whether the events carry the revision of their subject. Then one event of a location is handled at a time, the
-   * highest revision of a subject first, and after that the dead letters of lower revisions are deleted.
+   * Whether events contain the revision of their subject. If so, each instance handles one event of a location at a
+   * time, and the highest revision of a subject first. It then deletes the dead letters of lower revisions.
    */
   hasRevisions: boolean;
   /**
-   * Whether the handler writes the effects of several events and their rows of `inbox` in one statement. Then the
-   * inbox is not checked before, and the handler returns whether it was the first to write the row of its event.
+   * Whether the handler writes the changes and the `inbox` rows of several events in one statement. If so, the runtime
+   * does not check the inbox first, and the handler returns whether its event had not been handled before.
    */
   isBatched: boolean;
 }
@@ -39,8 +39,8 @@ export interface EventSubscription<Services, Type extends EventType = EventType>
 }
 
 /**
- * Returns a subscription to an event type. After a transient error the handler is called again until it succeeds.
- * After a `PermanentError`, or several other errors or statement timeouts, the event becomes a dead letter.
+ * Returns a subscription to an event type. After a transient error, the handler is called again until it succeeds.
+ * After a `PermanentError`, or after several other errors or statement timeouts, the event becomes a dead letter.
  */
 export function onEvent<Services, Type extends EventType>(
   type: Type,

@@ -105,7 +105,7 @@ test.each([
   expect(() => createObjectStore(url)).toThrow(TypeError);
 });
 
-/** Runs `act` as an unprivileged user when the tests run as root, which may write anywhere. */
+/** Runs `act` without root permissions, because root can write to every folder. */
 async function runAsOtherUser(act: () => Promise<void>): Promise<void> {
   await chmod(folder, 0o755);
   await mkdir(join(folder, "closed"), { mode: 0o555 });

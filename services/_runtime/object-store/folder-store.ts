@@ -12,32 +12,34 @@ import {
   toWebStream,
 } from "./store-interface.ts";
 
-/** The folder of objects that are being written. No key can have this name. */
+/** The folder for objects that are being written. Its `~` is not allowed in keys, so no key can have this name. */
 const temporaryFolderName = "~incoming";
 const leftoverAgeMs = 3_600_000;
-/** Limits the memory to about 20 MB; a forgotten folder costs one more flush. */
+/** Limits the cache of flushed folders to about 20 MB. A folder that was evicted is only flushed once more. */
 const maxRememberedFolders = 100_000;
 
-/** The errors of a key that is a folder of another key, or too long for the file system: a retry does not help. */
+/** The errors for keys that are too long or are a folder of another key. A retry would fail again. */
 const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 /**
- * Creates an object store in a folder: one file per key, which other users can neither read nor list. Several processes
- * of one user may share the folder. Leftovers of crashes that are older than an hour are removed at the start.
+ * Creates an object store in a folder, with one file per key. Other users of the system can neither read nor list the
+ * files. Several processes of one user can share the folder. At the start, temporary files that are older than an hour
+ * are deleted, because they remain from crashes.
  */
 export function createFolderObjectStore(folder: string): ObjectStore {
   const root = resolve(folder);
   const temporaryFolder = join(root, temporaryFolderName);
   const flushedFolders = new LRUCache<string, true>({ max: maxRememberedFolders });
-  // The next call reports an unusable folder.
+  // Ignores errors, because the next call of the store reports that the folder is unusable.
   const ready = createDurableFolder(temporaryFolder)
     .then(() => removeLeftoverFiles(temporaryFolder))
     .catch(() => {});
 
   /**
-   * Creates a folder for this user only, with its parents, that survives a power failure. A folder that another process
-   * created may not be on disk yet, so the first use of each folder flushes its entry in its parent.
+   * Creates a folder and its parents, accessible only to this user, so that they survive a power failure. Flushes each
+   * folder's parent at the first use of the folder, even if the folder exists, because another process may have created
+   * the folder without flushing yet.
    */
   async function createDurableFolder(path: string): Promise<void> {
     if (flushedFolders.has(path)) return;
@@ -45,8 +47,8 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
     for (let current = path; ; current = dirname(current)) {
       await flushFolder(dirname(current)).catch((error) => {
-        // The parent of an existing root may be inaccessible; the creator of the root is then responsible for the
-        // flush.
+        // This process may have no access to the parent of an existing root. The process that created the root then
+        // must flush the parent.
         if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getSystemOrS3ErrorCode(error)))
           throw error;
       });
@@ -74,7 +76,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     await flushFolder(dirname(path));
   }
 
-  /** Runs `work` and, when a folder is missing, once more so that it creates the folder again. */
+  /** Runs `work`. If a folder is missing, runs `work` again, so that it creates the folder again. */
   async function retryWithNewFolders(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -85,7 +87,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     }
   }
 
-  /** Whether the store exists. Otherwise a missing file is not a missing object: the volume may not be mounted. */
+  /** Returns whether the store exists. If not, objects are not missing but unavailable: a volume may not be mounted. */
   async function isStorePresent(): Promise<boolean> {
     await ready;
     return stat(temporaryFolder).then(
@@ -147,7 +149,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   }
 }
 
-/** Flushes the entries of a folder, so that a file that was renamed into it survives a power failure. */
+/** Flushes the directory entries of a folder, so that files that were moved into it survive a power failure. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -157,7 +159,7 @@ async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-/** Writes a new file and flushes it to disk; removes it again on failure. */
+/** Writes a new file and flushes it to disk. Deletes the file if this fails. */
 async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {

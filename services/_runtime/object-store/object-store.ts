@@ -6,10 +6,10 @@ import type { ObjectStore } from "./store-interface.ts";
 export { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
 
 /**
- * Creates the object store of a URL, without waiting until it is usable:
- * - `file:/absolute/folder` (created when missing);
- * - `s3://bucket/prefix?endpoint=https://host&region=name&forcePathStyle=true` (only the bucket is required), with the
- *   credentials of the usual AWS_* environment.
+ * Creates the object store for a URL, without checking that it is usable:
+ * - `file:/absolute/folder`: a folder, which is created if it is missing;
+ * - `s3://bucket/prefix?endpoint=https://host&region=name&forcePathStyle=true`: a bucket. Only the bucket is required.
+ *   The credentials are read from the standard AWS_* environment variables.
  *
  * @throws `TypeError` for any other URL.
  */

@@ -22,37 +22,37 @@ import {
 const s3UrlQuerySchema = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/ }).optional(),
   region: z.string().min(1).optional(),
-  /** Whether the bucket is in the path (`https://host/bucket/key`), as most S3-compatible servers require. */
+  /** Whether the URL path contains the bucket (`https://host/bucket/key`). Most S3-compatible servers require this. */
   forcePathStyle: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
 });
 
-/** The address of an S3 object store. `region` and `endpoint` default to those of the AWS_* environment. */
+/** The address of an S3 object store. The AWS_* environment variables provide defaults for `region` and `endpoint`. */
 export interface S3BucketAddress extends z.infer<typeof s3UrlQuerySchema> {
   bucket: string;
-  /** Precedes every key, followed by a slash; empty for none. */
+  /** The prefix of every key, without the slash that follows it. Empty for no prefix. */
   prefix: string;
 }
 
 /** The timeouts of S3 requests, in milliseconds. */
 export interface S3Timeouts {
   connectMs: number;
-  /** From the start of an attempt to the response headers; extended by the time to send the body. */
+  /** The maximum time from the start of an attempt to the response headers. Uploads get additional time by size. */
   responseMs: number;
-  /** How long a response body may stall, also because its reader does not read. */
+  /** The maximum time without data from the response body, even if the reader causes the pause. */
   idleMs: number;
   checkMs: number;
 }
 
 const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
-/** The minimum upload rate for which the timeout allows. */
+/** The upload rate from which the additional timeout of an upload is computed. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
-/** Per host; a further request waits within its response timeout. */
+/** Maximum number of connections per host. Further requests wait; their response timeout includes the wait. */
 const maxS3Connections = 64;
 
 /**
  * Creates an object store in an existing bucket of S3 or of a compatible server. The credentials must allow reading,
- * writing, deleting and listing (without the right to list, S3 reports an absent object as AccessDenied).
+ * writing, deleting and listing, because S3 reports a missing object as AccessDenied if listing is not allowed.
  */
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
@@ -64,7 +64,10 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     });
   }
 
-  /** Errors that an operator must fix (credentials, region, bucket) count as unavailable: the call can be retried. */
+  /**
+   * Converts an S3 error to an error of the store. Errors that an operator must fix, such as wrong credentials, become
+   * `ObjectStoreUnavailable`, so that the call is retried.
+   */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
     return error instanceof TypeError || getSystemOrS3ErrorCode(error) === "EntityTooLarge"
@@ -105,7 +108,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
         return { body: toWebStream(Body, (error) => toStoreError(key, error)), size: ContentLength };
       }),
     async delete(key) {
-      // S3 itself returns 204 for an absent object; some servers return NoSuchKey.
+      // If the object does not exist, S3 returns 204, but some compatible servers return NoSuchKey.
       await callWithKey(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreObjectNotFound);
     },
     async check() {
@@ -121,14 +124,14 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
 }
 
 /**
- * Parses `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`.
+ * Parses a URL such as `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`.
  *
- * @throws `TypeError` that describes the mistake without repeating possible secrets.
+ * @throws `TypeError` that describes the mistake. The message contains no values, because they can be secrets.
  */
 export function parseS3Url(url: string): S3BucketAddress {
   const { username, password, host, pathname, searchParams, hash } = new URL(url);
   if (username || password)
-    throw new TypeError("an s3: URL must not contain credentials: they come from the AWS_* environment");
+    throw new TypeError("an s3: URL must not contain credentials, which are read from AWS_* variables");
   if (!host) throw new TypeError("an s3: URL must contain its bucket: s3://bucket/prefix");
   if (hash) throw new TypeError("an s3: URL must not have a fragment");
   const prefix = pathname.replace(/^\//, "").replace(/\/$/, "");
@@ -150,10 +153,11 @@ function buildS3ClientConfig(
     ...(region && { region }),
     forcePathStyle,
     maxAttempts: maxS3Attempts,
-    // Many S3-compatible servers do not support the default trailing checksums. The signature covers the body's hash.
+    // Disables the default trailing checksums, because many S3-compatible servers do not support them. The request's
+    // signature already protects the body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    // Waiting for "100 Continue" costs a round trip and a separate connection per object.
+    // Not enabled, because waiting for "100 Continue" needs a round trip and a separate connection for each object.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: timeouts.connectMs,

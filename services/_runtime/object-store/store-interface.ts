@@ -1,33 +1,34 @@
 import type { Readable } from "node:stream";
 
 /**
- * Stores JSON objects under keys such as `segment/segment`, with segments of `A-Z a-z 0-9 . _ -` and at most 500
- * characters. A key must not be a folder of another key (`a` and `a/b`), nor differ from another only in case, because
- * a folder cannot hold both.
+ * Stores JSON objects under keys such as `segment/segment`. Segments consist of `A-Z a-z 0-9 . _ -`, and a key has at
+ * most 500 characters. A key must not be a folder of another key (`a` and `a/b`). Keys must not differ only in case.
+ * Otherwise, they could not be files in the same folder.
  *
- * @throws `TypeError` for any other key; `ObjectStoreUnavailable` when the store cannot be used at the moment.
+ * All functions throw `TypeError` for an invalid key, and `ObjectStoreUnavailable` when the store currently cannot be
+ * used.
  */
 export interface ObjectStore {
-  /** Stores an object durably: a crash leaves it whole or absent. Storing the same bytes again is no error. */
+  /** Stores an object durably and atomically, even if the process crashes. Storing the same bytes again is allowed. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Returns the bytes of an object. @throws `ObjectNotFound` */
   get(key: string): Promise<Uint8Array>;
   /**
-   * Returns an object as a stream, to send it without holding it in memory. Read `body` to its end or cancel it,
-   * otherwise it stays open. `size` is in bytes.
+   * Returns an object as a stream, so that large objects can be sent without loading them into memory. The caller must
+   * read `body` to its end or cancel it, because it stays open otherwise. `size` is in bytes.
    *
    * @throws `ObjectNotFound`
    */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
-  /** Deletes an object; an absent one is no error. */
+  /** Deletes an object. Does nothing if the object does not exist. */
   delete(key: string): Promise<void>;
-  /** Resolves when the store can be used; rejects with the reason otherwise. */
+  /** Checks the store. Rejects with the reason if the store cannot be used. */
   check(): Promise<void>;
-  /** Closes connections; running requests may fail. */
+  /** Closes all connections. Requests in progress may fail. */
   close(): Promise<void>;
 }
 
-/** Thrown when no object has this key. */
+/** The error for a key that has no object. */
 export class ObjectNotFound extends Error {
   override readonly name = "ObjectNotFound";
 
@@ -36,31 +37,34 @@ export class ObjectNotFound extends Error {
   }
 }
 
-/** An error handler for objects that may be absent: returns undefined for `ObjectNotFound`, rethrows other errors. */
+/** Handles errors for objects that may be missing. Returns undefined for `ObjectNotFound` and rethrows other errors. */
 export function ignoreObjectNotFound(error: unknown): undefined {
   if (!(error instanceof ObjectNotFound)) throw error;
 }
 
 /**
- * Thrown when the store cannot be used at the moment (network, a 5xx, a full or failing disk, rejected credentials).
- * The same call may succeed later. `cause` is the original error.
+ * The error for a store that currently cannot be used, because of the network, a 5xx response, a full or failing disk,
+ * or rejected credentials. A retry can succeed later. `cause` is the original error.
  */
 export class ObjectStoreUnavailable extends Error {
   override readonly name = "ObjectStoreUnavailable";
 }
 
-/** Leaves room for an equally long prefix within the 1024 bytes that S3 allows. */
+/** Maximum length of a key. S3 allows 1024 bytes, so that a prefix of the same length also fits. */
 const maxObjectKeyLength = 500;
 /** The maximum length of a file name on Linux and macOS. */
 const maxSegmentLength = 255;
 const segmentPattern = /^[A-Za-z0-9._-]+$/;
 
-/** Whether a text is an object key: segments of `A-Z a-z 0-9 . _ -` between slashes, none of them `.` or `..`. */
+/**
+ * Returns whether a text is a valid object key. Keys consist of segments of `A-Z a-z 0-9 . _ -`, separated by slashes.
+ * A segment must not be `.` or `..`.
+ */
 export function isObjectStoreKey(text: string): boolean {
   return text.length <= maxObjectKeyLength && text.split("/").every(isSegment);
 }
 
-/** @throws `TypeError` when a text is not an object key. */
+/** Throws an error if a text is not a valid object key. @throws `TypeError` */
 export function assertObjectStoreKey(key: string): void {
   if (!isObjectStoreKey(key))
     throw new TypeError(`not an object key: ${JSON.stringify(key.slice(0, maxObjectKeyLength))}`);
@@ -70,18 +74,18 @@ function isSegment(segment: string): boolean {
   return segmentPattern.test(segment) && segment.length <= maxSegmentLength && segment !== "." && segment !== "..";
 }
 
-/** Returns the code of a system error (`ENOSPC`) or of an S3 error (`NoSuchKey`). */
+/** Returns the code of a system error (such as `ENOSPC`) or of an S3 error (such as `NoSuchKey`). */
 export function getSystemOrS3ErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
 /**
- * Returns a web stream of a Node stream of bytes that is read only as fast as it is consumed. Canceling it closes the
- * source; the reader receives errors of the source converted by `toReaderError`.
+ * Converts a Node stream of bytes to a web stream. The source is read only as fast as the web stream is read. Canceling
+ * the web stream closes the source. Errors of the source are converted by `toReaderError`.
  */
 export function toWebStream(source: Readable, toReaderError: (error: unknown) => unknown): ReadableStream<Uint8Array> {
-  // Prevents an uncaught error event between two reads; the iterator passes the error to the next read.
+  // Prevents an uncaught error event between two reads. The next read still rejects with the error.
   source.on("error", () => {});
   const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(

@@ -1,4 +1,4 @@
-/** Returns an error and the chain of its causes as text for operators. */
+/** Returns the messages of an error and of its chain of causes, as text for operators. */
 export function describeErrorChain(error: unknown): string {
   const parts: string[] = [];
   for (let err = error; err !== undefined && parts.length < 5; err = err instanceof Error ? err.cause : undefined) {

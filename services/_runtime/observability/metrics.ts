@@ -3,7 +3,7 @@ import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporte
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 
-/** The metrics of a process, served in Prometheus' text format on the ops port. */
+/** The metrics of a process. The server for operators returns them in the text format of Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>;
@@ -12,7 +12,7 @@ interface LabeledValue {
   labels: Record<string, string>;
 }
 
-/** In seconds: from a cached read to a till of thousands of orders. */
+/** The upper bounds of the histogram buckets. They cover cached reads up to tills with thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createMetrics() {
@@ -32,13 +32,16 @@ export function createMetrics() {
   const meter = provider.getMeter("pragma");
   const serializer = new PrometheusSerializer();
 
-  /** Creates a histogram of durations in seconds and returns its recorder; `name` ends with `_duration_seconds`. */
+  /**
+   * Creates a histogram of durations and returns a function that records a duration in seconds. `name` must end with
+   * `_duration_seconds`.
+   */
   function createDurationHistogram(name: string, description: string) {
     const histogram = meter.createHistogram(name, { description });
     return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
   }
 
-  /** Registers a gauge with several values, distinguished by their labels and read together. */
+  /** Registers a gauge with several values, which have different labels. `read` returns all values at once. */
   function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
       for (const { value, labels } of await readWithTimeout(read)) result.observe(value, labels);
@@ -46,8 +49,14 @@ export function createMetrics() {
   }
 
   return {
-    recordRequestDuration: createDurationHistogram("http_request_duration_seconds", "Requests, by route and status"),
-    recordEventDuration: createDurationHistogram("event_handling_duration_seconds", "Events, by type and outcome"),
+    recordRequestDuration: createDurationHistogram(
+      "http_request_duration_seconds",
+      "Duration of requests, by route and status",
+    ),
+    recordEventDuration: createDurationHistogram(
+      "event_handling_duration_seconds",
+      "Duration of event handling, by type and outcome",
+    ),
     createDurationHistogram,
     observeGauges,
     /** Registers a gauge with a single value. */
@@ -59,7 +68,7 @@ export function createMetrics() {
     ): void {
       observeGauges(name, description, async () => [{ value: await read(), labels }]);
     },
-    /** Registers a counter; its exported name ends with `_total`. */
+    /** Registers a counter. The exporter appends `_total` to its name. */
     observeCounter(name: string, description: string, read: () => number): void {
       meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
     },
@@ -70,10 +79,10 @@ export function createMetrics() {
   };
 }
 
-/** How long reading one gauge may take, so that the others do not wait for it. */
+/** The maximum time to read one gauge, in milliseconds, so that a slow gauge does not delay the other metrics. */
 const readTimeoutMs = 1_000;
 
-/** Returns the values of a gauge; none when reading fails or times out, so that they are absent from the metrics. */
+/** Returns the values of a gauge, or none if reading fails or times out, so that the metrics omit the gauge. */
 async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   try {
     return await rejectOnAbort(Promise.resolve(read()), AbortSignal.timeout(readTimeoutMs));
@@ -82,10 +91,10 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   }
 }
 
-/** The sampling interval of the event loop's delay; the measured values include it. */
+/** The sampling interval of the event loop delay, in milliseconds. The measured delays include this interval. */
 const samplingIntervalMs = 100;
 
-/** Registers the metrics of the process: event loop delay, CPU and memory. */
+/** Registers the metrics of the process: event loop delay and utilization, CPU time, memory and start time. */
 export function registerProcessMetrics(metrics: Metrics): void {
   const delay = monitorEventLoopDelay({ resolution: samplingIntervalMs });
   delay.enable();

@@ -8,10 +8,10 @@ import {
   type TracedOperation,
 } from "./tracing.ts";
 
-/** The context of the request or event being handled: its id, its span and its log fields. */
+/** The context of the request or event that is being handled: its id, its span and its log fields. */
 export class RequestContext {
   readonly requestId: string;
-  /** The span of the request or event; not recorded while tracing is off. */
+  /** The span of the request or event. It is not recorded while tracing is off. */
   readonly span: Span;
   /** The fields of the log line of this request or event. */
   readonly logFields: Record<string, unknown>;
@@ -36,7 +36,7 @@ export class RequestContext {
     Object.assign(this.logFields, fields);
   }
 
-  /** Runs a step of the request or event. When it is recorded, the step has its own span and `traceparent`. */
+  /** Runs a step of the request or event. If the trace is recorded, the step gets its own span and `traceparent`. */
   runStep<T>(operation: TracedOperation, work: (context: RequestContext) => Promise<T>): Promise<T> {
     if (!this.span.isRecording()) return work(this);
     const span = startSpan(operation, this.traceparent);
@@ -46,13 +46,13 @@ export class RequestContext {
 
 interface RequestContextOptions {
   requestId?: string | undefined;
-  /** The W3C trace context of the cause. */
+  /** The W3C trace context of the request or event that caused this one. */
   traceparent?: string | null | undefined;
-  /** The operation in the trace; without one there is no recorded span. */
+  /** The operation to record as a span. If it is undefined, no span is recorded. */
   operation?: TracedOperation;
 }
 
-/** Runs `work` with a new context that continues the trace of `traceparent`, or starts one. */
+/** Runs `work` with a new context. The context continues the trace in `traceparent`, or starts a new trace. */
 export function runWithRequestContext<T>(
   { requestId = randomUUID(), traceparent, operation }: RequestContextOptions,
   work: (context: RequestContext) => Promise<T>,

@@ -4,20 +4,23 @@ import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { setTracer } from "./tracing.ts";
 
 const tracingConfig = z.object({
-  /** Where spans are sent, e.g. `http://collector:4318`. Without it tracing is off. */
+  /** The URL to which spans are sent, such as `http://collector:4318`. If no endpoint is set, tracing is off. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_SDK_DISABLED: z.stringbool().default(false),
-  /** Whether clients decide what is recorded: for a gateway whose only client is a proxy with its own tracing. */
+  /**
+   * Whether the sampled flag in a client's `traceparent` decides if its trace is recorded. Set it only if the gateway's
+   * only client is a proxy with its own tracing.
+   */
   TRACE_TRUSTS_CLIENTS: z.stringbool().default(false),
 });
 
 /**
- * Sends the spans of this process in batches by OTLP (HTTP, protobuf) when an endpoint is configured; otherwise loads
- * nothing. OpenTelemetry's other variables apply, too: OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES,
- * OTEL_TRACES_SAMPLER, OTEL_BSP_*.
+ * Starts tracing if an endpoint is configured. Sends the spans of this process in batches with OTLP (HTTP, protobuf).
+ * Without an endpoint, the OpenTelemetry SDK is not loaded. Other OpenTelemetry variables also apply, such as
+ * OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_BSP_*.
  *
- * @returns an object whose `stop` sends the remaining spans and ends tracing.
+ * @returns an object with `stop`, which sends the remaining spans and stops tracing.
  */
 export async function startTracing(
   name: string,

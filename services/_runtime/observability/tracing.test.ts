@@ -20,7 +20,7 @@ function recordWithSampler(sampler: Sampler, shouldTrustClients = false) {
   return traces;
 }
 
-/** Traces a client's request with a trace id and flag, and a step of it in another process. */
+/** Starts the span of a client's request, with a trace id and a sampled flag, and a child span in another process. */
 function traceClientRequest(flag: "00" | "01", traceId = randomBytes(16).toString("hex")) {
   const span = startClientRequestSpan({ name: "gateway" }, `00-${traceId}-b7ad6b7169203331-${flag}`);
   const { spanId, traceFlags, traceId: spanTraceId } = span.spanContext();

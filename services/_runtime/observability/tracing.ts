@@ -15,13 +15,13 @@ import { parseTraceParent } from "@opentelemetry/core";
 
 export { type Span, SpanKind } from "@opentelemetry/api";
 
-/** An operation as a trace shows it. */
+/** An operation that is recorded as a span. */
 export interface TracedOperation {
   name: string;
   /** `SpanKind.INTERNAL` by default. */
   kind?: SpanKind;
   attributes?: Attributes;
-  /** When the operation began; now by default. */
+  /** The start time of the operation; the current time by default. */
   startTime?: TimeInput;
 }
 
@@ -29,8 +29,8 @@ let tracer: Tracer | undefined;
 let shouldTrustClients = false;
 
 /**
- * Sets the tracer that records spans from now on; undefined turns tracing off. With `shouldTrustClients`, clients
- * decide what is recorded.
+ * Sets the tracer that records spans from now on. `undefined` turns tracing off. With `shouldTrustClients`, the sampled
+ * flag in a client's `traceparent` decides whether its trace is recorded.
  */
 export function setTracer(newTracer: Tracer | undefined, options: { shouldTrustClients?: boolean } = {}): void {
   tracer = newTracer;
@@ -41,25 +41,25 @@ export function isTracingEnabled(): boolean {
   return tracer !== undefined;
 }
 
-/** Starts a span in the trace of `traceparent` (W3C), or in a new trace. It is not recorded while tracing is off. */
+/** Starts a span in the trace of a W3C `traceparent`, or in a new trace. The span is not recorded if tracing is off. */
 export function startSpan(operation: TracedOperation, traceparent: string | null | undefined): Span {
   return startChildSpan(parseParentContext(traceparent), operation);
 }
 
-/** Starts a span that is never recorded and only has an id in the trace. */
+/** Starts a span that is never recorded. It only has an id in the trace. */
 export function startUnrecordedSpan(traceparent: string | null | undefined): Span {
   return createUnrecordedSpan(parseParentContext(traceparent));
 }
 
 /**
- * Starts a span for the request of a client. The span keeps the trace id of the client, so that the client can find it.
- * Whether it is recorded is decided as for a new trace: otherwise clients could have every request recorded, at the
- * operator's cost, with the sampled flag or with an id that a ratio sampler accepts.
+ * Starts a span for a client's request. The span has the client's trace id, so that the client can find it. The sampler
+ * decides whether to record the span, as if it started a new trace. If the client's flag or trace id decided, clients
+ * could cause every request to be recorded, at the operator's cost.
  */
 export function startClientRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
   const parent = parseParentContext(traceparent);
   if (!tracer || !parent || shouldTrustClients) return startChildSpan(parent, operation);
-  // This span only reveals the sampler's decision; it is never exported, because it is never ended.
+  // This span is only used to get the sampler's decision. It is not exported, because it never ends.
   const { traceFlags } = tracer.startSpan(operation.name, { root: true }).spanContext();
   return startChildSpan({ ...parent, traceFlags }, operation);
 }
@@ -86,12 +86,12 @@ function createUnrecordedSpan(parent: SpanContext | null): Span {
   return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
 }
 
-/** Returns up to 32 random hex digits. UUIDs are several times cheaper than other random bytes: Node batches them. */
+/** Returns up to 32 random hex digits. Uses UUIDs, because Node generates them faster than other random bytes. */
 function randomHex(digits: number): string {
   return randomUUID().replaceAll("-", "").slice(-digits);
 }
 
-/** Ends the span when `work` settles, and marks the span as failed when it rejects. */
+/** Ends the span when `work` settles. If `work` rejects, marks the span as failed. */
 export async function endSpanAfter<T>(span: Span, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -10,13 +10,13 @@ import type { Metrics } from "../observability/metrics.ts";
 
 interface OpsOptions {
   port: number;
-  /** Required except for health and metrics; without a token, only requests from this machine are allowed. */
+  /** Required in requests except for health and metrics. If undefined, only requests from this machine are allowed. */
   token: string | undefined;
   metrics: Metrics;
   components: () => OpsComponent[];
 }
 
-/** Starts the server for operators on its own port: liveness, readiness, metrics, dead letters, queues. */
+/** Starts the HTTP server for operators, with liveness, readiness, metrics, dead letters and queues. */
 export async function startOpsServer({ port, token, metrics, components }: OpsOptions): Promise<HttpServer> {
   const app = new Hono();
   app.get("/live", (context) => context.json({ status: "live" }));
@@ -28,7 +28,7 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
     context.text(await metrics.toPrometheusText(), 200, { "content-type": "text/plain; version=0.0.4" }),
   );
   app.use(requireOperator(token));
-  // `/parked` is the former path, for operators of the previous release.
+  // `/parked` is the path in the previous release. It remains for the scripts of operators.
   app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
       ((await deadLetters?.list()) ?? []).map((deadLetter) => ({ service, ...deadLetter })),
@@ -61,9 +61,9 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
 const loopbackPattern = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Returns middleware that authenticates operators by the token, as a bearer token or the password of Basic
- * authentication. Without a configured token, it allows only requests from this machine. It rejects cross-origin
- * requests.
+ * Returns middleware that authenticates operators. Clients send the token as a bearer token or as the password of Basic
+ * authentication. If no token is configured, the middleware allows only requests from this machine. It always rejects
+ * cross-origin requests.
  */
 function requireOperator(token: string | undefined): MiddlewareHandler {
   return async (context, next) => {
@@ -81,27 +81,27 @@ function requireOperator(token: string | undefined): MiddlewareHandler {
   };
 }
 
-/** Returns the bearer token or the password of Basic authentication; empty when there is neither. */
+/** Returns the bearer token or the password of Basic authentication, or an empty string if both are missing. */
 function readCredential({ req }: Context): string {
   const [scheme = "", value = ""] = req.header("authorization")?.split(" ") ?? [];
   return scheme.toLowerCase() === "bearer" ? value : (auth(req.raw)?.password ?? "");
 }
 
-/** A component of the process as operators see it: a service or the gateway. */
+/** The operator interface of a component of the process: a service or the gateway. */
 export interface OpsComponent {
   name: string;
-  /** The checks of required dependencies: the process is not ready while one of them rejects. */
+  /** The checks of required dependencies. While a check rejects, the process is not ready. */
   checks: Record<string, () => Promise<void>>;
-  /** The checks of optional dependencies: reported, but without effect on readiness. */
+  /** The checks of optional dependencies. Failures are reported but do not affect readiness. */
   optionalChecks?: Record<string, () => Promise<void>>;
   deadLetters?: {
     list(): Promise<DeadLetter[]>;
-    /** Retries the dead letters of an event now, and deletes those that succeed. */
+    /** Retries the dead letters of an event now, and deletes each dead letter whose retry succeeds. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
   /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
-  /** Further routes for operators, served under the component's name. */
+  /** Additional routes for operators. Their paths begin with the component's name. */
   opsRoutes?: Hono;
 }
 

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Returns the folder of the package that contains a module. Code runs from sources or from `dist/`; in both cases,
- * files that are not compiled, such as migrations, are found relative to the package folder.
+ * Returns the path of the package that contains a module. Files that are not compiled, such as migrations, are read
+ * relative to this path, because the module itself can be in the package or in its `dist/`.
  */
 export function findPackageFolder(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));

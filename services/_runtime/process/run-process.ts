@@ -9,13 +9,13 @@ import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
 import { type OpsComponent, startOpsServer } from "./ops-server.ts";
 
-/** A component of a process. Components are started in order and stopped in reverse order. */
+/** A component of a process. Components start one after the other and stop in reverse sequence. */
 export interface ProcessComponent extends OpsComponent {
-  /** Called when the shutdown begins, while requests still arrive: closes connections after their next response. */
+  /** Called when the shutdown begins, while requests still arrive. Closes each connection after its next response. */
   drain?(): void;
-  /** Called on every component before the first is stopped: ends work that does not end by itself. */
+  /** Called on every component before any component is stopped. Ends work that would otherwise never end. */
   beforeStop?(): void;
-  /** Finishes the work in progress, then closes in reverse order of the start. */
+  /** Finishes the work in progress, then closes the component's resources. */
   stop(): Promise<void>;
 }
 
@@ -29,21 +29,21 @@ const processConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** The port for operators: health, readiness, metrics and operator routes. */
   OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
-  /** Required for operator routes; without it they are available only from the same machine. */
-  OPS_TOKEN: z.string().min(16, "must have 16 characters or more").optional(),
+  /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
+  OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   /**
-   * How long requests are still served after the stop signal, while the process is not ready: until the load balancer
-   * has noticed.
+   * The seconds for which the process still serves requests after SIGTERM. It already reports that it is not ready, so
+   * that the load balancer stops sending requests.
    */
   SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
 });
 
-/** How long a shutdown may take, after the delay above, before the process exits anyway. */
+/** The maximum duration of a shutdown after the delay above, in milliseconds. The process exits when it is exceeded. */
 const shutdownTimeoutMs = 30_000;
 
 /**
- * Runs a process until SIGINT or SIGTERM: starts its components one after the other, serves operators, and stops the
- * components in reverse order after their work in progress. Exits with code 1 when it cannot start.
+ * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, starts the server for operators,
+ * and at the end stops the components in reverse sequence. Exits with code 1 when a component cannot start.
  */
 export async function runProcess(
   name: string,
@@ -65,7 +65,7 @@ export async function runProcess(
     return stop(0);
   }
 
-  /** Ends the process and prints why, even when the log is silent. */
+  /** Stops the process with code 1. Prints the reason to stderr, even when the log level is `silent`. */
   function fail(description: string, error: unknown): Promise<void> {
     log.fatal({ err: error }, description);
     process.stderr.write(`${name}: ${description}: ${describeErrorChain(error)}\n`);
@@ -93,8 +93,9 @@ export async function runProcess(
     void fail("uncaught error", error);
   });
   process.on("unhandledRejection", (reason) => {
-    // Drivers send queries of their own, such as those for PostgreSQL's types on every new connection, without handling
-    // the rejection when the server disappears. The caller that waits for the connection gets the error and retries.
+    // Database drivers send queries themselves, such as for the data types on every new PostgreSQL connection. They do
+    // not handle rejections of these queries when the server disappears. The process can continue, because the caller
+    // that waits for the connection also gets the error and retries.
     if (isTransient(reason)) {
       log.error({ err: reason }, "unhandled transient rejection");
       return;

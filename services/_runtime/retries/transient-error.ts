@@ -1,17 +1,17 @@
 import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
 
-/** Thrown for a failure that passes by itself: the work is retried until it succeeds. */
+/** An error with a temporary cause. The operation is retried until it succeeds. */
 export class TransientError extends Error {}
 
-/** Thrown for an event that can never be handled: it becomes a dead letter at once. */
+/** The error for an event that can never be handled. The event immediately becomes a dead letter. */
 export class PermanentError extends Error {}
 
-/** Connection exceptions, lack of resources, operator intervention, I/O errors. */
+/** The SQLSTATE classes for connection exceptions, insufficient resources, operator intervention and system errors. */
 const transientSqlStateClasses = ["08", "53", "57", "58"];
 /**
- * Serialization failure, deadlock, lock not available, read-only transaction (a primary that became a replica), session
- * idle for too long, and a cached plan that a migration has outdated.
+ * The SQLSTATEs for a serialization failure, a deadlock, an unavailable lock, a read-only transaction (after the
+ * primary became a replica), a session that was idle for too long, and a cached plan that is invalid after a migration.
  */
 const transientSqlStates = new Set(["40001", "40P01", "55P03", "25006", "25P03", "0A000"]);
 const transientErrorCodes = new Set([
@@ -38,7 +38,7 @@ const transientErrorCodes = new Set([
 ]);
 const transientErrorNames = new Set(["TimeoutError", "NoRespondersError", "ConnectionError", "ObjectStoreUnavailable"]);
 
-/** Whether the cause of an error passes by itself (an unreachable server, a lock, a full disk): a retry helps. */
+/** Returns whether an error probably has a temporary cause, such as a lock or a full disk, so that a retry can help. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof TransientError) return true;
   if (error instanceof postgres.PostgresError && error.code) {
@@ -52,20 +52,20 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL canceled a statement, usually because of its timeout: either the server is busy, or the statement
- * always takes too long.
+ * Returns whether PostgreSQL canceled a statement, usually after the statement timeout. The server may have been busy,
+ * or the statement may always take too long, so retries must be limited.
  */
 export function isCanceledStatementError(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "57014";
 }
 
-/** Returns the delay before retry number `attempt` (1 is the first), doubling from `firstMs` to `maxMs` with jitter. */
+/** Returns the delay before a retry, in milliseconds. It doubles from `firstMs` to `maxMs`, with jitter. */
 export function computeRetryDelayMs(attempt: number, { firstMs = 100, maxMs = 10_000 } = {}): number {
   const delayMs = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 20));
   return Math.round(delayMs * (0.5 + Math.random() / 2));
 }
 
-/** Retries `work` after transient errors, with a growing delay of up to 2 s, until the signal is aborted. */
+/** Retries `work` after transient errors until the signal is aborted, with an increasing delay of up to 2 seconds. */
 export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

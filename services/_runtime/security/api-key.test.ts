@@ -45,7 +45,7 @@ describe("API keys", () => {
   });
 });
 
-/** Returns the CRC-32 (IEEE), computed bit by bit, in base 62 with digits, upper-case and lower-case letters. */
+/** Returns the CRC-32 (IEEE) of a text in base 62. Computes it bit by bit, independently of the tested code. */
 function computeReferenceChecksum(text: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {

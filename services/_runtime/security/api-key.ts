@@ -2,9 +2,9 @@ import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
- * API keys consist of `pragma_`, 43 characters that encode 32 random bytes, and 6 that encode the CRC-32 of those 43.
- * The prefix and the checksum let secret scanners recognize leaked keys, and let the gateway reject mistyped keys
- * without a lookup.
+ * The prefix of API keys. It is followed by 43 characters that encode 32 random bytes, and by 6 characters that encode
+ * the CRC-32 of these 43 characters. With the prefix and the checksum, secret scanners can recognize leaked keys, and
+ * the gateway can reject mistyped keys without a lookup.
  */
 export const apiKeyPrefix = "pragma_";
 
@@ -14,23 +14,23 @@ const randomLength = 43;
 const checksumLength = 6;
 const apiKeyPattern = new RegExp(`^${apiKeyPrefix}([0-9A-Za-z]{${randomLength}})([0-9A-Za-z]{${checksumLength}})$`);
 
-/** The number of leading characters that are stored and shown, so that users can tell keys apart. */
+/** The number of characters at the start of a key that are stored and shown, so that users can identify the key. */
 const shownPrefixLength = 14;
 
-/** Returns a new API key with its stored prefix and hash. The key itself is shown once and never stored. */
+/** Returns a new API key, and the prefix and hash to store. The key itself is shown only once and is never stored. */
 export function createApiKey(): { key: string; prefix: string; hash: string } {
   const random = encodeBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), randomLength);
   const key = `${apiKeyPrefix}${random}${computeChecksum(random)}`;
   return { key, prefix: key.slice(0, shownPrefixLength), hash: hashApiKey(key) };
 }
 
-/** Whether a credential has the form and checksum of an API key. Such a key need not exist. */
+/** Returns whether a credential has the format and a valid checksum of an API key. The key may still not exist. */
 export function isWellFormedApiKey(credential: string): boolean {
   const [, random, checksum] = apiKeyPattern.exec(credential) ?? [];
   return random !== undefined && computeChecksum(random) === checksum;
 }
 
-/** Returns the SHA-256 of a credential in hex, under which keys are stored and looked up. */
+/** Returns the SHA-256 of a credential as hex. Keys are stored and looked up by this hash. */
 export function hashApiKey(credential: string): string {
   return hash("sha256", credential, "hex");
 }

@@ -1,12 +1,15 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 
-/** Encrypts stored data that must stay secret from readers of the database. */
+/** Encrypts and decrypts stored data that must stay secret even from readers of the database. */
 export type Encryption = ReturnType<typeof createEncryption>;
 
 const cipher = "aes-256-gcm";
 
-/** Encrypts with the first key, decrypts with any, so that keys can be rotated: AES-256-GCM as `key.iv.tag.text`. */
+/**
+ * Creates an encryption with AES-256-GCM, in the format `key.iv.tag.text`. It encrypts with the first key and decrypts
+ * with any key, so that keys can be rotated.
+ */
 export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
   const derivedKeys = new Map(keys.map(({ id, secret }) => [id, deriveKey(secret)]));
@@ -22,7 +25,7 @@ export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
         ".",
       );
     },
-    /** @throws `Error` when the key is no longer configured or the text was changed. */
+    /** Decrypts a text. @throws `Error` when its key is no longer configured or the encrypted text was changed. */
     decrypt(encrypted: string): string {
       const [id = "", ...parts] = encrypted.split(".");
       const secret = derivedKeys.get(id);

@@ -9,11 +9,11 @@ import { type InternalKey, readInternalKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { createInternalPrincipal, type RequestIdentity } from "../http/request-identity.ts";
 
-/** The headers that identify the principal and the caller to a service in another process. */
+/** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
 
-/** The headers that would be ambiguous if they were repeated. */
+/** The headers that a request must not repeat, because the identity of the caller would be ambiguous. */
 const nonRepeatableHeaders = [
   "host",
   "x-forwarded-host",
@@ -24,20 +24,20 @@ const nonRepeatableHeaders = [
   signatureHeader,
 ];
 
-/** How long a signature is valid: covers the wait for a connection and the difference of clocks. */
+/** The seconds for which a signature is valid. Covers the wait for a connection and the difference between clocks. */
 const signatureLifetimeSeconds = 60;
 
 interface UnsignedInternalRequest extends Omit<RequestIdentity, "principal"> {
   method: string;
   target: string;
-  /** The principal of a request that the gateway forwards; undefined for a service's own requests. */
+  /** The client's principal in requests that the gateway forwards; undefined in a service's own requests. */
   principal?: Principal;
 }
 
-/** A function that returns the headers of one signed request of a caller to a service. */
+/** A function that returns the headers of a request, including its signature. */
 export type InternalRequestSigner = ReturnType<typeof createInternalRequestSigner>;
 
-/** Creates the signer of a caller's requests to a service. @throws `ConfigError` when the caller has no key for it. */
+/** Creates a signer for a caller's requests to a service. @throws `ConfigError` when the caller has no key for it. */
 export function createInternalRequestSigner(
   environment: EnvironmentVariables,
   caller: InternalCallerName,
@@ -73,7 +73,7 @@ export function createInternalRequestSigner(
   };
 }
 
-/** Creates the verifier of signed requests to a service. @throws `ConfigError` when an allowed caller has no key. */
+/** Creates a verifier for signed requests to a service. @throws `ConfigError` when an allowed caller has no key. */
 export function createInternalRequestVerifier(environment: EnvironmentVariables, service: ServiceName) {
   const keys = new Map(
     allowedCallersOf(service).map((caller) => [caller, readInternalKeys(environment, caller, service)]),
@@ -89,7 +89,8 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
   }
 
   /**
-   * Returns the identity of a request: the client's principal for the gateway, or that of the calling service.
+   * Verifies a request and returns its identity. The principal is the client for requests that the gateway forwards,
+   * and the calling service for other requests.
    *
    * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when a
    * header that identifies the caller is repeated.
@@ -111,7 +112,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
     }
     return {
-      // Only the gateway forwards the principals of clients; every other caller has its own scopes.
+      // Only the gateway may send the principal of a client. All other callers have their own scopes.
       principal:
         caller === "gateway" && text !== ""
           ? parsePrincipal(text)
@@ -123,7 +124,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
   };
 }
 
-/** Returns the signature of method, target, request id, origin, expiry and principal: valid for one request only. */
+/** Returns the HMAC of a request's method, target, request id, origin, expiry and principal. */
 function computeSignature({ secret }: InternalKey, parts: string[]): Buffer {
   return createHmac("sha256", secret).update(parts.join("\n")).digest();
 }
@@ -133,7 +134,10 @@ function isSameSignature(expected: Buffer, received: string): boolean {
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-/** Whether a signature has not expired. One valid for over two lifetimes is forged: clocks differ by one at most. */
+/**
+ * Returns whether a signature has not expired. Rejects expiry times of more than two lifetimes in the future, because
+ * clocks differ by less than one lifetime.
+ */
 function isUnexpired(expires: string): boolean {
   const secondsLeft = Number(expires) - Date.now() / 1000;
   return secondsLeft > 0 && secondsLeft <= 2 * signatureLifetimeSeconds;

@@ -11,13 +11,13 @@ import type { ServiceRegistry } from "./service-registry.ts";
 
 /** Returns the schema of the `locationId` query parameter. */
 export const locationIdQueryParameter = (
-  description = "The location of the API key, unless the key has the scope locations:any",
+  description = "The API key's location by default. Only keys with the scope `locations:any` can use another location.",
 ) => z.guid().optional().meta({ description });
 
 /**
- * Returns the id of the requested location, or else that of the API key's location.
+ * Returns the id of the requested location. If the request has none, returns the id of the API key's location.
  *
- * @throws `ApiError` location_forbidden for a location other than the key's without `locations:any`; invalid_request
+ * @throws `ApiError` location_forbidden when the key has another location and no scope `locations:any`; invalid_request
  * when neither the request nor the key has a location.
  */
 export function resolveLocationId(principal: Principal, requestedId: string | undefined): string {
@@ -29,31 +29,31 @@ export function resolveLocationId(principal: Principal, requestedId: string | un
   }
   if (locationId !== keyLocationId && !hasScope(principal.scopes, "locations:any")) {
     throw new ApiError("location_forbidden", {
-      detail: "locationId must be the location of the API key. It may be omitted.",
+      detail: "locationId must be the location of the API key, or be omitted.",
     });
   }
   return locationId;
 }
 
-/** Returns the only location whose resources a key may read; null when it may read those of any location. */
+/** Returns the id of the only location whose data a key can read, or null if it can read the data of all locations. */
 export function getReadableLocationId(principal: Principal): string | null {
   if (hasScope(principal.scopes, "locations:any")) return null;
   if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key has no location." });
   return principal.location.id;
 }
 
-/** Looks up locations in the accounts service. */
+/** The functions that look up locations in the accounts service. */
 export type LocationLookup = ReturnType<typeof createLocationLookup>;
 
 const timeoutMs = 5_000;
 
 /**
- * Creates a lookup of locations in the accounts service, without a cache, for the service with this name.
+ * Creates a lookup of locations in the accounts service, without a cache. `name` is the service that uses the lookup.
  *
- * @throws `ApiError` location_not_found; service_unavailable when accounts is unavailable.
+ * The functions of the lookup throw `ApiError` location_not_found, or service_unavailable when accounts is unavailable.
  */
 export function createLocationLookup(registry: ServiceRegistry, name: ServiceName) {
-  // Detects a missing key at the start instead of at the first request.
+  // Throws if the internal key is missing, so that the error occurs at the start and not at the first request.
   registry.findRemoteService("accounts", name);
 
   async function fetchLocation(path: string, description: string, context: RequestContext): Promise<LocationRef> {
@@ -66,7 +66,7 @@ export function createLocationLookup(registry: ServiceRegistry, name: ServiceNam
         throw new ApiError("location_not_found", { detail: `There is no location ${description}.` });
       }
       throw new ApiError("service_unavailable", {
-        detail: "The location could not be looked up. Nothing was changed. Retry shortly.",
+        detail: "The location could not be retrieved. Nothing was changed. Retry shortly.",
         cause: new Error(`accounts returned ${response.status} for ${path}`),
       });
     });
@@ -84,7 +84,7 @@ export function createLocationLookup(registry: ServiceRegistry, name: ServiceNam
 }
 
 /**
- * Returns the requested location, or else that of the API key, which is part of the principal.
+ * Returns the requested location. If the request has none, returns the location of the API key.
  *
  * @throws `ApiError` location_forbidden; location_not_found; invalid_request when neither the request nor the key has a
  * location.

@@ -9,7 +9,7 @@ import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createInternalPrincipal, type ServiceFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
-/** Returns the name of the variable with a service's URL, such as TILL_INGEST_URL. */
+/** Returns the name of the environment variable that contains a service's URL, such as TILL_INGEST_URL. */
 const urlVariableName = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 
 const serviceUrlsSchema = z.object(
@@ -18,13 +18,13 @@ const serviceUrlsSchema = z.object(
   ),
 );
 
-/** A service in another process: its URL, and the signer of requests to it. */
+/** A service in another process, with its URL and the signer for requests to it. */
 export interface RemoteService {
   url: string;
   sign: InternalRequestSigner;
 }
 
-/** A GET request of one service, or of the gateway, to a service. */
+/** A GET request to a service, sent by another service or by the gateway. */
 export interface InternalRequest {
   from: InternalCallerName;
   path: string;
@@ -33,7 +33,7 @@ export interface InternalRequest {
   traceparent?: string | undefined;
 }
 
-/** The services of this process, and those of other processes by their URLs. */
+/** The registry of all services: the services in this process, and the URLs of services in other processes. */
 export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
@@ -42,7 +42,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   const remoteServices = new Map<string, RemoteService>();
 
   /**
-   * Returns a service in another process for a caller; undefined when its URL is not set or it runs in this process.
+   * Returns a service in another process. Returns undefined if its URL is not set or if it runs in this process.
    *
    * @throws `ConfigError` when the caller has no key for the service.
    */
@@ -59,9 +59,9 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     findRemoteService,
     /** Registers a service that runs in this process. */
     registerLocalService: (service: ServiceName, fetch: ServiceFetch) => void localServices.set(service, fetch),
-    /** Returns the fetch function of a service in this process; undefined when it runs elsewhere. */
+    /** Returns the fetch function of a service in this process, or undefined if the service runs in another process. */
     findLocalService: (service: ServiceName) => localServices.get(service),
-    /** Returns the response to an internal GET request. @throws `ApiError` service_unavailable, also on timeout. */
+    /** Sends an internal GET request. @throws `ApiError` service_unavailable, also after the timeout. */
     async request(service: ServiceName, request: InternalRequest): Promise<Response> {
       const { from, path, timeoutMs, requestId = randomUUID(), traceparent } = request;
       const signal = AbortSignal.timeout(timeoutMs);
@@ -70,7 +70,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
       if (localFetch) {
         const caller = { principal: createInternalPrincipal(from, service), requestId, traceparent, origin };
         const response = localFetch(new Request(`http://${service}${path}`, { signal }), { caller });
-        // The signal does not interrupt a service in this process, so only the wait for it ends.
+        // A service in this process does not stop when the signal is aborted, so only the wait for its response ends.
         return rejectOnAbort(Promise.resolve(response), signal).catch((cause) => {
           throw createServiceUnavailableError(service, cause);
         });
@@ -87,7 +87,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   };
 }
 
-/** Returns the error of a service that cannot be reached. */
+/** Returns the error for a service that is unavailable. */
 export function createServiceUnavailableError(service: ServiceName, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
     detail: `The ${service} service is unavailable. Nothing was changed. Retry shortly.`,

@@ -11,24 +11,24 @@ import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 /** The dependencies that the runtime provides to every service. */
 export interface ServiceDependencies extends Omit<ProcessDependencies, "environment"> {
   db: Database;
-  /** Notifies the instances of this service. */
+  /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;
-  /** The other services, reached over HTTP or in this process. */
+  /** The other services, which run in this process or are called over HTTP. */
   registry: ServiceRegistry;
 }
 
-/** A task that one instance at a time runs at an interval, without any queue. */
+/** A task that one instance at a time runs at an interval, without a job queue. */
 export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
-  /** `context` is set when the scheduler runs the task. */
+  /** Runs the task. `context` is undefined if the caller is not the scheduler. */
   run(services: Services, context?: RequestContext): Promise<void>;
 }
 
-/** The resources of a service besides its dependencies, and how they are closed. */
+/** The resources that a service creates in addition to its dependencies, and the function that closes them. */
 export interface ServiceResources<Services> extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
   services: Services;
-  /** The checks of dependencies besides PostgreSQL and NATS, by name: reported, but without effect on readiness. */
+  /** Checks of further dependencies, by name. Failures are reported but do not affect readiness. */
   checks?: Record<string, () => Promise<void>>;
   close?: () => Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface ServiceResources<Services> extends Pick<ProcessComponent, "queu
 /** The definition of a service: its configuration, resources, routes, subscriptions and periodic tasks. */
 export interface ServiceDefinition<Config extends z.ZodType, Services> {
   name: ServiceName;
-  /** `import.meta.url` of the service's module, whose package contains its migrations. */
+  /** The `import.meta.url` of the service's module. The module's package contains the service's migrations. */
   module: string;
   config: Config;
   createResources(
@@ -48,7 +48,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
   periodic?: PeriodicTask<Services>[];
 }
 
-/** A service definition with any configuration and context. */
+/** A service definition with any types of configuration and resources. */
 export type AnyServiceDefinition = ServiceDefinition<z.ZodType, unknown>;
 
 export function defineService<Config extends z.ZodType, Services>(

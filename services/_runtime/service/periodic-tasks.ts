@@ -5,7 +5,7 @@ import { createOutageLog } from "../observability/outage-log.ts";
 import { runWithRequestContext } from "../observability/request-context.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
-/** Runs a task at its interval until stopped, in one instance at a time. Failed runs are repeated at the interval. */
+/** Runs a task at its interval until `stop` is called, in one instance at a time. After a failure, waits as usual. */
 export function startPeriodicTask<Services>(
   task: PeriodicTask<Services>,
   { leadership, services, log }: { leadership: LeaderElection; services: Services; log: Logger },

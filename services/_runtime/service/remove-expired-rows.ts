@@ -3,7 +3,7 @@ import type { PeriodicTask } from "./define-service.ts";
 
 const deleteBatchSize = 5_000;
 
-/** Deletes the rows of a table that match `condition` in batches, so that no statement takes long. */
+/** Deletes all table rows that match `condition`. Deletes them in batches, so that no statement takes long. */
 export async function deleteRowsInBatches(sql: SqlClient, name: string, condition: SqlFragment): Promise<void> {
   const table = sql(name);
   const deleteBatch = () =>
@@ -11,12 +11,12 @@ export async function deleteRowsInBatches(sql: SqlClient, name: string, conditio
   while ((await deleteBatch()).count === deleteBatchSize);
 }
 
-/** Deletes the expired rows of every service: handled events, stored responses, attempts and daily usage. */
+/** Deletes expired rows from the runtime's tables: handled events, stored responses, attempts and daily usage. */
 export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
   name: "remove expired rows",
   intervalSeconds: 3_600,
   async run({ db: { sql }, inboxRetentionDays }) {
-    // Longer than the retention of the stream, so that a redelivered event is always recognized.
+    // The retention is longer than the event stream's, so that redelivered events are always recognized.
     const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
     const dayAgo = sql`now() - interval '24 hours'`;
     await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);

@@ -6,14 +6,14 @@ import type { Metrics } from "../observability/metrics.ts";
 interface ServiceMetricsOptions {
   service: string;
   db: Database;
-  /** The maximum number of connections of the pool. */
+  /** The maximum number of connections in the pool. */
   poolSize: number;
   bus: EventBus;
   /** The subscriptions whose consumer lag is measured. */
   subscriptions: readonly { type: string }[];
 }
 
-/** Registers the metrics of a service: its outbox, dead letters, connections and consumer lag. */
+/** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
 export function registerServiceMetrics(
   metrics: Metrics,
   { service, db, poolSize, bus, subscriptions }: ServiceMetricsOptions,
@@ -35,7 +35,7 @@ export function registerServiceMetrics(
   observeServiceGauge("event_bus_up", "1 while there is a connection to NATS", () =>
     Number(bus.currentConnection() !== undefined),
   );
-  const usageHelp = "Used share of the event stream: at 1 it accepts no more events, which then wait in the outboxes";
+  const usageHelp = "Used share of the event stream's maximum size. At 1, new events wait in the outboxes";
   observeServiceGauge("event_stream_filled_ratio", usageHelp, async () => {
     const { manager } = await bus.connected;
     const { state, config } = await manager.streams.info(bus.stream);
@@ -47,7 +47,7 @@ export function registerServiceMetrics(
       select coalesce(state, 'unknown') as state, count(*) from pg_stat_activity
       where application_name = current_setting('application_name') and pid <> pg_backend_pid() group by 1`;
     const countByState = new Map(rows.map(({ state, count }) => [state, count]));
-    // Counts the connection of this query as idle, which it is before and after.
+    // Counts the connection of this query as idle, because it is idle except for this query.
     countByState.set("idle", (countByState.get("idle") ?? 0) + 1);
     return ["active", "idle", "idle in transaction"].map((state) => ({
       value: countByState.get(state) ?? 0,

@@ -25,12 +25,12 @@ import { registerServiceMetrics } from "./service-metrics.ts";
 /** A running service with its fetch function. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
-/** Returns the name of a service's schema, prefixed with the installation's namespace. */
+/** Returns the name of a service's database schema, which begins with the namespace of the installation. */
 export function buildServiceSchemaName(namespace: string, name: string): string {
   return `${namespace}_${name.replaceAll("-", "_")}`;
 }
 
-/** Starts a service: reads its configuration, migrates its schema, connects, and starts to handle events. */
+/** Starts a service: reads its configuration, migrates its schema, creates its resources and starts its consumers. */
 export async function startService(
   definition: AnyServiceDefinition,
   { environment, log: processLog, metrics, registry }: ProcessDependencies & { registry: ServiceRegistry },

@@ -7,16 +7,16 @@ import { createServiceRegistry } from "../service-calls/service-registry.ts";
 import { createTestIncomingRequest } from "./incoming-request.ts";
 import { createIdempotencyTestService } from "./things-service.ts";
 
-/** The argument of the process. */
+/** The argument of the process, as JSON. */
 export interface CrashingRequestOptions {
-  /** The step at which the process crashes. */
+  /** The step of the request at which the process kills itself. */
   crashesAt: string;
   principal: Principal;
   key: string;
   body: object;
 }
 
-// Runs as a process: handles one request and kills itself with SIGKILL before the response.
+// This file is the main module of a process. It handles one request and kills itself with SIGKILL before the response.
 const { crashesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequestOptions;
 const service = createIdempotencyTestService((step) => {
   if (step === crashesAt) process.kill(process.pid, "SIGKILL");

@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
 import { createTemporaryDataFolder, type LocalTestServer, localServerStarters } from "./local-servers.ts";
 
-/** The servers that a test can start for itself. */
+/** The names of the servers that a test can start for itself. */
 export type DedicatedServerName = keyof typeof localServerStarters;
 
-/** All servers for one test, name can be killed and restarted. */
+/** The NATS, PostgreSQL and Redis servers of one test, which the test can kill and restart. */
 export interface DedicatedServers extends Record<DedicatedServerName, LocalTestServer> {
-  /** Kills a server and, after `delayMs`, starts it again on the same port and data. */
+  /** Kills a server. After `delayMs` milliseconds, starts the server again with the same port and data. */
   restart(name: DedicatedServerName, delayMs?: number): Promise<void>;
   kill(name: DedicatedServerName): Promise<void>;
   start(name: DedicatedServerName): Promise<void>;
@@ -45,12 +45,12 @@ export async function startDedicatedTestServers(): Promise<DedicatedServers> {
   return servers;
 }
 
-/** A server for one test, name can be killed, suspended, and restarted on the same port and data. */
+/** A server for one test. The test can kill and suspend the server, and restart it with the same port and data. */
 export interface DedicatedTestServer {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Suspends the process: it accepts connections but does not respond until it is resumed. */
+  /** Suspends the process. The server then accepts connections but does not respond until the process is resumed. */
   suspend(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;

@@ -1,32 +1,32 @@
 import { createParser } from "eventsource-parser";
 import { eventually } from "./eventually.ts";
 
-/** A server-sent event as a client receives it. */
+/** A server-sent event that a client has received. */
 export interface ServerSentEvent {
   id: string | undefined;
   type: string;
   data: Record<string, unknown>;
 }
 
-/** A stream of server-sent events that is being read. */
+/** A reader of a stream of server-sent events. */
 export interface EventStreamReader {
-  /** The events received so far, oldest first. */
+  /** The events that have been received so far, oldest first. */
   readonly events: ServerSentEvent[];
-  /** The id with which a client resumes the stream. */
+  /** The id of the latest event, which a client sends as Last-Event-ID to resume the stream. */
   readonly lastEventId: string | undefined;
   readonly comments: string[];
-  /** The last retry interval of the server, in milliseconds. */
+  /** The latest retry interval that the server has sent, in milliseconds. */
   readonly retry: number | undefined;
-  /** How the stream ended; undefined while it is open. */
+  /** The way in which the stream ended, or undefined while it is open. */
   readonly ending: "ended" | "broken" | undefined;
-  /** Resolves with the events, optionally of one type, once there are `count` of them. */
+  /** Waits until `count` events, or `count` events of one type, have been received. Returns these events. */
   waitForEvents(count: number, type?: string): Promise<ServerSentEvent[]>;
   waitForEnd(): Promise<void>;
-  /** Closes the connection as a client. */
+  /** Disconnects from the server. */
   close(): Promise<void>;
 }
 
-/** Reads the event stream of a response, calling `onEvent` for each event. */
+/** Reads the server-sent events in a response. Calls `onEvent` for each event. */
 export function readEventStream(
   response: Response,
   onEvent: (event: ServerSentEvent) => void = () => {},

@@ -1,9 +1,9 @@
 import { sleep } from "../concurrency/sleep.ts";
 
 /**
- * Calls `probe` until it returns a value other than undefined or false, at growing intervals, and returns that value.
+ * Calls `probe`, at increasing intervals, until it returns a value other than undefined or false. Returns this value.
  *
- * @throws `Error` with the description after the timeout.
+ * @throws `Error` that contains the description, after the timeout.
  */
 export async function eventually<T>(
   description: string,

@@ -3,12 +3,12 @@ import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
 import type { RequestIdentity, ServiceFetch } from "../http/request-identity.ts";
 
-/** A fake of the accounts service's internal lookup of locations. */
+/** A fake of the accounts service with the internal routes to look up locations. */
 export interface FakeAccountsService {
   fetch: ServiceFetch;
   /** Adds a location and returns it. */
   addLocation(fields?: Partial<LocationRef>): LocationRef;
-  /** Whether every request fails with service_unavailable. */
+  /** Whether all requests fail with service_unavailable. */
   isUnavailable: boolean;
 }
 

@@ -3,13 +3,13 @@ import { Readable } from "node:stream";
 
 interface IncomingRequestOptions {
   method: string;
-  /** Names may be in any case. */
+  /** The request headers. Their names can be in upper or lower case. */
   headers?: Record<string, string>;
-  /** The chunks of the body; undefined for a request without one. */
+  /** The chunks of the body, or undefined for a request without a body. */
   body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** Returns a node:http request with the properties that services read. */
+/** Returns a node:http request that has only the properties that services read. */
 export function createTestIncomingRequest({ method, headers = {}, body }: IncomingRequestOptions): IncomingMessage {
   const lowerCaseHeaders = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const framing = body ? { "transfer-encoding": "chunked" } : {};

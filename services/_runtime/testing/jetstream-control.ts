@@ -2,13 +2,13 @@ import { type ConsumerInfo, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** Inspects and manipulates the event stream of a test's namespace. */
+/** Functions that check and change the event stream in a test's namespace. */
 export interface TestJetStreamControl {
-  /** Deletes all consumers, so that every service receives all events again. Returns their number. */
+  /** Deletes all consumers, so that all services receive all events again. Returns the number of deleted consumers. */
   deleteConsumers(): Promise<number>;
-  /** Whether at least `minConsumers` services consume the stream and have handled all events. */
+  /** Returns whether the stream has at least `minConsumers` consumers and all of them have handled all events. */
   isFullyConsumed(minConsumers?: number): Promise<boolean>;
-  /** Deletes the stream with all its events. */
+  /** Deletes the stream, including all events and consumers. */
   delete(): Promise<void>;
   close(): Promise<void>;
 }

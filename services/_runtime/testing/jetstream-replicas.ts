@@ -1,11 +1,11 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 
-/** The state of a stream's replicas in a cluster. */
+/** The state of a stream's replicas in a NATS cluster. */
 export interface StreamReplicaStatus {
-  /** The leader of the stream. */
+  /** The name of the server that leads the stream. */
   leader: string | undefined;
-  /** Whether every replica is online and current. */
+  /** Whether all replicas are online and up to date. */
   isFullyReplicated: boolean;
 }
 
@@ -18,7 +18,7 @@ async function withJetStreamManager<T>(servers: string[], work: (manager: JetStr
   }
 }
 
-/** Returns the state of a stream's replicas, from any of the servers. */
+/** Returns the state of a stream's replicas. Sends the request to any available server. */
 export function getStreamReplicaStatus(servers: string[], stream: string): Promise<StreamReplicaStatus> {
   return withJetStreamManager(servers, async (manager) => {
     const { cluster, config } = await manager.streams.info(stream);
@@ -28,7 +28,7 @@ export function getStreamReplicaStatus(servers: string[], stream: string): Promi
   });
 }
 
-/** Rejects while the servers have not elected a leader. */
+/** Rejects if the servers have not yet elected a leader. */
 export function assertClusterHasLeader(servers: string[]): Promise<boolean> {
   return withJetStreamManager(servers, async (manager) => (await manager.getAccountInfo()).limits !== undefined);
 }

@@ -1,13 +1,13 @@
-/** A server that deploy/local started for a test. */
+/** A server that was started for a test by the code in `deploy/local`. */
 export interface LocalTestServer {
   url: string;
   port: number;
   pid: number;
-  /** Stops the server gracefully and waits until its process has ended. */
+  /** Stops the server gracefully. Resolves when its process has ended. */
   stop(): Promise<void>;
-  /** Kills the process with SIGKILL and waits until it has ended. The data is kept. */
+  /** Kills the process with SIGKILL, without deleting its data. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** SIGSTOP suspends the process: it accepts connections but does not respond until SIGCONT. */
+  /** Sends a signal to the process. After SIGSTOP, it accepts connections but does not respond until SIGCONT. */
   sendSignal(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 
@@ -17,11 +17,11 @@ interface LocalServers {
   startNats: StartServer;
   startPostgres: StartServer;
   startRedis: StartServer;
-  /** Returns a new folder for temporary data, removed when this process ends. */
+  /** Creates a folder for temporary data and returns its path. The folder is deleted when this process ends. */
   createTemporaryDataFolder(label: string): string;
 }
 
-// A dynamic import, because the runtime is compiled for its image without deploy/local and its packages.
+// Imported dynamically, because the container image contains the compiled runtime but not `deploy/local`.
 const path = "../../../deploy/local/servers.ts";
 const servers: LocalServers = await import(path);
 

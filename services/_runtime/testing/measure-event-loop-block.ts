@@ -1,4 +1,4 @@
-/** Returns the longest time, in milliseconds, for which some work blocked the event loop. */
+/** Runs `work` and returns the longest time, in milliseconds, for which it blocked the event loop. */
 export async function measureLongestEventLoopBlockMs(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;

@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 
-/** Returns the error messages of a NATS server to actions with the credentials of a URL. */
+/** Runs actions with the credentials in a NATS URL. Returns the error messages that the server sends. */
 export async function collectNatsErrors(url: string, act: (nats: NatsConnection) => void): Promise<string[]> {
   const { host, username, password } = new URL(url);
   const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: `_INBOX.${username}` });
@@ -12,7 +12,7 @@ export async function collectNatsErrors(url: string, act: (nats: NatsConnection)
   })();
   act(nats);
   await nats.flush();
-  // The server rejects a publication asynchronously.
+  // Waits, because the server rejects publications asynchronously.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await nats.close();
   await listening;

@@ -25,7 +25,7 @@ const invalidKeys = [
   Array.from({ length: 300 }, () => "a").join("/"),
 ];
 
-/** Tests the behavior that all object stores share; `openStore` opens the same store on every call. */
+/** Defines the tests for the behavior that all object stores share. Every call of `openStore` opens the same store. */
 export function testObjectStoreConformance(openStore: () => ObjectStore): void {
   const newKey = () => `tills/${randomUUID().slice(0, 2)}/${randomUUID()}`;
 
@@ -162,7 +162,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
   test("passes its check", () => withStore((store) => store.check()));
 }
 
-/** Expects every call to reject with ObjectStoreUnavailable, all together within `withinMs`. */
+/** Expects all functions of a store to reject with `ObjectStoreUnavailable` within `withinMs` milliseconds in total. */
 export async function expectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
   const start = performance.now();
   const calls = [
@@ -181,7 +181,7 @@ export async function expectStoreUnavailable(store: ObjectStore, withinMs: numbe
   expect(performance.now() - start).toBeLessThan(withinMs);
 }
 
-/** Compares bytes much faster than vitest, which takes seconds for megabytes. */
+/** Returns whether two arrays contain the same bytes. Vitest would take seconds to compare megabytes. */
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
 }

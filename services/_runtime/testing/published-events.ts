@@ -4,7 +4,7 @@ import { type EventData, type EventEnvelope, type EventType, eventDataSchemas } 
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** Returns all events in a test's stream, oldest first. */
+/** Returns all events in the event stream of a test, oldest first. */
 export async function readPublishedEnvelopes({ variables, namespace }: TestEnvironment): Promise<EventEnvelope[]> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   try {
@@ -22,7 +22,7 @@ export async function readPublishedEnvelopes({ variables, namespace }: TestEnvir
   }
 }
 
-/** Returns the data of the events of a type about a subject in a test's stream, oldest first. */
+/** Returns the data of all events with a type and a subject, oldest first, from the event stream of a test. */
 export async function readPublishedEvents<Type extends EventType>(
   environment: TestEnvironment,
   type: Type,

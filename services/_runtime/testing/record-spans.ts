@@ -7,9 +7,9 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { setTracer } from "../observability/tracing.ts";
 
-/** The recorded spans of this process. */
+/** Access to the spans that were recorded in this process. */
 export interface SpanRecorder {
-  /** Returns the ended spans of a trace. */
+  /** Returns all spans of a trace that have ended. */
   listSpans(traceId: string): ReadableSpan[];
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ interface RecordSpansOptions {
   shouldTrustClients?: boolean;
 }
 
-/** Records the spans of this process in memory: all of them, unless a sampler is set. */
+/** Records the spans of this process in memory. Without a sampler, records all spans. */
 export function recordSpans({ sampler, shouldTrustClients = false }: RecordSpansOptions = {}): SpanRecorder {
   const exporter = new InMemorySpanExporter();
   const spanProcessors = [new SimpleSpanProcessor(exporter)];

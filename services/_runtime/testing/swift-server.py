@@ -1,10 +1,10 @@
-"""A whole OpenStack Swift cluster with its S3 interface in one process, for tests.
+"""Runs a whole OpenStack Swift cluster, with its S3 interface, in one process. For tests.
 
 Usage: python3 swift-server.py FOLDER ACCOUNT:USER SECRET
 
-FOLDER must be empty and takes all data; ACCOUNT:USER is the access key. Prints the port of the S3 interface once the
-account, container, object and proxy servers listen, each on a free port of 127.0.0.1. When its standard input is closed,
-also by the end of its parent, it removes FOLDER and exits.
+FOLDER must be empty. All data is stored in it. ACCOUNT:USER is the access key. The account, container, object and proxy
+servers each listen on a free port of 127.0.0.1. When all of them are listening, the process prints the port of the S3
+interface. It deletes FOLDER and exits when its standard input is closed, which also happens when its parent ends.
 """
 
 import os
@@ -25,7 +25,7 @@ with open(os.path.join(folder, "swift.conf"), "w") as conf:
     conf.write("[swift-hash]\nswift_hash_path_suffix = test\n[storage-policy:0]\nname = one\ndefault = yes\n")
 utils.set_swift_dir(folder)
 
-# These read swift.conf when they are imported.
+# Imported only here, because these modules read swift.conf during their import.
 from swift.common.ring import RingBuilder  # noqa: E402
 from swift.common.wsgi import SwiftHttpProtocol, loadapp  # noqa: E402
 

@@ -10,23 +10,23 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const swiftServerScript = fileURLToPath(new URL("swift-server.py", import.meta.url));
-/** Debian's Python, which finds Debian's packages. */
+/** The path of Debian's own Python, because only this Python finds packages that apt-get installed. */
 const python = "/usr/bin/python3";
-/** The servers as a library, without a system service. */
+/** The Debian package that contains the Swift servers as a library. It starts no system services. */
 const debianPackage = "python3-swift";
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 5_000;
 
 export interface SwiftObjectStoreServer {
-  /** The URL of its S3 interface, such as `http://127.0.0.1:40123`. */
+  /** The URL of the server's S3 interface, such as `http://127.0.0.1:40123`. */
   endpoint: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Stops the server and removes its data. */
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** Installs OpenStack Swift if it is missing and possible. Returns why it cannot be used; undefined when it can. */
+/** Installs OpenStack Swift if necessary. Returns the reason if Swift cannot be used, otherwise undefined. */
 export async function installSwiftServer(): Promise<string | undefined> {
   if (await isSwiftInstalled()) return undefined;
   const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
@@ -44,10 +44,10 @@ export async function installSwiftServer(): Promise<string | undefined> {
 }
 
 /**
- * Starts an empty OpenStack Swift with an S3 interface as a child process, on free ports of 127.0.0.1. It ends with its
- * parent.
+ * Starts an empty OpenStack Swift with an S3 interface as a child process, on free ports of 127.0.0.1. The child
+ * process ends when its parent ends.
  *
- * @throws `Error` with its output when it does not start.
+ * @throws `Error` that contains the output of the child process, when it does not start.
  */
 export async function startSwiftServer(): Promise<SwiftObjectStoreServer> {
   const folder = await mkdtemp(join(tmpdir(), "swift-"));

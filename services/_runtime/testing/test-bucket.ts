@@ -8,20 +8,20 @@ import {
 } from "@aws-sdk/client-s3";
 import { installSwiftServer, startSwiftServer } from "./swift-server.ts";
 
-/** An empty bucket for one test on a real S3 server. */
+/** A bucket on a real S3 server for one test. It is empty at the start. */
 export interface TestS3Bucket {
-  /** The URL of an object store in the bucket. */
+  /** The URL of an object store that uses the bucket. */
   url: string;
-  /** The AWS_* variables with the credentials; empty when the environment already has them. */
+  /** The AWS_* variables that contain the credentials. Empty if the environment already contains them. */
   variables: Record<string, string>;
-  /** Removes the bucket with its objects, and stops the server if it was started for it. */
+  /** Deletes the bucket and its objects. Stops the server if it was started for this bucket. */
   remove(): Promise<void>;
 }
 
 /**
- * Creates a bucket on the server of S3_TEST_ENDPOINT (with the credentials of the usual AWS_* environment), or else on
- * a local OpenStack Swift, which is installed with apt-get when running as root on Debian. Returns `missing` with the
- * reason when there is neither.
+ * Creates a bucket on the server at S3_TEST_ENDPOINT, with the credentials in the standard AWS_* environment variables.
+ * If S3_TEST_ENDPOINT is not set, uses a local OpenStack Swift, which is installed with apt-get if this process runs as
+ * root on Debian. If there is no server, returns the reason in `missing`.
  */
 export async function createTestBucket(): Promise<TestS3Bucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;

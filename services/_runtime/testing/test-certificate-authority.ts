@@ -2,11 +2,11 @@ import * as x509 from "@peculiar/x509";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A certificate authority for one test. */
+/** A certificate authority that exists only for one test. */
 export interface TestCertificateAuthority {
-  /** The root certificate as PEM. */
+  /** The root certificate, in PEM format. */
   ca: string;
-  /** Issues a PEM certificate for a server at 127.0.0.1 and localhost, or for a client. */
+  /** Issues a certificate, in PEM format, for a client or for a server at 127.0.0.1 and localhost. */
   issue(name: string): Promise<{ ca: string; cert: string; key: string }>;
 }
 

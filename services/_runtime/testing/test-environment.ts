@@ -9,16 +9,16 @@ import postgres from "postgres";
 import { buildInternalKeysVariableName } from "../config/internal-keys.ts";
 import { isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
 
-/** A namespace on real servers for one test file, with its own schemas, subjects, stream and objects. */
+/** A namespace on real servers for one test file. It has its own schemas, subjects, stream and objects. */
 export interface TestEnvironment {
   namespace: string;
-  /** The environment variables of a process in this namespace. */
+  /** The environment variables for processes that use this namespace. */
   variables: Record<string, string>;
-  /** Removes everything in the namespace. */
+  /** Deletes all data in the namespace. */
   remove(): Promise<void>;
 }
 
-/** Creates a test environment. @throws `Error` when the servers are missing, which `npm test` starts. */
+/** Creates a test environment. @throws `Error` if the servers, which `npm test` starts, are not running. */
 export async function createTestEnvironment(overrides: Record<string, string> = {}): Promise<TestEnvironment> {
   const namespace = `t${randomBytes(5).toString("hex")}`;
   const objects = await mkdtemp(join(tmpdir(), "pragma-objects-"));
@@ -32,11 +32,11 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     DATA_KEYS: `test:${"test-data-secret-".repeat(2)}`,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     DATABASE_POOL: "5",
-    // All tests come from one address.
+    // High limits, because all tests send requests from the same address.
     KEYLESS_REQUESTS_BURST: "10000000",
     KEY_LOOKUPS_BURST: "10000000",
     MAX_CONNECTIONS_PER_ADDRESS: "100000",
-    // NATS reserves this size for each stream.
+    // Small, because NATS reserves this amount of storage for each stream.
     EVENT_STREAM_MAX_BYTES: "500000000",
     ...overrides,
   };
@@ -50,7 +50,7 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
   };
 }
 
-/** Returns a separate key for every pair of caller and service. */
+/** Returns environment variables with a separate internal key for each pair of a caller and a service. */
 function createInternalKeys(): Record<string, string> {
   return Object.fromEntries(
     serviceNames.flatMap((service) =>

@@ -12,10 +12,10 @@ import { createServiceRegistry, type ServiceRegistry } from "../service-calls/se
 import { createTestIncomingRequest } from "./incoming-request.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** A real service in this process, to which a test sends requests as the gateway does. */
+/** A real service that runs in this process. Tests send requests to it in the same way as the gateway. */
 export interface TestService {
   running: RunningService;
-  /** A connection to the service's schema. */
+  /** A connection to the database schema of the service. */
   db: Database;
   registry: ServiceRegistry;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
@@ -24,14 +24,14 @@ export interface TestService {
 
 interface TestRequestOptions {
   principal?: Principal;
-  /** Sent as JSON, unless it is a string or bytes. */
+  /** The body of the request. Strings and bytes are sent unchanged; other values are sent as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** The node:http response on which the service would respond. */
+  /** The node:http response object that the service receives with the request. */
   outgoing?: ServerResponse;
 }
 
-/** Returns the principal of an API key with the common scopes at a new location. */
+/** Returns the principal of an API key that has the most common scopes and a new location. */
 export function createTestPrincipal(overrides: Partial<Principal> = {}): Principal {
   return {
     keyId: randomUUID(),
@@ -52,7 +52,7 @@ export async function startTestService(
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.registerLocalService(definition.name, running.fetch);
   const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, definition.name), log });
-  // Notifies the service of events that the test publishes, as another instance of the service would.
+  // Notifies the service of events that the test publishes, because another instance would also notify it.
   const bus = createEventBus(config, { name: `${definition.name}-test`, log });
   const notifier = bus.createInstanceNotifier(`${definition.name}-outbox`);
   db.onEventsPublished = () => notifier.publish("all", "");

@@ -6,7 +6,7 @@ import { createRouteDefiner, jsonBodyParser } from "../http/define-route.ts";
 import { jsonResponse } from "../http/route-response.ts";
 import { defineService } from "../service/define-service.ts";
 
-/** A step of a request: its key is reserved, its work is done but not committed, or both are committed. */
+/** A step of a request: the key is reserved, the rows are inserted but not committed, or everything is committed. */
 export type IdempotentRequestStep = "reserved" | "worked" | "committed";
 
 const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
@@ -23,7 +23,10 @@ const definition = {
   errors: [] as ErrorCode[],
 } as const;
 
-/** Returns a service with a POST that inserts one row, which `onStep` may delay or crash, and one that inserts two. */
+/**
+ * Returns a service with two POST routes: one inserts one row, the other inserts two rows. `onStep` is called at each
+ * step of the first route, and can delay or crash it.
+ */
 export function createIdempotencyTestService(onStep: (step: IdempotentRequestStep) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();
   return defineService<z.ZodObject, { db: Database }>({

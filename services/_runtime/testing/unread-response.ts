@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 
-/** Returns a response that its client has not read; it is closed with its socket. */
+/** Returns a response that the client has not read. The response closes when its socket closes. */
 export function createUnreadResponse(): ServerResponse {
   const socket = new Socket();
   const outgoing = new ServerResponse(new IncomingMessage(socket));

@@ -17,7 +17,7 @@ export async function insertApiKey(tx: SqlTransaction, key: NewApiKey): Promise<
   await tx`insert into api_keys ${tx(key)}`;
 }
 
-/** The fields of an API key that a `key.changed` event states. */
+/** The fields of an API key that `key.changed` events contain. */
 export interface ApiKeyRef {
   id: string;
   hash: string;
@@ -42,14 +42,14 @@ export async function markApiKeyRevoked(tx: SqlTransaction, id: string): Promise
   await tx`update api_keys set revoked_at = now() where id = ${id}`;
 }
 
-/** Returns the active keys of a consumer, which cannot be revoked until the transaction ends. */
+/** Returns the active keys of a consumer, and locks them so that they cannot be revoked until the transaction ends. */
 export async function listActiveApiKeys(tx: SqlTransaction, consumerId: string): Promise<ApiKeyRef[]> {
   return tx<ApiKeyRef[]>`
     select id, hash, location_id from api_keys
     where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
 }
 
-/** Returns the query of the keys of a location, or of all keys if `locationId` is null. */
+/** Returns the query that lists the keys of a location, or all keys if `locationId` is null. */
 export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`
     id, prefix, (select coalesce(given_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
@@ -74,10 +74,10 @@ export async function resolveApiKey({ sql }: Database, hash: string): Promise<Re
   return { ...key, location: id === null ? null : { id, application, legacyId, timeZone } };
 }
 
-/** The columns of the key's location, which are all null if the key has none. */
+/** The columns of the key's location. All are null if the key has no location. */
 type NullableLocationRef = Omit<LocationRef, "id"> & { locationId: string | null };
 
-/** Records that a key was used, unless that was recorded within the last minute or the key is locked. */
+/** Records the time of a key's use. Skips this if a use was recorded in the last minute, or if the key is locked. */
 export async function recordApiKeyUse({ sql }: Database, id: string): Promise<void> {
   await sql`
     update api_keys set last_used_at = now() where id = (
@@ -106,7 +106,7 @@ export async function findApiKeyByHash(tx: SqlTransaction, hash: string): Promis
   return row;
 }
 
-/** Returns whether this consumer ever had a key, active or revoked. */
+/** Returns whether the consumer has or had a key. Revoked keys count too. */
 export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
   const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
   return rows.length > 0;

@@ -8,8 +8,8 @@ const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(given_name, name) as name, scopes, rate_limit`;
 
 /**
- * Selects the consumers that this location created. A consumer that also has keys of another location, which earlier
- * versions allowed, is excluded: changing it would change the permissions of that location's keys.
+ * Selects the consumers that this location created. Earlier versions allowed keys of other locations for such a
+ * consumer. A consumer with such keys is excluded, because a change would affect the keys of the other locations.
  */
 const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
   location_id = ${locationId} and not exists (
@@ -18,7 +18,7 @@ const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string
 
 type NewConsumer = Omit<ConsumerRow, "createdAt" | "updatedAt">;
 
-/** Inserts a consumer of a location, or of the operators, and returns it; undefined if its name is taken there. */
+/** Inserts a consumer and returns it. Returns undefined if its location, or the operators, already use the name. */
 export async function insertConsumer(
   tx: SqlTransaction,
   { id, name, scopes, rateLimit, locationId }: NewConsumer,
@@ -31,8 +31,8 @@ export async function insertConsumer(
 }
 
 /**
- * Returns the consumer, locked until the transaction ends, which also blocks new keys. Returns undefined if
- * `locationId` is set and that location did not create the consumer.
+ * Returns the consumer and locks it until the transaction ends, so that no key can be created for it. Returns undefined
+ * if `locationId` is not null and another location created the consumer.
  */
 export async function lockConsumer(
   tx: SqlTransaction,
@@ -44,14 +44,14 @@ export async function lockConsumer(
   return row;
 }
 
-/** Returns the operators' consumer with this name, whose scopes cannot change until the transaction ends. */
+/** Returns the operators' consumer with this name. Its scopes cannot be changed until the transaction ends. */
 export async function findOperatorConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
     select ${consumerColumns(tx)} from consumers where name = ${name} and location_id is null for share`;
   return row;
 }
 
-/** Returns the location's consumer with this name, whose scopes cannot change until the transaction ends. */
+/** Returns the location's consumer with this name. Its scopes cannot be changed until the transaction ends. */
 export async function findLocationConsumerByName(
   tx: SqlTransaction,
   { name, locationId }: { name: string; locationId: string },
@@ -75,7 +75,7 @@ export async function updateApiConsumerRow(
   return row;
 }
 
-/** Returns the query of the consumers that a location created, or of all consumers if `locationId` is null. */
+/** Returns the query that lists the consumers that a location created, or all consumers if `locationId` is null. */
 export const buildConsumerListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: consumerColumns(sql),
   table: sql`consumers`,

@@ -23,7 +23,7 @@ const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
 const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
   ${locationSummaryColumns(sql)}, organization_id, agency_id, options, settings_id, settings`;
 
-/** Inserts a location and returns it; undefined if its application and legacyId are taken. */
+/** Inserts a location and returns it. Returns undefined if another location has its application and legacyId. */
 export async function insertLocation(tx: SqlTransaction, location: NewLocation): Promise<LocationRow | undefined> {
   const stored = { ...location, options: tx.json(location.options), settings: tx.json(location.settings) };
   const [row] = await tx<LocationRow[]>`
@@ -33,7 +33,7 @@ export async function insertLocation(tx: SqlTransaction, location: NewLocation):
   return row;
 }
 
-/** Returns the location, locked until the transaction ends. */
+/** Returns the location, and locks it until the transaction ends. */
 export async function lockLocationRow(tx: SqlTransaction, id: string): Promise<LocationRow | undefined> {
   const [row] = await tx<LocationRow[]>`select ${locationColumns(tx)} from locations where id = ${id} for update`;
   return row;
@@ -63,7 +63,7 @@ interface LocationFilter {
   legacyId: number | null;
 }
 
-/** Returns the query of the locations that match the filter. */
+/** Returns the query that lists the locations that match the filter. */
 export const buildLocationListQuery = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
   columns: locationSummaryColumns(sql),
   table: sql`locations`,
@@ -83,8 +83,8 @@ export async function listDevices(
 }
 
 /**
- * Records that a device was seen, with its latest name. A device that is seen without a name keeps its earlier one.
- * Removes all but the most recently seen devices of the location.
+ * Records that a device was used. Updates the name of the device unless the new name is missing. If the location has
+ * more devices than the maximum, removes the least recently used devices.
  */
 export async function upsertDevice(
   tx: SqlTransaction,

@@ -15,7 +15,7 @@ import { buildApiKeyListSql } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
   ...paginationQueryShape,
-  locationId: locationIdQueryParameter("Returns only the keys of this location"),
+  locationId: locationIdQueryParameter("ID of the location whose keys are returned"),
 });
 
 const keyRouteDefaults = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;
@@ -27,7 +27,7 @@ export const listApiKeysRoute = defineRoute({
   ...keyRouteDefaults,
   summary: "List API keys",
   description:
-    "Returns all keys including revoked ones, newest first. Each entry has the first characters of the key, its consumer and the time of its last use, but never the key itself. A key without locations:any sees only the keys of its own location.",
+    "Returns all keys, including revoked keys, newest first. Each item contains the first characters of the key, its consumer and the time of its last use, but not the key itself. Without the scope `locations:any`, the list contains only the keys of the key's own location.",
   request: { query: listApiKeysQuery },
   responses: { 200: { description: "A page of keys", schema: paginatedSchema(ApiKey) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -51,7 +51,7 @@ export const createApiKeyRoute = defineRoute({
   ...keyRouteDefaults,
   summary: "Create an API key",
   description:
-    "Creates a key for a consumer at a location. The key is shown only once, because only its hash is stored. A key can create keys only for consumers whose scopes and rate limit do not exceed its own. Without locations:any it can create keys only at its own location, for consumers that this location created. With locations:any, consumerName is first looked up among the consumers of the operators, then among those of the location.",
+    "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that this location created. With `locations:any`, `consumerName` is searched first among the consumers of the operators, and then among the consumers of the location.",
   request: {
     body: jsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
@@ -78,8 +78,8 @@ export const revokeApiKeyRoute = defineRoute({
   ...keyRouteDefaults,
   summary: "Revoke an API key",
   description:
-    "Revokes a key permanently. Requests with the key fail within a second. The revoked key stays in the list, and revoking it again changes nothing. A key without locations:any can revoke only keys of its own location. Only an admin can revoke the keys of an admin.",
-  request: { params: z.object({ id: z.guid().meta({ description: "Id of the key, from the list of keys" }) }) },
+    "Revokes a key permanently. After at most one second, all requests with the key fail. The revoked key remains in the list. Revoking it again has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
+  request: { params: z.object({ id: z.guid().meta({ description: "ID of the key, as in the list of keys" }) }) },
   responses: { 204: { description: "The key was revoked" } },
   errors: ["key_not_found"],
   async handle({ params, principal, services, context }) {

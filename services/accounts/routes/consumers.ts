@@ -18,7 +18,7 @@ export const listConsumersRoute = defineRoute({
   ...consumerRouteDefaults,
   summary: "List consumers",
   description:
-    "Returns the consumers with their scopes and rate limits, newest first. A key without locations:any sees only the consumers that its own location created.",
+    "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that the key's own location created.",
   request: { query: z.object(paginationQueryShape) },
   responses: { 200: { description: "A page of consumers", schema: paginatedSchema(ApiConsumer) } },
   errors: ["invalid_page_token"],
@@ -39,7 +39,7 @@ export const createConsumerRoute = defineRoute({
   ...consumerRouteDefaults,
   summary: "Create a consumer",
   description:
-    "Creates a consumer: an integrator or a POS app that gets API keys. It starts with the scopes reports:read, orders:read, catalog:read and locations:read, limited to those of the calling key, and with the default rate limit or that of the calling key, whichever is lower. Change them with PATCH. The consumer belongs to the key's location, or to the operators if the key has locations:any. Its name must be unique among the consumers of its location, or of the operators.",
+    "Creates a consumer. A consumer is an integrator or a POS app to which API keys are issued. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change both later. The consumer belongs to the calling key's location, or to the operators if the key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
   request: { body: jsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The consumer", schema: ApiConsumer } },
   errors: ["consumer_exists"],
@@ -55,9 +55,9 @@ export const changeConsumerRoute = defineRoute({
   ...consumerRouteDefaults,
   summary: "Change a consumer",
   description:
-    "Sets the scopes of a consumer, its rate limit (null means the default), or both. The change applies to its keys within a second. A key can change only consumers whose scopes and rate limit do not exceed its own, before and after the change. Without locations:any it finds only the consumers that its own location created.",
+    "Changes the scopes of a consumer, its rate limit, or both. A `rateLimit` of `null` means the default. The change applies to the consumer's keys after at most one second. Before and after the change, the scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can change only consumers that the key's own location created.",
   request: {
-    params: z.object({ id: z.guid().meta({ description: "Id of the consumer" }) }),
+    params: z.object({ id: z.guid().meta({ description: "ID of the consumer" }) }),
     body: jsonBodyParser(ChangeApiConsumerRequest, {
       example: { scopes: ["reports:read", "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
     }),

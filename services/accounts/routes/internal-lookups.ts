@@ -21,8 +21,8 @@ export const findApiKeyRoute = defineRoute({
   scope: "internal:keys",
   summary: "Find an API key",
   description:
-    "Returns the consumer, scopes, location and rate limit of the key with this SHA-256, even if the key is revoked. The request counts as a use of the key.",
-  request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hexadecimal") }) },
+    "Returns the consumer, scopes, location and rate limit of the key with this SHA-256 hash, even if the key is revoked. The request counts as a use of the key.",
+  request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 hash in hexadecimal") }) },
   responses: { 200: { description: "The key with its consumer and location", schema: ResolvedKey } },
   errors: ["key_not_found"],
   async handle({ params, services }) {
@@ -31,7 +31,7 @@ export const findApiKeyRoute = defineRoute({
     const { lastUsedAt, ...resolvedKey } = key;
     const isRecentlyRecorded = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
     if (!key.revokedAt && !isRecentlyRecorded) {
-      // The key is valid even if its use cannot be recorded.
+      // An error is only logged, because the key is valid even if its use cannot be recorded.
       await recordApiKeyUse(services.db, key.keyId).catch((error) =>
         services.log.warn({ err: error, keyId: key.keyId }, "could not record API key use"),
       );
@@ -67,7 +67,7 @@ export const findLegacyLocationRoute = defineRoute({
   audience: "internal",
   scope: "internal:locations",
   summary: "Find a location by its legacyId",
-  description: "Returns the location with this id in the legacy backoffice of an application.",
+  description: "Returns the location with this ID in the legacy backoffice of an application.",
   request: { query: z.object({ application: posApplicationSchema, legacyId: integerQueryParameter(z.int().min(1)) }) },
   responses: { 200: { description: "The location", schema: LocationRef } },
   errors: ["location_not_found"],
@@ -75,7 +75,7 @@ export const findLegacyLocationRoute = defineRoute({
     const location = await findLocationRefByLegacyId(services.db, { application, legacyId });
     if (!location) {
       throw new ApiError("location_not_found", {
-        detail: `There is no location of ${application} with the legacyId ${legacyId}.`,
+        detail: `There is no ${application} location with legacyId ${legacyId}.`,
       });
     }
     return jsonResponse(200, location);

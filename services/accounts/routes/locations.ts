@@ -32,14 +32,14 @@ import {
 import { requireLocationsAnyScope } from "../permissions.ts";
 import { buildLocationListQuery, findLocation, listDevices } from "../queries/locations.ts";
 
-export const locationPathParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
+export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
 
 const listLocationsQuery = z.object({
   ...paginationQueryShape,
   app: posApplicationSchema.optional(),
   legacyId: integerQueryParameter(z.int().min(1))
     .optional()
-    .meta({ description: "Id in the legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
+    .meta({ description: "ID of the location in its legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
 });
 
 const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
@@ -50,7 +50,8 @@ export const listLocationsRoute = defineRoute({
   operationId: "listLocations",
   ...locationRouteDefaults,
   summary: "List locations",
-  description: "Returns the locations, newest first. A key without locations:any sees only its own location.",
+  description:
+    "Returns the locations, newest first. Without the scope `locations:any`, the list contains only the key's own location.",
   request: { query: listLocationsQuery },
   responses: { 200: { description: "A page of locations", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
@@ -75,7 +76,7 @@ export const getLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Get a location",
   description:
-    "Returns a location with all options and settings. A key without locations:any finds only its own location.",
+    "Returns a location with all its options and settings. To get a location other than its own, the key needs the scope `locations:any`.",
   request: { params: locationPathParams },
   responses: {
     200: { description: "The location", schema: LocationDetails },
@@ -99,7 +100,7 @@ export const createLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Create a location",
   description:
-    "Creates a location. Its application, organization, agency and name are required; all other options and settings have defaults. The key also needs the scope locations:any, because the new location is not its own.",
+    "Creates a location. The application, organization, agency and name are required. All other options and settings have defaults. The key also needs the scope `locations:any`, because the new location is not the key's own.",
   request: {
     body: jsonBodyParser(CreateLocationRequest, {
       example: {
@@ -120,7 +121,7 @@ export const createLocationRoute = defineRoute({
   responses: { 201: { description: "The id of the new location", schema: CreatedLocation } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
-    requireLocationsAnyScope(principal, "Only a key with the scope locations:any can create locations.");
+    requireLocationsAnyScope(principal, "Only an API key with the scope locations:any can create locations.");
     return jsonResponse(201, { id: await createLocation(services, { location: body, context }) });
   },
 });
@@ -132,7 +133,7 @@ export const changeLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Change a location",
   description:
-    "Changes the options and settings in the body and keeps the others. null removes an optional value. tipsConfig is replaced as a whole. A key without locations:any can change only its own location.",
+    "Changes the options and settings that the body contains. All others keep their value. `null` removes an optional value. `tipsConfig` is replaced as a whole. To change a location other than its own, the key needs the scope `locations:any`.",
   request: {
     params: locationPathParams,
     body: jsonBodyParser(ChangeLocationRequest, {
@@ -157,19 +158,19 @@ export const importLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Import a legacy backoffice location",
   description:
-    "Imports a location by its application and its legacyId, the id in its legacy backoffice. All options and settings have their defaults; set the name with PATCH. Importing the same location again returns the same id with status 200. The key also needs the scope locations:any.",
+    "Imports a location of a legacy backoffice. `legacyId` is the location's ID in the legacy backoffice of its `application`. All options and settings have their defaults. To set the name, change the location. If the location was imported before, the response has status 200 and the existing ID. The key also needs the scope `locations:any`.",
   request: {
     body: jsonBodyParser(ImportLocationRequest, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
     }),
   },
   responses: {
-    200: { description: "The id of the existing location", schema: CreatedLocation },
+    200: { description: "The ID of the existing location", schema: CreatedLocation },
     201: { description: "The id of the new location", schema: CreatedLocation },
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
-    requireLocationsAnyScope(principal, "Only a key with the scope locations:any can import locations.");
+    requireLocationsAnyScope(principal, "Only an API key with the scope locations:any can import locations.");
     const { id, isNew } = await importLocation(services, { location: body, context });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
@@ -179,14 +180,25 @@ const ownLocationQuery = z.object({
   devices: z
     .literal("true")
     .optional()
-    .meta({ description: "true adds the devices of the location to the response. No other value is allowed" }),
+    .meta({
+      description: "Set to `true` to include the devices of the location in the response. No other value is allowed.",
+    }),
   index: integerQueryParameter(z.int().min(0))
     .default(0)
-    .meta({ description: "Zero-based page of devices", example: 0, type: "integer", minimum: 0, default: 0 }),
+    .meta({
+      description: "Zero-based index of the page of devices",
+      example: 0,
+      type: "integer",
+      minimum: 0,
+      default: 0,
+    }),
   size: integerQueryParameter(z.int().min(1).max(maxDevicesPerLocation))
     .default(maxDevicesPerLocation)
     .meta({
-      ...{ description: "Number of devices per page. The default returns all devices", example: maxDevicesPerLocation },
+      ...{
+        description: "Number of devices per page. By default, all devices are returned.",
+        example: maxDevicesPerLocation,
+      },
       ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation, default: maxDevicesPerLocation },
     }),
   locationId: locationIdQueryParameter(),
@@ -201,7 +213,7 @@ export const getOwnLocationRoute = defineRoute({
   scope: "locations:read",
   summary: "Get your own location",
   description:
-    "Returns the ticket header of the location: its name, address and registration numbers. With devices=true, the response also lists the devices that sent tills or live orders, in the order in which they were first seen. Only the 200 most recently seen devices are kept.",
+    "Returns the ticket header of the location: its name, address and registration numbers. With `devices=true`, the response also lists the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
   request: { query: ownLocationQuery },
   responses: {
     200: {

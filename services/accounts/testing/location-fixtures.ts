@@ -1,7 +1,7 @@
 import { CreatedLocation, LocationDetails } from "@pragma/contracts/location";
 import type { TestAccountsService } from "./start-test-accounts.ts";
 
-/** A location body with only the required fields. */
+/** The body of a request that creates a location, with only the required fields. */
 export const minimalLocationBody = {
   application: "popina",
   organizationId: "12",
@@ -11,7 +11,7 @@ export const minimalLocationBody = {
 
 let lastLegacyId = 0;
 
-/** Returns a body that imports a legacy location, with a new legacyId in each call. */
+/** Returns the body of a request that imports a legacy location. Each call returns another legacyId. */
 export const createLegacyLocationBody = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",

@@ -97,7 +97,7 @@ export async function startTestAccountsService(variables: Record<string, string>
   };
 }
 
-/** Copies each event from the outbox to a table, since the outbox deletes sent events. */
+/** Copies each event from the outbox to another table, because sent events are deleted from the outbox. */
 async function recordOutboxEvents({ sql }: Database): Promise<void> {
   await sql.unsafe(`
     create table published_events (like outbox);

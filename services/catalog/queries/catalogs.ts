@@ -8,7 +8,7 @@ export interface CatalogVersion {
   updatedAt: Date;
 }
 
-/** Locks a location's catalog until the transaction ends and returns its version. Inserts an empty one if necessary. */
+/** Locks a location's catalog until the transaction ends, and returns its version. Inserts a missing catalog. */
 export async function lockCatalog(tx: SqlTransaction, locationId: string): Promise<CatalogVersion> {
   await tx`
     insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}
@@ -41,15 +41,15 @@ export async function upsertCatalog(
   return updated;
 }
 
-/** A list of a catalog, without its body if the client has the list with this entity tag in its cache. */
+/** A list of a catalog. The body is missing if the client has the current list in its cache. */
 export interface StoredCatalogList {
   etag: string;
   body: string | null;
 }
 
 /**
- * Returns a list of a location's catalog. The entity tag of the products is that of the whole catalog: the same path
- * replaces the catalog, so that the tag a client reads there must change with any list.
+ * Returns a list of a location's catalog. The entity tag of the list of products is that of the whole catalog. Clients
+ * read it and replace the catalog at the same path, so the tag must change when any of the lists changes.
  */
 export async function findCatalogList(
   sql: SqlClient,

@@ -22,7 +22,7 @@ import { findCatalogList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
 
-/** Each API key reads one list at a time, because lists may be large and would delay the requests of other keys. */
+/** Reads one list at a time for each API key. Large lists would otherwise delay the requests of other keys. */
 const listReadSemaphore = createKeyedSemaphore(1);
 
 const listCatalogQuery = z.object({
@@ -39,7 +39,7 @@ interface CatalogListRoute {
   description: string;
 }
 
-/** Defines a route that returns one list of a location's catalog as an array, which is empty without a catalog. */
+/** Returns a route for one list of a location's catalog. The response is an array, which is empty without a catalog. */
 function defineListRoute(list: CatalogListName, { path, operationId, items, schema, description }: CatalogListRoute) {
   return defineRoute({
     method: "get",
@@ -75,7 +75,7 @@ export const listCatalogProductsRoute = defineListRoute("products", {
   items: "products",
   schema: CatalogProduct,
   description:
-    "Returns every product of the location, including archived products, which have no sub-categories. The entity tag identifies the whole catalog. Send it as If-Match when you replace the catalog.",
+    "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the whole catalog. Send it as `If-Match` when you replace the catalog.",
 });
 
 export const listCatalogPaymentsRoute = defineListRoute("payments", {
@@ -83,7 +83,7 @@ export const listCatalogPaymentsRoute = defineListRoute("payments", {
   operationId: "listPayments",
   items: "payment methods",
   schema: CatalogPayment,
-  description: "Returns every payment method of the location, enabled or not.",
+  description: "Returns every payment method of the location, including disabled payment methods.",
 });
 
 export const listCatalogTaxesRoute = defineListRoute("taxes", {
@@ -99,7 +99,7 @@ export const listCatalogModifiersRoute = defineListRoute("modifiers", {
   operationId: "listModifiers",
   items: "modifiers",
   schema: CatalogModifier,
-  description: "Returns every modifier of the location, such as the cooking of a steak, with its options.",
+  description: "Returns every modifier of the location, such as how a steak is cooked, with its options.",
 });
 
 export const listCatalogCategoriesRoute = defineListRoute("categories", {
@@ -112,7 +112,7 @@ export const listCatalogCategoriesRoute = defineListRoute("categories", {
 
 const mebibyte = 1024 * 1024;
 
-/** The request body of a catalog. A thread parses and serializes large ones, so that other requests do not wait. */
+/** The parser of catalog bodies. It parses large bodies in a thread, so that they do not block other requests. */
 const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogContext> = {
   schema: Catalog,
   maxBytes: 20 * mebibyte,
@@ -131,22 +131,22 @@ export const replaceCatalogRoute = defineRoute({
   scope: "catalog:write",
   summary: "Replace the catalog",
   description:
-    "Replaces the whole catalog of the location. All five lists are replaced together, or none of them if the request is invalid. " +
-    "Each id must be unique in its list. A product's categoryId must be the id of a category, and the taxRate of each price must be the percentage of a tax, or 0. Sub-categories and price lists are not checked. " +
-    "Sending the same catalog again changes nothing. " +
-    "With If-Match, the request replaces only the catalog with that entity tag. You can safely repeat a request whose response was lost. " +
-    "The body may be compressed with gzip. Its maximum size is 20 MB after decompression.",
+    "Replaces the whole catalog of the location. If the request is invalid, none of the five lists is changed. " +
+    "Each ID must be unique in its list. The `categoryId` of a product must be the ID of a category. The `taxRate` of a price must be 0 or the `percentage` of a tax. Subcategories and price lists are not checked. " +
+    "Sending the same catalog again has no effect. " +
+    "With `If-Match`, the catalog is replaced only if that is still its current `ETag`. You can safely repeat a request whose response was lost. " +
+    "You can compress the body with gzip. Its maximum size is 20 MB after decompression.",
   request: {
     headers: z.object({
       "If-Match": z.string().optional().meta({
         description:
-          "The ETag of the catalog to replace, from the list of products or from the response of the last replacement",
+          "`ETag` of the catalog to replace, from the list of products or from the response to the last replacement",
         example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
       }),
     }),
     query: z.object({
       locationId: locationIdQueryParameter(
-        "The location of the catalog. It must be the location of the API key, unless the key may act for any location",
+        "ID of the catalog's location. A location other than the API key's own requires the scope `locations:any`.",
       ),
     }),
     body: catalogRequestBody,

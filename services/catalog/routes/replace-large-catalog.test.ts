@@ -16,7 +16,7 @@ const { principal } = createCatalogPrincipal();
 
 beforeAll(async () => {
   service = await startTestCatalogService();
-  // Starts the parser thread before the tests.
+  // Starts the parser thread, so that the tests do not wait for it.
   await service.replaceCatalog(principal, createTestCatalog({ products: 500 }));
 });
 afterAll(() => service?.remove());

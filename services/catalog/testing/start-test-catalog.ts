@@ -31,16 +31,16 @@ export const catalogListRoutes = {
   categories: { path: "/v1/catalog/categories/", schema: z.strictObject(CatalogCategory.shape) },
 } as const satisfies Record<CatalogListName, unknown>;
 
-/** The catalog service of one test file, with a fake accounts service that knows the locations added to it. */
+/** The catalog service of one test file, with a fake accounts service, to which tests add locations. */
 export interface TestCatalogService extends TestService {
   accounts: FakeAccountsService;
-  /** Replaces a catalog and expects success. */
+  /** Replaces a catalog, expects success, and returns the response body. */
   replaceCatalog(principal: Principal, body: unknown, headers?: Record<string, string>): Promise<ReplacedCatalog>;
   /** Returns a list after checking its items against their schema. */
   readList(principal: Principal, list: CatalogListName): Promise<unknown[]>;
   /** Sends a request and returns the problem details of its response. */
   requestProblem(...request: TestRequestArgs): Promise<Problem>;
-  /** Returns every `catalog.updated` event of a location, after the outbox is sent. */
+  /** Waits until the outbox is sent, and returns every `catalog.updated` event of a location. */
   catalogUpdatedEvents(locationId: string): Promise<EventData<"catalog.updated">[]>;
   remove(): Promise<void>;
 }

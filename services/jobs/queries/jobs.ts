@@ -25,26 +25,26 @@ export interface JobRow extends JobPrimaryKey {
   /** When the job may start; null for a repeating job, whose runs are separate rows. */
   dueAt: Date | null;
   priority: number;
-  /** When the job was added to BullMQ; null while it waits. */
+  /** When the job was queued in BullMQ; null while it waits in PostgreSQL. */
   queuedAt: Date | null;
   /** When the lease of the process that runs the job expires. */
   heldUntil: Date | null;
-  /** Id of the latest lease; null before the first. */
+  /** Id of the latest lease; null before the first lease. */
   leaseId: string | null;
   attemptsMade: number;
   /** Whether the job's own work is done, so that it waits only for its children. */
   isPerformed: boolean;
-  /** Number of children, finished ones included. */
+  /** Number of children, including finished children. */
   children: number;
   /** Number of children that the job waits for. */
   pendingChildren: number;
-  /** Percent. */
+  /** Progress in percent. */
   progress: number;
-  /** Of a repeating job: number of finished runs. */
+  /** Number of finished runs of a repeating job. */
   runs: number;
-  /** Of a repeating job: when its latest run is due, in milliseconds since 1970. */
+  /** When the latest run of a repeating job is due, in milliseconds since 1970. */
   lastDue: number | null;
-  /** Id of the repeating job that this job is a run of. */
+  /** Id of the repeating job of which this job is a run; null for other jobs. */
   runOf: string | null;
   result: JobResult | null;
   failure: string | null;
@@ -59,7 +59,7 @@ type NewJobRow = Pick<
   "locationId" | "id" | "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
 > & { runOf?: string };
 
-/** Serializes the creation of jobs per location and per API key until the transaction ends, for exact limits. */
+/** Serializes job creation per location and API key, so that concurrent requests cannot exceed the limits. */
 export async function lockJobCreation(
   tx: SqlTransaction,
   db: Database,
@@ -74,14 +74,14 @@ export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey)
   return job;
 }
 
-/** Returns a job, locked against changes by others until the transaction ends. */
+/** Locks a job against concurrent changes until the transaction ends, and returns it. */
 export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
-/** Returns the job with this jobId, or else the one that a job with this deduplication id would duplicate. */
+/** Returns the job with this jobId, or otherwise the job of which a job with the deduplication id is a duplicate. */
 export async function findExistingJob(
   tx: SqlTransaction,
   { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
@@ -94,7 +94,7 @@ export async function findExistingJob(
   return job;
 }
 
-/** Counts the unfinished jobs of an API key, those of a location, and the repeating ones among the latter. */
+/** Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. */
 export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
@@ -109,7 +109,7 @@ export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
   return row.count;
 }
 
-/** Inserts a job, or a run of a repeating job, that is due at `dueAt`, by default immediately. */
+/** Inserts a job, or a run of a repeating job. It is due at `dueAt`; by default, it is due immediately. */
 export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttlMs = deduplication?.ttl ?? 0;
@@ -127,7 +127,7 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
   return inserted;
 }
 
-/** A job, and the lease that the caller holds of it; without a lease id the job is changed under any lease. */
+/** A job's key, and the id of the caller's lease. Without a lease id, the job is changed whoever holds its lease. */
 export type LeasedJobKey = JobPrimaryKey & { leaseId?: string | null };
 
 /** Changes a job and returns it; undefined if the job has finished or another process holds its lease. */
@@ -158,21 +158,21 @@ export async function countUnfinishedJobRuns(tx: SqlTransaction, { locationId, i
 /** Matches jobs that are due and wait for no child. Must equal the condition of the partial indexes. */
 const dueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`finished_at is null and pending_children = 0 and due_at <= now()`;
-/** Matches jobs in BullMQ. A job queued over 3 seconds ago without a lease was lost by Redis or by its process. */
+/** Matches jobs in BullMQ. A job is presumed lost if it has been queued for more than 3 seconds without a lease. */
 const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`greatest(queued_at + interval '3 seconds', held_until) > now()`;
 
-/** Returns, as SQL, when a lease that is acquired or renewed now expires. */
+/** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
 export const jobLeaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
-/** Marks due jobs as queued, in order and up to a maximum per location, and returns them. */
+/** Marks due jobs as queued, by priority and position, up to a maximum per location. Returns the marked jobs. */
 export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
   const waitingCondition = (sql: SqlClient | SqlTransaction) =>
     sql`${dueCondition(sql)} and ${inQueueCondition(sql)} is not true`;
   const [due] = await db.sql`select 1 from jobs where ${waitingCondition(db.sql)} limit 1`;
   if (!due) return [];
   return db.transaction(async (tx) => {
-    // Two processes that count at the same time would admit too many jobs, and out of order.
+    // Locked, because two processes that count at the same time would admit too many jobs, in the wrong sequence.
     await acquireTransactionLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update jobs set queued_at = now()

@@ -35,7 +35,7 @@ export async function applyJobRetention(
   }
 }
 
-/** Removes jobs that finished before the retention period, and the oldest ones of locations that have too many. */
+/** Removes jobs that finished before the retention period, and the oldest finished jobs of locations with too many. */
 export async function removeOldJobs(
   sql: SqlClient,
   { JOBS_KEPT_DAYS: retentionDays, JOBS_KEPT_PER_LOCATION: maxPerLocation }: JobsConfig,

@@ -86,16 +86,16 @@ export const createJobRoute = defineJobsRoute({
   summary: "Create a job",
   description:
     "Adds a job to the queue of a location. The job runs for its `duration`, reports its progress, and returns its message as the result. " +
-    "`jobOptions` are the options of a BullMQ job; an unsupported combination is rejected with the reason. " +
+    "`jobOptions` are the options of a BullMQ job. An unsupported combination is rejected with the reason. " +
     "A job that has finished never runs again, even if the queue is rebuilt.\n\n" +
-    "The unfinished jobs of an API key and of a location, and the jobs that a location creates per day, are limited. So are repeating jobs, attempts, durations, and the time between the runs of a repeating job.",
+    "The number of unfinished jobs per API key and per location is limited, and so is the number of jobs that a location can create per day. Limits also apply to repeating jobs, attempts, durations, and the time between the runs of a repeating job.",
   request: { query: locationIdQuery, body: jsonBodyParser(CreateJobRequest) },
   responses: {
     201: { description: "The created job", schema: Job },
-    200: { description: "The existing job that has the same `jobId`, or that this job duplicates", schema: Job },
+    200: { description: "The existing job with the same `jobId` or deduplication id", schema: Job },
     204: {
       description:
-        "The request repeats an earlier one with the same Idempotency-Key, whose response was too large to be stored",
+        "The request repeats an earlier request with the same Idempotency-Key. The earlier response was too large to be stored.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],

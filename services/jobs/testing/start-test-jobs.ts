@@ -38,7 +38,7 @@ interface TestJobBody {
 }
 
 export interface TestJobsService extends TestService {
-  /** The messages of started jobs, one per start, in order. */
+  /** The messages of started jobs, one per start, in the sequence of the starts. */
   startedMessages: string[];
   /** The messages of `held` jobs that may finish. */
   releasedMessages: Set<string>;

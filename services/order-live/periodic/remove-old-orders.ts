@@ -7,8 +7,9 @@ import { deleteOrders, findLocationsWithStaleLiveOrders, findStaleLiveOrders } f
 import { appendOrderDeparturesToStream, lockLocationStream } from "../queries/streams.ts";
 
 /**
- * Removes what is older than the retention period: departed orders, which a later upsert makes live again; live orders
- * without changes, whose till is unlikely to be closed any more; and final tills.
+ * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
+ * final report. A later upsert makes a removed order live again. The till of an old live order is unlikely to be
+ * closed.
  */
 export const removeOldOrders: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
   name: "remove old orders",
@@ -37,7 +38,7 @@ export const removeOldOrders: PeriodicTask<Pick<OrderLiveContext, "db" | "broadc
   },
 };
 
-/** Removes the entries of all streams' change logs that are older than the retention period of the log. */
+/** Removes entries that are older than the log's retention period from the change logs of all locations. */
 export const trimOrderChangeLogTask: PeriodicTask<Pick<OrderLiveContext, "db" | "config">> = {
   name: "trim change log",
   intervalSeconds: 300,

@@ -16,13 +16,14 @@ export interface ListedOrder extends OrderCursor {
 }
 
 interface ListedOrdersRange extends PageRange<OrderCursor> {
-  /** Maximum bytes of all bodies together. The first order is returned regardless of its size. */
+  /** Maximum total size of the bodies, in bytes. The first order is returned regardless of its size. */
   maxBytes: number;
 }
 
 /**
- * Returns a page of a location's listed orders that match the filter, newest first, after a cursor or an offset, and
- * whether there are more. Skipped orders are read from the index only, and bodies that do not fit are not read.
+ * Returns a page of a location's listed orders that match the filter, newest first, and whether more orders follow. The
+ * page starts after a cursor or an offset. Skipped orders are read only from the index, and bodies beyond the maximum
+ * size are not read.
  */
 export async function findListedOrders(
   sql: SqlClient,

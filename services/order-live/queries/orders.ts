@@ -44,7 +44,7 @@ export async function findLiveOrderStates(
   return new Map(rows.map(toOrderState));
 }
 
-/** Returns the states of a location's live orders without a change since then, by id. */
+/** Returns the states of a location's live orders that have not changed since a given time, by id. */
 export async function findStaleLiveOrders(
   tx: SqlTransaction,
   { locationId, since }: { locationId: string; since: Date },
@@ -93,7 +93,7 @@ export async function upsertLiveOrderRows(
       left_at = null, closed_at = null`;
 }
 
-/** Marks live orders as departed. `closedAt` is when the till that reported them was closed; null if none did. */
+/** Marks live orders as departed. `closedAt` is the close of the till that reported them; null if no till did. */
 export async function markOrdersDeparted(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
@@ -121,7 +121,7 @@ export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: Orde
   await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Returns the response body of a live order. With `locationId` null, it is the latest such order of any location. */
+/** Returns the response body of a live order. If `locationId` is null, searches all locations for the latest. */
 export async function findLiveOrder(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
@@ -133,14 +133,14 @@ export async function findLiveOrder(
   return row;
 }
 
-/** Records that a till's report is final. Returns whether the till was not final before. */
+/** Records that a till's report is final. Returns false if it was already recorded as final. */
 export async function recordFinalTillReport(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
   const { count } = await tx`
     insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
   return count > 0;
 }
 
-/** Returns the ids of those tills whose report is final. */
+/** Returns which of the given tills have a final report, by id. */
 export async function findFinalTillIds(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },

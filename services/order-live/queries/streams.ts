@@ -2,14 +2,14 @@ import type { OrderLeftEvent, OrderLeftReason } from "@pragma/contracts/order-li
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { getListedOrderFilterFields, type OrderFilterFields, type StoredOrderState } from "../order-state.ts";
 
-/** An entry of a location's change log: one change of a listed order. */
+/** An entry of a location's change log, which describes one change of a listed order. */
 export interface LiveOrderRevision {
   /** Position in the location's stream. Positions are consecutive. */
   position: number;
   orderId: string;
   before: OrderFilterFields | null;
   after: OrderFilterFields | null;
-  /** The JSON that streams send: the order, or why it left the list. */
+  /** The JSON that streams send: the order, or the reason why it left the list. */
   body: string;
 }
 
@@ -63,7 +63,7 @@ export async function appendOrderDeparturesToStream(
   return lastPosition + revisions.length;
 }
 
-/** Returns log entries after a position, up to `limit` and `maxBytes`. The first is returned regardless of its size. */
+/** Returns log entries after a position, up to `limit` and `maxBytes`. The first entry may exceed `maxBytes`. */
 export async function findLiveOrderRevisions(
   sql: SqlClient,
   { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },

@@ -15,7 +15,7 @@ import {
 let orderLive: TestOrderLiveService;
 const { principal, locationId } = createPosPrincipal();
 const tillIds = [randomUUID(), randomUUID()];
-/** Every combination of till, paid, transferred and canceled, twice; each pair of orders was opened at the same time. */
+/** Every combination of till, paid, transferred and canceled, twice. Two orders each have the same opening time. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
   createLiveOrderInput(
     {

@@ -28,13 +28,13 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
   scope: "orders:write",
   summary: "Create or update open orders",
   description:
-    "Creates or updates 1 to 50 orders. If one order is invalid, none is applied. The response contains the applied orders.\n\n" +
-    "An order is skipped if its `revisionHash` is the stored one, if its `data.modifiedAt` is earlier than the stored one, or if its till is closed and has a report. " +
+    "Creates or updates 1 to 50 orders. If any order is invalid, no order is applied. The response contains the applied orders.\n\n" +
+    "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than the stored time, or if its till is closed and has a report. " +
     "It is therefore safe to repeat a request whose response was lost.\n\n" +
-    "Each applied order publishes at most one event: `order.canceled` when it becomes canceled, else `order.transferred` when it becomes transferred, else `order.paid` when it becomes paid. " +
-    "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, was closed before, or has other products or menus than before. " +
-    "Orders in training mode (`data.isTraining`) are stored and can be read by id, but they appear in no list or stream and publish no events.\n\n" +
-    "Order ids are unique per location: the same id at another location is another order.",
+    "Each applied order publishes at most one event, which is the first that applies: `order.canceled` when the order becomes canceled, `order.transferred` when it becomes transferred, or `order.paid` when it becomes paid. " +
+    "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, when it was closed before, or when its products or menus have changed. " +
+    "Orders in training mode (`data.isTraining`) are stored and can be read by id, but they do not appear in lists or streams, and they publish no events.\n\n" +
+    "Order ids are unique only within a location. At another location, the same id identifies a different order.",
   request: {
     query: z.object({
       locationId: locationIdQueryParameter("Location of the orders. By default, the location of the API key"),
@@ -45,7 +45,7 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
     200: { description: "The applied orders", schema: z.array(OrderLive) },
     204: {
       description:
-        "The request repeats an earlier one with the same Idempotency-Key, whose response was too large to be stored",
+        "The request repeats an earlier request with the same Idempotency-Key. The earlier response was too large to be stored.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
@@ -71,7 +71,7 @@ export const listLiveOrdersRoute = defineLiveOrdersRoute({
   ...liveOrdersReadDefaults,
   summary: "List live orders",
   description:
-    "Lists the orders of the location whose till is not closed yet, newest first by opening time. Orders in training mode are not included.",
+    "Returns the location's orders whose till is not yet closed, newest first by opening time. Orders in training mode are not included.",
   request: { query: liveOrdersQuery.extend(paginationQueryShape) },
   responses: { 200: { description: "A page of live orders", schema: paginatedSchema(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -136,11 +136,11 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
   ...liveOrdersReadDefaults,
   summary: "Stream live orders",
   description: [
-    "Streams server-sent events (`text/event-stream`): first the live orders, then every change to them, once and in order. The filters are those of the list.",
+    "Streams server-sent events (`text/event-stream`): first the live orders, then each change to them, once and in sequence. The filters are the same as for the list.",
     "Event types:",
     "- `order`: the current state of an order, as in the list. Each applied change is one event with an id. The initial orders are events without an id.\n" +
       "- `ready`: all initial orders were sent. From here on, events follow as orders change.\n" +
-      `- \`left\`: an order left the list, as {id, locationId, tillId, reason}. Reasons: ${leftReasonTexts.join(", ")}. The order may be one that the stream never sent.\n` +
+      `- \`left\`: an order left the list, as {id, locationId, tillId, reason}. Reasons: ${leftReasonTexts.join(", ")}. The stream may not have sent this order before.\n` +
       "- `reset`: discard all orders; the live orders follow. The `reason` is `expired` if the `Last-Event-ID` is older than the change log, and `unknown` if it is not an id of this location's stream.\n" +
       "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect in a moment).",
     "To resume a stream, send the id of the last received event as `Last-Event-ID`. Changes are kept for 24 hours. Browsers' `EventSource`, and compatible clients that can send an API key, do this automatically. " +

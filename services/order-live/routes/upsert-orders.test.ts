@@ -286,7 +286,7 @@ describe("a body of several megabytes", () => {
     const send = async () => {
       expect((await orderLive.request("POST", path, { principal, body: bytes })).status).toBe(status);
     };
-    // Other work of the process may block one of them.
+    // The minimum of three is used, because other work of the process may block one of them.
     const blockMs = [
       await measureLongestEventLoopBlockMs(send),
       await measureLongestEventLoopBlockMs(send),

@@ -14,10 +14,10 @@ import {
 /** Where a stream starts: after a position in the log, or with the current orders, preceded by a reset if needed. */
 export type LiveOrderStreamStart = { after: number } | { reset?: StreamResetReason };
 
-/** Maximum number of changes or orders, and of their bytes, per read for one connection. */
+/** Maximum number of changes or orders, and maximum number of their bytes, per read for one connection. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
 
-/** Returns where the stream of a client starts that sends this last event id, or none. */
+/** Returns where a client's stream starts, based on the last event id that the client sends, if any. */
 export async function findLiveOrderStreamStart(
   sql: SqlClient,
   locationId: string,
@@ -31,8 +31,9 @@ export async function findLiveOrderStreamStart(
 }
 
 /**
- * Sends the events of a connection until its stream ends: first the current orders unless it resumes from the log, then
- * the log at the client's pace, then new changes from the shared log. Whenever it falls behind, it returns to the log.
+ * Sends the events of a connection until its stream ends: first the current orders, unless the stream resumes from the
+ * log; then the log, as fast as the client reads; then new changes from the shared log. A connection that falls behind
+ * reads the log again.
  */
 export async function sendLiveOrderEvents(
   connection: LiveConnection,
@@ -62,7 +63,7 @@ interface FeedSource {
 /** The log position of each order at the time when the stream sent its current state, by order id. */
 type SentPositions = Map<string, number>;
 
-/** Sends the current orders page by page. Changes in the meantime are in the log after the connection's position. */
+/** Sends the current orders page by page. Changes in the meantime follow from the log. */
 async function sendCurrentOrders(
   connection: LiveConnection,
   { sql, locationLog }: FeedSource,
@@ -73,7 +74,7 @@ async function sendCurrentOrders(
   connection.isReady = false;
   if (reason) connection.write(formatResetEvent(reason));
   connection.position = (await findLiveOrderLogRange(sql, locationId)).last;
-  /** A separate function, so that the texts of the page are not retained while the client reads. */
+  /** A separate function, so that the page's text can be garbage-collected while the client reads. */
   const sendPage = async (after: OrderCursor | null): Promise<OrderCursor | null> => {
     const page = await findListedOrders(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
     for (const { id, position } of page.orders) sentPositions.set(id, position);
@@ -92,7 +93,7 @@ async function sendCurrentOrders(
   return sentPositions;
 }
 
-/** Sends the log up to its end, without changes that were sent already. Returns false if entries are missing. */
+/** Sends the log up to its end, without changes that were already sent. Returns false if log entries are missing. */
 async function sendLoggedChanges(
   connection: LiveConnection,
   { sql, locationLog }: FeedSource,

@@ -26,7 +26,7 @@ export class LiveConnection {
   readonly filter: LiveOrderFilter;
   readonly output: SubscriberStream;
   readonly openedAt = performance.now();
-  /** The last position whose change was sent or left out by the filter. */
+  /** The last position whose change was sent, or was excluded by the filter. */
   position = 0;
   /** Whether the initial list was sent, so that the client can resume from the position. */
   isReady = false;
@@ -53,7 +53,7 @@ export class LiveConnection {
     if (text !== "") this.output.write(encoder.encode(text));
   }
 
-  /** Sends those of these consecutive changes that are after the position. */
+  /** Sends consecutive changes, except those up to the connection's position. */
   sendChanges(revisions: LiveOrderRevision[], shared?: EncodedOrderChangesByFilter): void {
     const last = revisions.at(-1)?.position ?? 0;
     if (last <= this.position) return;
@@ -90,7 +90,7 @@ export class LiveConnection {
     this.#resolveWait();
   }
 
-  /** Marks the connection as behind: it must catch up from the log at its own pace. */
+  /** Marks the connection as behind, so that it catches up from the log at its own pace. */
   markBehind(): void {
     this.#resolveWait();
   }

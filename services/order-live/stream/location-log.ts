@@ -5,9 +5,9 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { findLiveOrderRevisions, type LiveOrderRevision } from "../queries/streams.ts";
 import type { EncodedOrderChangesByFilter, LiveConnection } from "./live-connection.ts";
 
-/** Maximum number of changes, and of their bytes, per read of the log. */
+/** Maximum number of changes, and maximum number of their bytes, per read of the log. */
 const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
-/** Maximum buffered bytes of a live connection. One with more is behind and catches up from the log at its own pace. */
+/** Maximum buffered bytes of a live connection. A connection with more is behind and catches up from the log. */
 const maxBufferedBytes = 256 * 1024;
 /** Maximum number of connections of a location that hold a catch-up batch at the same time. */
 const maxConcurrentCatchUps = 8;
@@ -19,7 +19,7 @@ export class LocationLog {
   readonly locationId: string;
   /** All connections of the location, including those that are catching up. */
   readonly connections = new Set<LiveConnection>();
-  /** Held by a connection from the read of a catch-up batch until the client has read it. */
+  /** A connection holds a permit from the read of a catch-up batch until the client has read the batch. */
   readonly catchUpSemaphore = createKeyedSemaphore(maxConcurrentCatchUps);
   readonly #sql: SqlClient;
   readonly #log: Logger;
@@ -36,7 +36,7 @@ export class LocationLog {
     this.#log = log;
   }
 
-  /** Reads the log up to this position, if it is new. */
+  /** Reads the log up to this position, unless the position is already known. */
   receivePosition(position: number): void {
     if (position > this.#knownPosition) this.#knownPosition = position;
     void this.#readNew();
@@ -88,7 +88,7 @@ export class LocationLog {
     }
   }
 
-  /** Handles a gap in the log: each connection catches up from the log, or restarts. */
+  /** Handles a gap in the log. Makes each connection catch up from the log, or restart. */
   #markAllBehind(): void {
     for (const connection of this.#liveConnections) this.#markBehind(connection);
   }

@@ -57,7 +57,7 @@ describe("the streams of a process", () => {
     await orderLive.upsertOrders(principal, createLiveOrderInput());
     broadcaster.notify(locationId, 1);
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "order")));
-    // One query reads the log; another may poll the stream positions.
+    // One query reads the log, and a second query may poll the stream positions.
     expect(queryCount() - before).toBeLessThanOrEqual(2);
     broadcaster.close();
     await Promise.all(streams.map((stream) => stream.waitForEnd()));

@@ -32,7 +32,7 @@ const maxConnectionsPerLocation = 500;
 /** Interval in milliseconds at which the positions are polled, in case a notification was lost. */
 const pollMs = 1_000;
 
-/** Returns the broadcaster, which sends changes to all streams of this process and keeps no data of closed streams. */
+/** Returns the broadcaster, which sends changes to all streams of this process. Keeps no data of closed streams. */
 export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallTimeoutMs }: OrderBroadcasterOptions) {
   const logs = new Map<string, LocationLog>();
   let timers: NodeJS.Timeout[] = [];
@@ -130,7 +130,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
     get connectionCount(): number {
       return allConnections().length;
     },
-    /** Ends all streams and rejects new ones. */
+    /** Ends all streams and rejects new streams. */
     close(): void {
       isClosed = true;
       for (const connection of allConnections()) connection.endStream("shutdown");

@@ -9,7 +9,7 @@ const reconnectMs = 1_000;
 
 export const liveOrderStreamPreamble = `retry: ${reconnectMs}\n\n`;
 
-/** Why a stream cannot resume after an event id: the log no longer reaches back to it, or the id is unknown. */
+/** Why a stream cannot resume after an event id: the log entries after it were removed, or the id is unknown. */
 export type StreamResetReason = "expired" | "unknown";
 
 /** Why the server ends a stream. */
@@ -19,18 +19,18 @@ function formatStreamEvent(event: string, data: string, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Returns the event id of a position in a location's stream, which a client sends back to resume. */
+/** Returns the event id of a position in a location's stream. A client sends this id to resume the stream. */
 export function formatStreamEventId(locationId: string, position: number): string {
   return `${locationId}:${position}`;
 }
 
-/** Returns the position that an event id names; undefined if the id is malformed or of another location's stream. */
+/** Returns the position in an event id; undefined if the id is malformed or belongs to another location's stream. */
 export function parseEventId(locationId: string, id: string): number | undefined {
   const [, eventLocationId, position] = /^([0-9a-f-]{36}):(\d{1,15})$/i.exec(id) ?? [];
   return eventLocationId?.toLowerCase() === locationId ? Number(position) : undefined;
 }
 
-/** Formats an order of the initial list. It has no id, because a stream that breaks off here has to restart. */
+/** Formats an order of the initial list. It has no id, because a stream that is interrupted here must restart. */
 export const formatCurrentOrderEvent = (body: string) => formatStreamEvent("order", body);
 
 /** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
@@ -41,13 +41,13 @@ export const formatResetEvent = (reason: StreamResetReason) =>
 export const formatReadyEvent = (locationId: string, position: number) =>
   formatStreamEvent("ready", "{}", formatStreamEventId(locationId, position));
 
-/** Formats a heartbeat. Its id, if any, moves the client past changes that its filter has left out. */
+/** Formats a heartbeat. An id moves the client past changes that its filter excludes. */
 export const formatStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 
 export const formatStreamClosedEvent = (reason: StreamCloseReason) =>
   `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
 
-/** Formats a change as seen through a filter: as an `order` event, a `left` event, or an empty text. */
+/** Formats a change for a stream with this filter, as an `order` event, a `left` event, or an empty string. */
 export function formatChangeEvent(locationId: string, revision: LiveOrderRevision, filter: LiveOrderFilter): string {
   const { orderId, before, after, body, position } = revision;
   const id = formatStreamEventId(locationId, position);

@@ -1,4 +1,4 @@
-/** How long the last chunk of a stream may wait for the client, in milliseconds. */
+/** Maximum time that the last chunk of a stream waits for the client to read it, in milliseconds. */
 const endGraceMs = 5_000;
 
 interface SubscriberStreamOptions {
@@ -36,7 +36,7 @@ export class SubscriberStream {
     );
   }
 
-  /** Bytes that the client has not read yet. */
+  /** Number of bytes that the client has not read yet. */
   get bufferedBytes(): number {
     return this.#bufferedBytes;
   }
@@ -45,7 +45,7 @@ export class SubscriberStream {
     return this.#isClosed || this.#isEnding;
   }
 
-  /** Returns whether data has been buffered for so many milliseconds without a read. */
+  /** Returns whether data has been buffered for the given milliseconds while the client read nothing. */
   isStalled(milliseconds: number): boolean {
     return this.#bufferedBytes > 0 && performance.now() - this.#unreadSince > milliseconds;
   }
@@ -59,15 +59,15 @@ export class SubscriberStream {
     if (!this.#isClosed) this.#close();
   }
 
-  /** Resolves when the buffer is empty and more is requested (all data has left the process), or at the end. */
+  /** Resolves when all data has left the process (empty buffer, more requested), or when the stream ends. */
   waitUntilDrained(): Promise<void> {
     if (this.#isPullPending || this.isClosed) return Promise.resolve();
     return new Promise((resolve) => this.#drainWaiters.push(resolve));
   }
 
   /**
-   * Ends the stream with a last chunk and cuts off a client that does not read it in time. `shouldDiscardBuffered` drops
-   * the chunks before it.
+   * Ends the stream with a last chunk, and disconnects a client that does not read this chunk in time.
+   * `shouldDiscardBuffered` discards the buffered chunks before the last chunk.
    */
   endWith(lastChunk: Uint8Array, { shouldDiscardBuffered = false } = {}): void {
     if (this.isClosed) return;
@@ -116,7 +116,7 @@ export class SubscriberStream {
   }
 
   #abort(): void {
-    // By this code the server recognizes a disconnect and logs no error.
+    // The server treats an error with this code as a disconnect and does not log it.
     this.#controller?.error(
       Object.assign(new Error("The client stopped reading."), { code: "ERR_STREAM_PREMATURE_CLOSE" }),
     );

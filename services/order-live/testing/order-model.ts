@@ -1,10 +1,10 @@
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 
-/** The expected live orders of a location after a series of requests: a second, simpler implementation of the rules. */
+/** The expected live orders of a location after some requests, computed by a second, simpler implementation. */
 export class LiveOrderReferenceModel {
   readonly orders = new Map<string, ModelOrder>();
   readonly finalTills = new Set<string>();
-  /** The messages that a stream should have sent, in order. */
+  /** The messages that a stream should have sent, in their sequence. */
   readonly expectedMessages: string[] = [];
 
   clone(): LiveOrderReferenceModel {
@@ -85,7 +85,7 @@ interface ModelOrder {
   latestModifiedAt: string | null;
   isLive: boolean;
   closedAt: string | null;
-  /** The types of the published events, in order. */
+  /** The types of the published events, in their sequence. */
   events: string[];
 }
 

@@ -29,7 +29,7 @@ export interface TestOrderLiveService extends TestService {
   accounts: FakeAccountsService;
   /** The broadcaster of a simulated second process on the same database, which receives no notifications. */
   broadcaster: OrderBroadcaster;
-  /** Sends valid orders and returns those that were applied. */
+  /** Sends valid orders and returns the applied orders. */
   upsertOrders(principal: Principal, ...orders: OrderLiveInput[]): Promise<OrderLive[]>;
   listOrders(principal: Principal, query?: string): Promise<z.output<typeof listPage>>;
   openStream(

@@ -3,10 +3,10 @@ import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
-/** Tolerated rounding difference for each VAT rate, in minor units. */
+/** Maximum rounding difference that is tolerated for each VAT rate, in minor units. */
 const maxRounding = 1;
 
-/** Sales of a VAT rate (hundredths of a percent): `rounding` is the price of the products minus `taxable` and `tax`. */
+/** Sales at a VAT rate (in hundredths of a percent). `rounding` is the products' price minus `taxable` and `tax`. */
 export interface VatRateSales {
   taxRate: number;
   taxable: number;
@@ -14,7 +14,7 @@ export interface VatRateSales {
   rounding: number;
 }
 
-/** Returns the report's sales by VAT rate, regardless of tax names, with their difference from the products' prices. */
+/** Returns the report's sales by VAT rate. Taxes with the same rate are added up, even if their names differ. */
 export function computeSalesByVatRate(report: ReportV2, accountingData: TillAccountingData): VatRateSales[] {
   const rates = new Map<number, VatRateSales>();
   const getOrCreate = (taxRate: number) => {
@@ -32,10 +32,10 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
 }
 
 /**
- * Returns the contradictions between figures of a till that would make its entries unbalanced:
- * - for each VAT rate, prices of products against their net price plus VAT (more than a cent);
- * - totals of orders against prices of their products;
- * - totals of orders against amounts paid and left to pay.
+ * Returns the differences between figures of a till that should be equal. With a difference, entries would not balance:
+ * - for each VAT rate, between the prices of products and their net prices plus VAT, if it exceeds one cent;
+ * - between the totals of orders and the prices of their products;
+ * - between the totals of orders and the amounts paid plus the amounts left to pay.
  */
 export function findAccountingImbalances(report: ReportV2, accountingData: TillAccountingData): AccountingImbalance[] {
   const gaps: AccountingImbalance[] = [];

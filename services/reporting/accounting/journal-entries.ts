@@ -11,9 +11,9 @@ type PaymentMode = keyof AccountingRules["payments"];
 /**
  * Returns the lines of the entry for sales and their payments.
  *
- * Debit: payments by method, as in the report; tips; unpaid amounts; discounts if sales are booked gross. Credit: sales
- * without VAT, and VAT, by rate as in the report; tips; amounts owed to customers. Rounding differences (at most a cent
- * for each VAT rate) go to the shortage and surplus accounts, so that all other lines match the report.
+ * Debit: payments by method; tips; unpaid amounts; discounts if sales are booked gross. Credit: sales excluding VAT, by
+ * rate; VAT, by rate; tips; amounts owed to customers. Rounding differences (at most one cent for each VAT rate) are
+ * booked on the shortage and surplus accounts, so that payments, sales and VAT equal those of the report.
  */
 export function buildSalesEntryLines(
   report: ReportV2,
@@ -62,7 +62,7 @@ function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: Accou
   }
 }
 
-/** Returns the total of tips: tip rows, and tips on top of other payments. */
+/** Returns the sum of all tips: the amounts of tip rows, and the tips added to other payments. */
 function totalTips({ reportRecordedPayments }: ReportV2): number {
   return reportRecordedPayments.reduce(
     (sum, { paymentType, totalAmount, tipsAmount }) =>
@@ -78,7 +78,7 @@ function addDiscounts(entry: JournalEntryBuilder, report: ReportV2, { discounts:
   }
 }
 
-/** Returns the discounts on sales at a VAT rate, without VAT. */
+/** Returns the discounts on sales at a VAT rate, excluding VAT, in minor units. */
 function discountAtRate(report: ReportV2, taxRate: number): number {
   const taxes = discountTaxRows(report).filter((tax) => tax.taxRate === taxRate);
   return taxes.reduce((sum, { taxableAmount }) => addAmounts(sum, taxableAmount), 0);
@@ -93,8 +93,8 @@ function formatPercent(taxRate: number): string {
 }
 
 /**
- * Returns the lines for money that entered or left the cash drawer other than by sales. Each movement has a line on the
- * account of its payment method (default: cash) and one on the account of its purpose.
+ * Returns the lines for money that was added to or removed from the cash drawer other than by sales. Each movement has
+ * two lines: one on the account of its payment method (by default cash), and one on the account of its purpose.
  */
 export function buildCashMovementEntryLines(report: ReportV2, config: AccountingRules): JournalLine[] {
   const entry = new JournalEntryBuilder();
@@ -110,7 +110,7 @@ export function buildCashMovementEntryLines(report: ReportV2, config: Accounting
   return entry.lines;
 }
 
-/** Returns the lines for the difference between counted and expected cash: a loss if cash is missing, else a gain. */
+/** Returns the lines for the difference between counted and expected cash: a loss if cash is missing, or a gain. */
 export function buildCashDifferenceEntryLines(
   report: ReportV2,
   accountingData: TillAccountingData,
@@ -126,8 +126,8 @@ export function buildCashDifferenceEntryLines(
 }
 
 /**
- * Returns the cash that should be in the drawer: the initial cash, payments and tips in cash, and movements in cash or
- * without a payment method. Amounts of payments are net of change.
+ * Returns the cash that should be in the drawer, in minor units: the initial cash, payments and tips in cash, and
+ * movements in cash or without a payment method. The amounts of payments already exclude change.
  */
 function expectedCash(report: ReportV2, initial: number): number {
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");
@@ -144,7 +144,7 @@ function expectedCash(report: ReportV2, initial: number): number {
   return amounts.reduce(addAmounts, initial);
 }
 
-/** Returns the account of a payment method: the one configured for its name, or else the one of its mode. */
+/** Returns the account of a payment method: the account configured for its name, or else the account of its mode. */
 function paymentAccount(
   { payments, paymentMethods }: AccountingRules,
   { name, mode }: { name: string | null; mode: PaymentMode },
@@ -153,7 +153,7 @@ function paymentAccount(
   return method ? { account: method.account, label: method.label } : payments[mode];
 }
 
-/** Returns the auxiliary account for lines on this account: the configured one for customer accounts, or else null. */
+/** Returns the configured auxiliary account for lines on customer accounts; null for lines on other accounts. */
 function auxiliaryAccountOf(
   { customerAuxiliary, unpaid, owedToCustomers }: AccountingRules,
   { account }: AccountingAccount,
@@ -161,7 +161,7 @@ function auxiliaryAccountOf(
   return account === unpaid.account || account === owedToCustomers.account ? customerAuxiliary : null;
 }
 
-/** Returns the account that the list has for a VAT rate (hundredths of a percent), or undefined. */
+/** Returns the account for a VAT rate (in hundredths of a percent); undefined if the list does not contain the rate. */
 function accountForRate(list: AccountingRules["sales"], taxRate: number): AccountingAccount | undefined {
   const rule = list.find((candidate) => candidate.taxRate === taxRate);
   return rule && { account: rule.account, label: rule.label };

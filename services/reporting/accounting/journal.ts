@@ -1,6 +1,6 @@
 import type { AccountingAccount } from "@pragma/contracts/accounting-config";
 
-/** A line of a journal entry: a positive amount in minor units on one side of an account. */
+/** A line of a journal entry: an amount in minor units, above 0, that is debited or credited to an account. */
 export interface JournalLine extends AccountingAccount {
   auxiliary: AccountingAccount | null;
   text: string;
@@ -8,13 +8,13 @@ export interface JournalLine extends AccountingAccount {
   credit: number;
 }
 
-/** A group of lines whose total debit equals their total credit. */
+/** A journal entry: lines whose total debit equals their total credit. */
 export interface JournalEntry {
   /** The date of the entry, YYYY-MM-DD. */
   day: string;
-  /** The date from which the entry is final, YYYY-MM-DD. */
+  /** The date on which the entry became final, YYYY-MM-DD. */
   validatedOn: string;
-  /** The reference of the report behind the entry, such as Z24. */
+  /** The reference of the report from which the entry was created, such as Z24. */
   documentReference: string;
   lines: JournalLine[];
 }
@@ -26,7 +26,7 @@ interface JournalLineDetails {
   auxiliary?: AccountingAccount | null;
 }
 
-/** Collects the lines of an entry. Skips amounts of 0, and books negative amounts on the other side. */
+/** Collects the lines of an entry. Skips amounts of 0. Debits a negative credit, and credits a negative debit. */
 export class JournalEntryBuilder {
   readonly lines: JournalLine[] = [];
 

@@ -9,7 +9,7 @@ import { fecColumns } from "./fec/write-fec.ts";
 
 /*
  * Markdown texts on accounting exports for the API reference. README.md in this folder has more details, and states
- * what is standard.
+ * which properties of the files are standard.
  */
 
 const { cash, card, check, restaurantCheck } = defaultPaymentLedgerAccounts;
@@ -19,11 +19,11 @@ const accountsByRateText = (accounts: readonly { taxRate: number; account: strin
   accounts.map(({ taxRate, account }) => `${account} for ${taxRate / 100} %`).join(", ");
 
 /** Describes which amounts are booked on which accounts. */
-export const journalEntriesDescription = `A till has at most three journal entries. In each entry, debit equals credit to the cent. The date of an entry is the day on which the shift began; its reference is Z and the number of the report (\`Z24\`). By default, entries use these accounts:
+export const journalEntriesDescription = `A till has at most three journal entries. In each entry, debit equals credit to the cent. The date of an entry is the day on which the shift began. Its reference is the letter Z and the number of the report (\`Z24\`). The following table lists the default accounts:
 
 | Entry | Debit | Credit |
 |---|---|---|
-| Sales | payments by method: cash ${cash.account}, cards ${card.account}, checks ${check.account}, vouchers ${restaurantCheck.account} and so on; unpaid amounts of orders ${unpaid.account}; discounts, if booked gross, ${discounts.account} | sales without VAT, by rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
+| Sales | payments by method: cash ${cash.account}, cards ${card.account}, checks ${check.account}, vouchers ${restaurantCheck.account} and others; unpaid amounts of orders ${unpaid.account}; discounts, if booked gross, ${discounts.account} | sales without VAT, by rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
 | Cash movements | cash in: ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}, deposits ${deposits.account}, payments of customer accounts ${unpaid.account}; cash out: ${cash.account} |
 | Cash difference | missing cash: ${shortage.account}; excess cash: ${cash.account} | missing cash: ${cash.account}; excess cash: ${surplus.account} |
 

@@ -14,12 +14,12 @@ import { findLocationsOfTills } from "../queries/tills.ts";
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
 /**
- * Stores an export with the current state of its configs, and enqueues it. Tills of the same location, config and
- * provider share one file.
+ * Enqueues an export. It is stored with copies of its configs, so that later changes to the configs do not affect it.
+ * Tills of the same location, config and provider share one file.
  *
- * @throws `ApiError` location_forbidden when an item names a location other than the key's without `locations:any`;
- * invalid_request with every item whose till or config is unknown at the location, and every duplicate; limit_reached
- * when the location has too many unfinished exports.
+ * @throws `ApiError` location_forbidden when a key without `locations:any` requests a till of another location;
+ * invalid_request, which lists every duplicate, and every item whose location does not have the till or the config;
+ * limit_reached when the location already has the maximum number of unfinished exports.
  */
 export async function requestAccountingExport(
   { db, pollExports, config: { EXPORTS_UNFINISHED_PER_LOCATION: maximum } }: ReportingContext,
@@ -33,7 +33,7 @@ export async function requestAccountingExport(
   await db.transaction(async (tx) => {
     if ((await countUnfinishedExportsOfOwner(tx, db, { locationId, keyId })) >= maximum) {
       throw new ApiError("limit_reached", {
-        detail: `This location has ${maximum} unfinished exports. Wait until one of them finishes.`,
+        detail: `This location has ${maximum} unfinished exports, which is the maximum. Wait until one of them has finished.`,
         limit: { name: "unfinished_exports", maximum, unit: "exports per location" },
       });
     }
@@ -60,7 +60,7 @@ export async function requestAccountingExport(
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }
 
-/** Returns the items with their locations, and with ids in lower case. */
+/** Returns the items with ids in lower case. The location of an item defaults to that of the API key. */
 function resolveItemLocations(
   body: CreateAccountingExportRequest,
   { location, scopes }: Principal,
@@ -80,7 +80,7 @@ function resolveItemLocations(
   if (forbiddenIndexes.length > 0) {
     const paths = forbiddenIndexes.map((index) => `[${index}].locationId`).join(", ");
     throw new ApiError("location_forbidden", {
-      detail: `locationId must be the location of the API key, or be left out. It is another location in: ${paths}.`,
+      detail: `This API key can export only the tills of its own location. Omit locationId, or change it in: ${paths}.`,
     });
   }
   return items;
@@ -101,13 +101,13 @@ async function findItemIssues(
     const add = (path: string, code: string, message: string) =>
       issues.push({ in: "body", path: `[${index}]${path}`, code, message });
     if (tillLocations.get(item.tillId) !== item.locationId) {
-      add(".tillId", "unknown_till", "must be the id of a processed till of the location");
+      add(".tillId", "unknown_till", "must be the ID of a till of the location that has been processed");
     }
     if (configsById.get(item.accountingConfigId)?.locationId !== item.locationId) {
-      add(".accountingConfigId", "unknown_config", "must be the id of an accounting config of the location");
+      add(".accountingConfigId", "unknown_config", "must be the ID of an accounting config of the location");
     }
     const key = `${exportFileKey(item)} ${item.tillId}`;
-    if (seenKeys.has(key)) add("", "duplicate", "must be unique: a file contains each till once");
+    if (seenKeys.has(key)) add("", "duplicate", "must be unique, because a file contains each till only once");
     seenKeys.add(key);
     return issues;
   });
@@ -117,7 +117,7 @@ function exportFileKey({ locationId, accountingConfigId, accountingProvider }: L
   return `${locationId} ${accountingConfigId} ${accountingProvider}`;
 }
 
-/** Returns the files of an export, numbered in the order in which the items first need them. */
+/** Returns the files of an export. They are numbered in the sequence in which the items first refer to them. */
 function planExportFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
   const itemsByFile = new Map(items.map((item) => [exportFileKey(item), item]));
   return new Map(

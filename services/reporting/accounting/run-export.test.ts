@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** Pushes a till for each of `tillFields`, and returns export items for them with a new config. */
+/** Pushes a till for each element of `tillFields`. Returns an export item for each till, all with one new config. */
 async function createExportItems(
   { pushTills, request }: TestReportingService,
   tillFields: Partial<TillV2Input>[] = [{}],
@@ -76,7 +76,7 @@ async function findAttempts(id: string, { db } = service): Promise<number> {
   return row?.attempt ?? 0;
 }
 
-/** Runs `work` while a table lock blocks every running export; `countRunning` returns how many are running. */
+/** Runs `work` while a table lock blocks all exports. `countRunning` returns the number of exports in progress. */
 async function whileExportsBlocked(
   work: (countRunning: () => Promise<number>) => Promise<void>,
   { db }: Pick<TestReportingService, "db"> = service,
@@ -87,7 +87,7 @@ async function whileExportsBlocked(
   });
 }
 
-/** Creates an export as a crashed process leaves it, and returns the claim of that process. */
+/** Creates an export that a crashed process has claimed but not finished, and returns that claim. */
 async function createAbandonedExport(): Promise<AccountingExportClaim> {
   const id = await startExport();
   await waitForState(id, "done");
@@ -226,7 +226,7 @@ describe("an accounting export that exceeds the size limit", () => {
         return current.finishedAt !== null && current;
       });
     };
-    // The first export starts the thread.
+    // The first export takes longer, because it starts the worker thread.
     await runExport();
     const blockMs = await measureLongestEventLoopBlockMs(runExport);
     const codes = result.tills.map(({ failure }) => failure?.code);

@@ -28,17 +28,17 @@ interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config">
   writer: WorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>;
 }
 
-/** An export fails after so many attempts. An expired claim counts as three: the export itself may crash processes. */
+/** Maximum number of attempts. An expired claim counts as three, because the export itself may crash the process. */
 const maxAttempts = 5;
-/** The number of tills after which the claim is renewed. */
+/** The claim is renewed each time this number of tills has been processed. */
 const tillsPerClaimRenewal = 5;
-/** The delay before the first retry; it doubles with each further attempt. */
+/** The delay before the first retry, in seconds. It doubles with each further retry. */
 const firstRetryDelaySeconds = 2;
 
 /**
- * Runs a claimed export: writes the files with all balanced tills, and a failure for each other till. The result is
- * stored in one transaction, and only by the holder of the latest claim, so a process that lost its claim changes
- * nothing. A failed attempt is retried after a delay.
+ * Runs a claimed export: writes every till whose figures are consistent to its file, and records a failure for every
+ * other till. The result is stored in one transaction, which changes nothing if another process has claimed the export
+ * since. A failed attempt is retried after a delay.
  */
 export async function runAccountingExport(
   services: ExportServices,
@@ -64,7 +64,7 @@ export async function runAccountingExport(
   });
 }
 
-/** Returns the result of an export; undefined when the claim was lost, or released because the process stops. */
+/** Returns the result of an export; undefined when the claim was lost, or was released because the process stops. */
 async function buildExport(
   services: ExportServices,
   claim: AccountingExportClaim,
@@ -84,13 +84,13 @@ async function buildExport(
 
 const interruptedFailure = createFailedTillAccountingExport(
   "interrupted",
-  "The export failed repeatedly. Nothing was exported.",
+  "The export failed several times. No till was exported.",
 );
 
 interface ExportProgress {
   claim: AccountingExportClaim;
   signal: AbortSignal;
-  /** Remaining size for the export's files; negative once a till did not fit. */
+  /** The number of bytes that the export's files can still contain; negative after a till exceeded the limit. */
   bytesLeft: number;
 }
 
@@ -129,13 +129,13 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
     const { failure } = outcome;
     items.push({ position, state: failure ? "failed" : "done", failure: failure && JSON.stringify(failure) });
   }
-  // A file is written only once, so its number identifies its content.
+  // The number of the file identifies its content, because a file is written only once.
   const etag = computeEntityTag(`${claim.id} ${number}`);
   const file = { number, name: buildFecFileName({ siret, lastDay }), etag, entries, content: Buffer.concat(chunks) };
   return { file, items, tills: chunks.length - 1 };
 }
 
-/** Writes a till in a worker thread. An unexpected error fails this till only; the other tills are still exported. */
+/** Writes a till in a worker thread. After an unexpected error only this till fails, and the others are exported. */
 async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingFile,
@@ -156,6 +156,6 @@ async function writeTillInWorker(
 }
 
 function tooLargeFailure(maxBytes: number): FailedTillAccountingExport {
-  const limitText = `The files of an export can have at most ${maxBytes} bytes in total`;
+  const limitText = `The files of an export are limited to ${maxBytes} bytes in total`;
   return createFailedTillAccountingExport("too_large", `${limitText}. Export this till with fewer other tills.`);
 }

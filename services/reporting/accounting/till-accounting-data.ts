@@ -7,25 +7,25 @@ import {
 } from "../calculation/reportable-orders.ts";
 
 /**
- * The figures of a till that journal entries need in addition to its report, stored as JSON. Amounts are in minor
- * units; days are in the location's time zone, YYYY-MM-DD.
+ * The figures of a till that journal entries need and that its report does not contain. They are stored as JSON.
+ * Amounts are in minor units. Days are YYYY-MM-DD in the location's time zone.
  */
 export interface TillAccountingData {
-  /** The day on which the shift began: the date of its entries. */
+  /** The day on which the shift began. The till's journal entries have this date. */
   day: string;
   /** The day on which the shift was closed and its figures became final. */
   closedOn: string;
   /** Sales of products including VAT, by VAT rate in hundredths of a percent. */
   salesByRate: { taxRate: number; total: number }[];
-  /** Payments of sales, without tips. */
+  /** Payments for sales, without tips. */
   paid: number;
-  /** Payments of orders that were canceled or transferred, without tips: the drawer still has this money. */
+  /** Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked. */
   paidInVain: number;
-  /** What customers owe for sales. */
+  /** The total that customers still owe for sales. */
   unpaid: number;
-  /** What customers are owed: refunds that were not paid out. */
+  /** The total that is owed to customers for refunds that were not paid out. */
   owed: number;
-  /** Cash at the start and at the end of the shift; null unless it was counted at both. */
+  /** Cash at the start and at the end of the shift; null unless the cash was counted both times. */
   cash: { initial: number; counted: number } | null;
 }
 
@@ -61,8 +61,8 @@ function settledAmount({ payments }: ReportableOrder): number {
 }
 
 /**
- * Returns what is left to pay of an order. For a refund it is computed, because some points of sale cannot declare a
- * negative amount there and declare 0 for an open refund.
+ * Returns the amount of an order that is left to pay. For a refund, the amount is computed from total and payments,
+ * because some points of sale cannot declare a negative amount left to pay, and declare 0.
  */
 function unpaidAmount(reportable: ReportableOrder): number {
   const { total, leftToPay: declared } = reportable.order;

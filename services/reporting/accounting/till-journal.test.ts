@@ -29,7 +29,7 @@ function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules:
   );
 }
 
-/** Returns the entries of a till; each line is its account, its text and its amount, positive for debit. */
+/** Returns the entries of a till. Each line is an account, a text and an amount, which is negative for a credit. */
 function journalLines(...args: Parameters<typeof createJournal>): [string, string, number][][] {
   const { entries, gaps } = createJournal(...args);
   if (!entries) throw new Error(JSON.stringify(gaps));
@@ -38,7 +38,7 @@ function journalLines(...args: Parameters<typeof createJournal>): [string, strin
   );
 }
 
-/** Returns an order of 11.00 with 10% VAT, paid by card, unless `fields` differ. */
+/** Returns an order of 11.00 including 10% VAT that was paid by card. `fields` replaces its fields. */
 const createSoldOrder = (fields: Parameters<typeof createTestOrder>[0] = {}) =>
   createTestOrder({
     total: 1100,

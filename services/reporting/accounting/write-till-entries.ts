@@ -10,14 +10,14 @@ import type { JournalLine } from "./journal.ts";
 import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
-/** The input of the thread that writes a till's entries; `stored` is undefined when the till has no report. */
+/** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
 export interface TillJournalEntriesTask extends Pick<PlannedAccountingFile, "provider" | "config"> {
   stored: StoredAccountingFigures | undefined;
-  /** The number of entries that precede the till's in the file. */
+  /** The number of journal entries in the file before those of the till. */
   entriesBefore: number;
 }
 
-/** The lines of a till for its file, encoded. */
+/** The encoded lines of a till, to be appended to its file. */
 export interface EncodedTillJournal {
   lines: Uint8Array;
   entries: number;
@@ -30,7 +30,7 @@ export interface FailedTillAccountingExport {
   failure: AccountingExportFailure;
 }
 
-/** Writes a till's entries. Runs in a worker thread, because a till may have tens of thousands of lines. */
+/** Returns the encoded journal entries of a till. Runs in a worker thread, because a till can have 10,000s of lines. */
 export default function writeTillEntries({
   stored,
   provider,
@@ -42,15 +42,20 @@ export default function writeTillEntries({
   if (stored.accountingFacts === null) {
     return createFailedTillAccountingExport(
       "outdated_report",
-      "The report lacks figures that exports need. Reprocess the till, then export it again.",
+      "The report lacks figures that exports require. Reprocess the till, then export it again.",
     );
   }
   const report = JSON.parse(stored.v2) as ReportV2;
   const accountingData = JSON.parse(stored.accountingFacts) as TillAccountingData;
-  // Parsing fills in the defaults of fields that were added to configs after this one was stored.
+  // The stored config may be older than some fields. Parsing adds these fields with their defaults.
   const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
   const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules);
-  if (!entries) return createFailedTillAccountingExport("unbalanced", "Debit and credit would differ: see gaps.", gaps);
+  if (!entries)
+    return createFailedTillAccountingExport(
+      "unbalanced",
+      "Debits and credits would differ. `gaps` lists the differences.",
+      gaps,
+    );
   const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormats[provider]);
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
@@ -65,10 +70,10 @@ export function createFailedTillAccountingExport(
 
 /**
  * Returns the journal entries of a till, at most three: sales and their payments, cash movements, and the cash
- * difference. In each entry debit equals credit, to the cent. If figures of the till contradict each other, returns the
- * gaps instead.
+ * difference. In each entry, debit equals credit to the cent. If figures of the till contradict each other, returns the
+ * differences between these figures instead.
  *
- * @throws Error when an entry is unbalanced although there are no gaps, which is a bug.
+ * @throws Error when an entry is unbalanced although the figures of the till are consistent, which is a bug.
  */
 export function buildTillJournalEntries(report: ReportV2, accountingData: TillAccountingData, config: AccountingRules) {
   const gaps = findAccountingImbalances(report, accountingData);
@@ -93,7 +98,7 @@ export function buildTillJournalEntries(report: ReportV2, accountingData: TillAc
   };
 }
 
-/** Without gaps, entries balance by construction. An unbalanced entry must not be exported. */
+/** Throws for an unbalanced entry. Entries of a till with consistent figures always balance, unless there is a bug. */
 function requireBalanced(lines: JournalLine[]): JournalLine[] {
   const balance = lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
   if (balance !== 0) throw new Error(`The lines of an entry differ by ${balance} between debit and credit.`);

@@ -1,8 +1,8 @@
-/** Aggregates by key, in the order in which the keys first appeared. Keys compare exactly: null differs from "null". */
+/** Maps keys to aggregates and keeps the sequence in which keys were added. The keys null and "null" differ. */
 export class AggregateMap<Aggregate> {
   readonly #byKey = new Map<string, Aggregate>();
 
-  /** Returns the aggregate of a key, created when the key first appears. */
+  /** Returns the aggregate of a key, and creates the aggregate if the key is new. */
   getOrCreate(key: readonly (string | number | boolean | null)[], create: () => Aggregate): Aggregate {
     const text = JSON.stringify(key);
     const existing = this.#byKey.get(text);
@@ -18,8 +18,8 @@ export class AggregateMap<Aggregate> {
 }
 
 /**
- * Returns aggregates as reports list them. Aggregates with a quantity below 1 and only amounts of 0 are omitted. Any
- * other quantity below 1, which results from refunds, becomes 1.
+ * Returns the aggregates as reports list them. An aggregate is omitted if its quantity is below 1 and all its amounts
+ * are 0. In the remaining aggregates, a quantity below 1 becomes 1. Refunds can cause such quantities.
  */
 export function toReportedAggregates<Aggregate extends { quantity: number }>(
   aggregates: Aggregate[],

@@ -8,7 +8,7 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
-/** A row that was canceled alone or with its order. */
+/** A product row that was canceled individually or together with its order. */
 interface CanceledRow {
   row: ProductRow;
   reason: string | null;
@@ -16,8 +16,8 @@ interface CanceledRow {
 }
 
 /**
- * Returns the canceled rows of an order. If the order is canceled, these are all rows, with the reason of the order.
- * Transferred orders and rows do not count as canceled.
+ * Returns the canceled rows of an order. If the order is canceled, returns all rows with the reason for which the order
+ * was canceled. Transferred orders and rows do not count as canceled.
  */
 export function listCanceledRows(order: OrderData): CanceledRow[] {
   if (order.isTransferred) return [];
@@ -30,7 +30,7 @@ export function listCanceledRows(order: OrderData): CanceledRow[] {
     .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
 }
 
-/** Groups canceled rows by reason, and by whether the order's bill had been printed before. */
+/** Groups canceled rows by reason, and by whether they were canceled after the order's bill was printed. */
 export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {

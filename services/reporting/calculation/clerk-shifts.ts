@@ -9,7 +9,7 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
-/** Returns the figures of each clerk shift, in the order of the till. */
+/** Returns the figures of each shift of a clerk, in the same sequence as in the till. */
 export function computeClerkShifts(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
   const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
   const findShift = createShiftFinder(shifts);
@@ -65,8 +65,8 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Reporta
 
 /**
  * Returns a function that finds the shift of an order or payment: the clerk's first shift that contains the instant, or
- * else the clerk's first shift. A shift includes its start and excludes its end; a null date leaves that side open. The
- * result is undefined without a clerk, and for a clerk without shifts.
+ * else the clerk's first shift. A shift includes its start and excludes its end. A null date means that the shift has
+ * no known start or end. Returns undefined if there is no clerk, or if the clerk has no shift.
  */
 function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, instant: string) => ClerkShift | undefined {
   const shiftsByClerk = new Map<string, ClerkShift[]>();

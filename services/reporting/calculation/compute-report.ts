@@ -7,7 +7,7 @@ import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
 import { toReportableOrders } from "./reportable-orders.ts";
 
-/** Version of the calculation. Increase it when a till yields other figures, so that reports can be recomputed. */
+/** Version of the calculation. Increase it when figures change for the same till, so that reports can be recomputed. */
 export const currentReportCalculationVersion = 1;
 
 /** A report and its orders in all API versions. */
@@ -16,7 +16,7 @@ export interface ComputedReport {
   reportV2: ReportV2;
   reportV0: ReportV0WithoutTimestamps;
   listItem: ReportListItem;
-  /** All orders except those in training mode, in the till's order. */
+  /** All orders except those in training mode, in the same sequence as in the till. */
   orders: ComputedOrder[];
 }
 
@@ -31,9 +31,9 @@ export interface ComputedOrder {
  * Returns the report and orders of a till, or null for a till in training mode. The same till always yields the same
  * result.
  *
- * Amounts declared by the point of sale are fiscal figures: they are summed, and never recomputed.
+ * Amounts are summed as the point of sale declared them. They are never recomputed, because they are fiscal figures.
  *
- * @throws AmountOutOfRange when a sum exceeds the integers that JSON numbers represent exactly.
+ * @throws AmountOutOfRange when a sum is too large to be represented exactly as a JSON number.
  */
 export function computeReport(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
   if (till.isTraining) return null;

@@ -10,17 +10,17 @@ type DiscountTax = Discount["taxRepartition"][number];
 
 interface DiscountGroup {
   discount: Omit<Discount, "quantity" | "taxRepartition">;
-  /** One entry for each discount group, and one for each row without a group. */
+  /** One element for each discount group, and one for each discount row without a group. */
   distinctDiscounts: Set<string | symbol>;
   taxes: AggregateMap<DiscountTax>;
 }
 
-/** Returns the validated discounts of a product row; others do not count. */
+/** Returns the validated discounts of a product row. Other discounts do not count. */
 export function listValidatedDiscountRows(row: ProductRow): DiscountRow[] {
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
-/** Groups discounts on sold products by name, catalog id, and whether they made the product free. */
+/** Groups discounts on sold products by name, by catalog id, and by whether the discount made the product free. */
 export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {
@@ -59,7 +59,7 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   }));
 }
 
-/** Groups discounts for V0 reports: by name and catalog id only. */
+/** Groups discounts for V0 reports, which distinguish them only by name and catalog id. */
 export function groupDiscountsV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {

@@ -21,7 +21,7 @@ interface StepGroup {
   products: AggregateMap<{ name: string | null; quantity: number }>;
 }
 
-/** Groups sold menus by catalog id and name, with the products chosen in each step. */
+/** Groups sold menus by catalog id and name, and counts the products chosen in each step. */
 export function groupSoldMenus(menus: SoldMenu[]): Menu[] {
   const groups = new AggregateMap<MenuGroup>();
   for (const { menuRow, rows } of menus) {

@@ -5,10 +5,10 @@ import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { listValidatedDiscountRows } from "./discounts.ts";
 import { isPaymentReducingAmountDue } from "./reportable-orders.ts";
 
-/** An order of `/v1/orders/` before it is stored, so without timestamps. */
+/** A V1 order without timestamps, which are added when the order is stored. */
 export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
 
-/** Returns a V1 order: all rows, but only validated payments, tips and discounts. */
+/** Returns a V1 order. It contains all products, but only validated payments, tips and discounts. */
 export function toOrderV1(
   order: OrderData,
   { locationId, reportId }: Pick<OrderV1, "locationId" | "reportId">,
@@ -95,7 +95,7 @@ function toItemV1(row: ProductRow): OrderV1["items"][number] {
   };
 }
 
-/** Returns the tip of a payment row: its amount for a tip row, or else the tip on top of the payment. */
+/** Returns the tip of a payment row: the amount of a tip row, or the tip added to another payment. */
 function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PaymentRow): OrderV1["tips"] {
   const tip = paymentType === "tip" ? amount : (tipAmount ?? 0);
   if (paymentType !== "tip" && tip <= 0) return [];

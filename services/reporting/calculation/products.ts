@@ -11,7 +11,7 @@ interface ProductSales {
   withoutTax: number;
 }
 
-/** Groups sales by product, with separate groups for products in menus. */
+/** Groups sales by product. A product in menus and the same product outside menus are separate groups. */
 export function groupProductSales(rows: SoldProductRow[]): ReportV2["reportProducts"] {
   return groupSales(rows, (soldRow) => [...productKey(soldRow), soldRow.inMenu]).map((group) => ({
     productCatalogId: group.first.row.productId,

@@ -7,13 +7,13 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
-/** Picks the fields of a V0 report from an object with more fields. */
+/** Removes all fields that a V0 report does not have. */
 const uncheckedReportV0Schema = toUncheckedSchema(reportV0Schema);
 
-/** A V0 report before it is stored, so without timestamps. */
+/** A V0 report without timestamps, which are added when the report is stored. */
 export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
 
-/** Returns the V0 report: the same figures under older names, with coarser groups of products and discounts. */
+/** Returns the V0 report. Its fields have older names, and its products and discounts are grouped less finely. */
 export function toReportV0(report: ReportV2, orders: ReportableOrder[]): ReportV0WithoutTimestamps {
   const rows = orders.flatMap((order) => order.rows);
   return uncheckedReportV0Schema.parse({

@@ -11,7 +11,7 @@ import { groupSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
 import { computeSoldQuantity, type ReportableOrder, type SoldProductRow } from "./reportable-orders.ts";
 
-/** The identifying fields of a report, and the version of its calculation. */
+/** The fields of a report that do not come from its till. */
 export interface ReportIdentity {
   id: string;
   locationId: string;
@@ -100,7 +100,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
   return toReportedAggregates(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
 }
 
-/** Groups modifiers of sold products by group and name: the number of products with them, and their share of sales. */
+/** Groups modifiers of sold products by group and name: the number of products with a modifier, and its amount. */
 function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
   for (const { row } of rows) {
@@ -113,7 +113,7 @@ function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   return toReportedAggregates(groups.values(), (group) => [group.amount]);
 }
 
-/** Groups payments declared by the point of sale by name, mode and catalog id. */
+/** Groups the payments that the point of sale declared. Groups have the same name, mode and catalog id. */
 function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV2["reportPayments"] {
   const groups = new AggregateMap<ReportV2["reportPayments"][number]>();
   for (const { paymentName, paymentMode, paymentId, paymentAmount } of payments) {
@@ -138,7 +138,7 @@ function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["
   }));
 }
 
-/** Groups sales by name and type of their room. */
+/** Groups sales by the name and type of the room. */
 function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
   const groups = new AggregateMap<ReportV2["reportRooms"][number]>();
   for (const order of orders) {
@@ -160,7 +160,7 @@ function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
   return groups.values();
 }
 
-/** Groups sales by tax name and rate. The catalog id is that of the group's first row. */
+/** Groups sales by tax name and rate. The catalog id of a group is the catalog id of its first row. */
 function groupTaxes(rows: SoldProductRow[]): ReportV2["reportTaxes"] {
   const groups = new AggregateMap<ReportV2["reportTaxes"][number]>();
   for (const { row } of rows) {
@@ -195,8 +195,8 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
 }
 
 /**
- * Returns the transferred rows of an order. If the order is transferred, these are all rows. Canceled orders and rows
- * do not count as transferred.
+ * Returns the transferred rows of an order. If the order is transferred, returns all rows that are not canceled.
+ * Canceled orders and rows do not count as transferred.
  */
 function listTransferredRows(order: OrderData): { row: ProductRow; destination: string | null }[] {
   if (order.isCanceled) return [];

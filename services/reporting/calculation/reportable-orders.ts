@@ -1,7 +1,7 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { isSoldProductRow, type MenuRow, type PaymentRow, type ProductRow } from "@pragma/contracts/order-rows";
 
-/** A menu of an order, with the product rows that count as sales. */
+/** A set menu of an order, with the product rows that count as sales. */
 export interface SoldMenu {
   menuRow: MenuRow;
   rows: ProductRow[];
@@ -12,29 +12,29 @@ export interface SoldProductRow {
   inMenu: boolean;
 }
 
-/** An order that is not in training mode, with the parts of it that count in the report. */
+/** An order that is not in training mode, with the rows, menus and payments that count in the report. */
 export interface ReportableOrder {
   order: OrderData;
-  /** Whether its total counts as a sale: it is neither canceled nor transferred. */
+  /** Whether the order counts as a sale. True unless the order is canceled or transferred. */
   isSale: boolean;
-  /** The rows that count, in the till's order, rows outside menus first. Empty unless the order is a sale. */
+  /** The product rows that count as sales: first the rows outside menus. Empty unless the order is a sale. */
   rows: SoldProductRow[];
-  /** The menus that count, each with at least one row. Empty unless the order is a sale. */
+  /** The menus that count as sales, each with at least one row. Empty unless the order is a sale. */
   menus: SoldMenu[];
-  /** The validated payments. They count even if the order does not, because the money is in the drawer. */
+  /** The validated payments. They count even if the order is not a sale, because the money was received. */
   payments: PaymentRow[];
 }
 
 /**
- * Returns the parts of each order that count in the report. Orders in training mode are omitted. An order counts as a
- * sale unless it is canceled or transferred. A row counts if its order does and the row is not canceled, transferred or
- * lost. A menu counts if one of its rows does. A payment counts if it is validated.
+ * Returns the orders with their rows, menus and payments that count in the report. Orders in training mode are omitted.
+ * An order counts as a sale unless it is canceled or transferred. A row counts if its order counts and the row is not
+ * canceled, transferred or lost. A menu counts if one of its rows counts. A payment counts if it is validated.
  */
 export function toReportableOrders(orders: OrderData[]): ReportableOrder[] {
   return orders.filter((order) => !order.isTraining).map(toReportableOrder);
 }
 
-/** Returns what a row adds to a quantity: 0 for the child of a split bill, whose parent counts for both. */
+/** Returns the quantity of a row; 0 for a child row of a split bill, because its parent row has the full quantity. */
 export function computeSoldQuantity(row: ProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
 }
@@ -58,7 +58,7 @@ function toSoldMenu(menuRow: MenuRow): SoldMenu {
   return { menuRow, rows: menuRow.productRowList.filter(isSoldProductRow) };
 }
 
-/** Whether a payment reduces what is left to pay of an order. */
+/** Returns whether a payment reduces the amount that is left to pay. */
 export function isPaymentReducingAmountDue({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
   return paymentType === "payment" || paymentType === "customerAccount";
 }

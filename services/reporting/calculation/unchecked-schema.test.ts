@@ -6,7 +6,7 @@ import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 type FieldChange = (name: string, value: unknown) => [string, unknown][];
 
-/** Equivalent notations of a till that clients may send. */
+/** Changes to the notation of a till that do not change its meaning. */
 const notations: Record<string, FieldChange> = {
   unchanged: (name, value) => [[name, value]],
   "without null fields": (name, value) => (value === null ? [] : [[name, value]]),

@@ -1,11 +1,12 @@
 import { z } from "zod";
 
-/** Schema types that never change their values, except by an `overwrite` check. */
+/** The schema types that return their input unchanged, unless they have an `overwrite` check. */
 const primitiveTypes = new Set<string>(["string", "number", "boolean", "enum", "literal"]);
 
 /**
- * Returns a schema that converts values as `schema` does, but without checks, which halves the time. It is for values
- * that `schema` accepted before: defaults are filled in, ids and dates become canonical, unknown fields are removed.
+ * Returns a schema that converts values in the same way as `schema`: it adds defaults, normalizes ids and dates, and
+ * removes unknown fields. It does not check the values, which halves the time. Use it only for values that `schema` has
+ * accepted before.
  */
 export function toUncheckedSchema<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
   return toUncheckedForm(schema) as z.ZodType<z.output<Schema>>;
@@ -28,6 +29,6 @@ function toUncheckedForm(schema: z.core.$ZodType): z.core.$ZodType {
   }
   const { type, checks = [] } = schema._zod.def;
   const isRewritten = checks.some((check) => check._zod.def.check === "overwrite");
-  // Schemas of other types may convert their values, so they are kept.
+  // Schemas of other types are not replaced, because they may convert their values.
   return primitiveTypes.has(type) && !isRewritten ? z.any() : schema;
 }

@@ -12,7 +12,7 @@ export interface AccountingConfigRow {
 
 interface AccountingConfigKey {
   id: string;
-  /** Null for any location. */
+  /** Null matches any location. */
   locationId: string | null;
 }
 
@@ -51,7 +51,7 @@ export async function deleteAccountingConfigRow(sql: SqlClient, key: AccountingC
   return deleted.count === 1;
 }
 
-/** Returns a page of a location's configs, newest first: up to `maxBytes`, but at least one. */
+/** Returns a page of a location's configs, newest first. It has at most `maxBytes`, or only one config. */
 export async function findAccountingConfigPage(
   sql: SqlClient,
   locationId: string,
@@ -81,7 +81,7 @@ export async function findAccountingConfigPage(
   };
 }
 
-/** Returns the existing configs among these ids, of any location. */
+/** Returns the configs with these ids, in any location. Ids without a config are ignored. */
 export async function findAccountingConfigRows(tx: SqlTransaction, ids: string[]): Promise<AccountingConfigRow[]> {
   return tx<AccountingConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
 }

@@ -25,7 +25,7 @@ export interface AccountingExportItemRow {
   failure: string | null;
 }
 
-/** A file without its content. */
+/** The metadata of a file. All nullable fields are null until the file is written. */
 export interface AccountingExportFileRow {
   number: number;
   locationId: string;
@@ -34,7 +34,7 @@ export interface AccountingExportFileRow {
   name: string | null;
   etag: string | null;
   entries: number | null;
-  /** In bytes; null when there is no content. */
+  /** In bytes. */
   size: number | null;
 }
 
@@ -85,8 +85,8 @@ interface StoredExportFile {
 }
 
 /**
- * Returns a file of an export without its content; `file` is missing until it is written. Returns undefined when there
- * is no such export. `locationId` null matches any location.
+ * Returns the metadata of a file of an export. `file` is missing if the file does not exist or is not written yet.
+ * Returns undefined if the export does not exist. `locationId` null matches any location.
  */
 export async function findExportFile(
   sql: SqlClient,
@@ -99,13 +99,13 @@ export async function findExportFile(
   return row && (row.size === null ? {} : { file: row });
 }
 
-/** Limit of file content in one query: the driver converts it to hexadecimal text, which blocks the event loop. */
+/** Maximum number of bytes per query. Limited, because the driver's conversion to hex text blocks the event loop. */
 const chunkBytes = 1024 * 1024;
 
 /**
- * Returns the bytes of a file from `offset` on, up to `chunkBytes`.
+ * Returns the bytes of a file that begin at `offset`, at most one chunk.
  *
- * @throws Error when the file ends before `offset` or is gone.
+ * @throws Error when the file was deleted, or has no bytes at `offset`.
  */
 export async function readExportFileChunk(
   sql: SqlClient,
@@ -118,7 +118,7 @@ export async function readExportFileChunk(
   return row.chunk;
 }
 
-/** A claim (lease) of a process to an export. Only the holder of the latest claim writes the result. */
+/** The claim (lease) of a process to an export. Only the process with the latest claim can store the result. */
 export interface AccountingExportClaim {
   id: string;
   attempt: number;
@@ -126,13 +126,13 @@ export interface AccountingExportClaim {
   traceparent: string | null;
 }
 
-/** Exports without a valid claim. For a pending export that failed before, `claimed_until` is its next attempt. */
+/** Exports without a valid claim. After a failed attempt, `claimed_until` is the time of the next attempt. */
 const isClaimable = (sql: SqlClient) => sql`
   state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
 
 /**
- * Claims up to `limit` exports for `seconds`. Locations alternate, including their running exports; within a location
- * the oldest comes first. Taking over the expired claim of another process counts as three attempts.
+ * Claims up to `limit` exports for `seconds`. Prefers locations with fewer running exports, and claims the oldest
+ * exports of a location first. Claiming an export whose previous claim expired counts as three attempts.
  */
 export async function claimAccountingExports(
   sql: SqlClient,
@@ -155,7 +155,7 @@ export async function claimAccountingExports(
     returning export.id, attempt, traceparent`;
 }
 
-/** Extends a claim; returns false when it is no longer the latest. */
+/** Extends a claim. Returns false when another process has claimed the export since. */
 export async function renewAccountingExportClaim(
   sql: SqlClient,
   claim: AccountingExportClaim,
@@ -166,7 +166,7 @@ export async function renewAccountingExportClaim(
   return renewed.count === 1;
 }
 
-/** Releases a claim, so that any process can claim the export after `afterSeconds`. */
+/** Releases a claim. Any process can claim the export again after `afterSeconds`. */
 export async function releaseAccountingExportClaim(
   sql: SqlClient,
   claim: AccountingExportClaim,
@@ -177,7 +177,7 @@ export async function releaseAccountingExportClaim(
     where ${isClaimHeld(sql, claim)}`;
 }
 
-/** Counts the pending and running exports of a location, or of an API key for exports of several locations. */
+/** Returns the number of unfinished exports of a location, or of an API key if the exports have several locations. */
 export async function countUnfinishedExportsOfOwner(
   tx: SqlTransaction,
   db: Database,
@@ -197,7 +197,7 @@ export async function countUnfinishedAccountingExports(sql: SqlClient): Promise<
   return row.count;
 }
 
-/** Returns the pending and running exports, oldest first, as operators see them. */
+/** Returns the pending and running exports in the format of the operators' route, oldest first. */
 export async function listUnfinishedAccountingExports(sql: SqlClient, limit: number) {
   return sql`
     select id as export_id, location_id, state, created_at, attempt as attempts, claimed_until
@@ -212,7 +212,7 @@ export interface AccountingExportResult {
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
 }
 
-/** Stores the result of an export; returns false and stores nothing when the claim is no longer the latest. */
+/** Stores the result of an export. Stores nothing and returns false when another process has claimed the export. */
 export async function finishAccountingExport(
   tx: SqlTransaction,
   claim: AccountingExportClaim,
@@ -237,13 +237,13 @@ export async function finishAccountingExport(
   return true;
 }
 
-/** A file to write: its format, config and tills. */
+/** A file to write, with its config as JSON text and its tills. */
 export interface PlannedAccountingFile extends Pick<AccountingExportFileRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
 
-/** Returns the files that an export is to contain, each with its tills in the order in which they were closed. */
+/** Returns the files to write for an export. The tills of each file are sorted by closing time. */
 export async function findPlannedAccountingFiles(sql: SqlClient, exportId: string): Promise<PlannedAccountingFile[]> {
   return sql<PlannedAccountingFile[]>`
     select number, location_id, provider, config, (
@@ -259,7 +259,7 @@ export async function findPlannedAccountingFiles(sql: SqlClient, exportId: strin
 
 const deleteBatchSize = 50;
 
-/** Deletes finished exports older than `days`, with their files. The same tills can be exported again. */
+/** Deletes finished exports older than `days`, with their files. The tills themselves are not deleted. */
 export async function deleteExpiredAccountingExports(db: Database, days: number): Promise<void> {
   const deleteBatch = async (tx: SqlTransaction) => {
     const expired = await tx<{ id: string }[]>`

@@ -5,7 +5,7 @@ export type ReportOrOrderKind = "report" | "order";
 interface DayCountChange {
   locationId: string;
   kind: ReportOrOrderKind;
-  /** The days (YYYY-MM-DD) of the reports or orders before and after the change, one entry for each of them. */
+  /** The day (YYYY-MM-DD) of each report or order before and after the change. A day can occur several times. */
   before: string[];
   after: string[];
 }

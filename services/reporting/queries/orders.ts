@@ -23,7 +23,7 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Returns the day of each of these orders that is current, that is, listed and readable. */
+/** Returns the days of the current orders with these ids. Only current orders are returned to clients. */
 export async function findDaysOfCurrentOrders(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -34,7 +34,7 @@ export async function findDaysOfCurrentOrders(
   return rows.map(({ day }) => day);
 }
 
-/** Returns the earliest creation time of each of these orders at the location, across all tills. */
+/** Returns the earliest creation time of each of these orders in any till of the location. */
 export async function findOrderCreationTimes(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -45,7 +45,10 @@ export async function findOrderCreationTimes(
   return new Map(rows.map(({ id, created }) => [id, created.toISOString()]));
 }
 
-/** Replaces a till's orders. Orders that other tills contain are not current until `assignOrdersToLatestTill` runs. */
+/**
+ * Replaces a till's orders. An order that other tills contain too becomes current only when `assignOrdersToLatestTill`
+ * is called.
+ */
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
   { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderTableRow[] },
@@ -54,8 +57,8 @@ export async function replaceOrdersOfTill(
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  // Rows of values, because in an array every quote of the JSON texts would be escaped. Small batches, because
-  // serializing a large one blocks the event loop.
+  // Inserts rows of values, because an array parameter would escape every quote of the JSON texts. Batches are small,
+  // because serializing a large batch blocks the event loop.
   for (let start = 0; start < stored.length; start += insertBatchSize) {
     await tx`insert into orders ${tx(stored.slice(start, start + insertBatchSize))}`;
   }
@@ -63,14 +66,14 @@ export async function replaceOrdersOfTill(
 
 const insertBatchSize = 25;
 
-/** Returns the ids among these that any till of the location contains. */
+/** Returns the ids that a stored order of the location has. */
 async function findStoredOrderIds(tx: SqlTransaction, { locationId, ids }: LocationOrderIds): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select distinct id from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return rows.map(({ id }) => id);
 }
 
-/** Makes each of these orders current in the till that was pushed last among those that contain it. */
+/** Makes each order current in only one till: of the tills that contain the order, the till that was pushed last. */
 export async function assignOrdersToLatestTill(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -81,7 +84,7 @@ export async function assignOrdersToLatestTill(
     group by id having count(*) > 1 or not bool_or(is_current)`;
   if (sharedOrders.length === 0) return;
   const sharedIds = sharedOrders.map(({ id }) => id);
-  // Two statements, because the unique index on current orders is checked row by row.
+  // Uses two statements, because PostgreSQL checks the unique index on current orders after each row.
   await tx`
     update orders set is_current = false
     where location_id = ${locationId} and id = any(${sharedIds}::uuid[]) and is_current`;

@@ -13,7 +13,7 @@ let allOrders: ReportOrOrderPosition[];
 beforeAll(async () => {
   service = await startTestReporting();
   for (const [day, count] of Object.entries(orderCountByDay)) await addOrders(day, count);
-  // A day without orders that had some before keeps its row in day_counts.
+  // A day that no longer has any orders keeps its row in day_counts.
   const removed = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
@@ -29,7 +29,7 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
   const tillId = randomUUID();
   return service.db.transaction(async (tx) => {
     await tx`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
-    // Three orders open in the same second: their ids decide the order.
+    // Three orders were opened at the same time, so they are sorted by id.
     const orders = await tx<ReportOrOrderPosition[]>`
       insert into orders
         (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
@@ -46,7 +46,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
   const ids: string[] = [];
   for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
-    // Each body has 38 bytes.
+    // The body of each order has 38 bytes.
     const page = await findReportOrOrderListPage(service.db, filter, {
       after,
       offset: 0,

@@ -2,7 +2,7 @@ import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageRange, PageResult } from "@pragma/runtime/http/page-response";
 import type { ReportOrOrderKind } from "./day-counts.ts";
 
-/** The position of a report or order in the lists of its location, which sort by day, instant and id. */
+/** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
 export interface ReportOrOrderPosition {
   id: string;
   /** YYYY-MM-DD in the location's time zone. */
@@ -14,17 +14,17 @@ export interface ReportOrOrderPosition {
 export interface ReportOrOrderFilter {
   locationId: string;
   kind: ReportOrOrderKind;
-  /** First and last day, inclusive; null for no limit. */
+  /** The first and the last day, both inclusive. Null does not limit the list. */
   since: string | null;
   until: string | null;
-  /** Only orders of this report; null for all. */
+  /** Selects only orders of this report; null selects all orders. */
   reportId: string | null;
 }
 
 interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
-  /** The column with the response body of the requested version. */
+  /** The column with the response bodies of the requested API version. */
   body: string;
-  /** Limit for the bodies of the page together; the page has at least one item. */
+  /** Maximum size of all bodies of the page together. A page with only one item can exceed it. */
   maxBytes: number;
 }
 
@@ -34,8 +34,8 @@ const latestDay = "9999-12-31";
 /**
  * Returns one page of a location's reports or orders, newest first, as the JSON texts in the column `body`.
  *
- * Totals, and the day on which a page starts, come from `day_counts`. So an offset skips only index entries of one day
- * or of one report.
+ * Totals are computed from `day_counts`, as is the day at which a page starts. So an offset skips only index entries of
+ * a single day. In a list of one report's orders, it skips only index entries of that report.
  */
 export async function findReportOrOrderListPage(
   { sql }: Database,
@@ -44,7 +44,7 @@ export async function findReportOrOrderListPage(
 ): Promise<PageResult<ReportOrOrderPosition>> {
   const { isListed, isCounted, records } = listConditions(sql, filter, body);
   const isByOffset = !after && offset > 0;
-  // Raw bytes, because the stored text is sent unchanged: decoding 100 bodies would cost more than the rest.
+  // Reads raw bytes, because the stored texts are sent unchanged. Decoding 100 bodies would take most of the time.
   const result: unknown = await sql`
     with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, offset)}),` : sql``} page as (
       select day, at, id, body from ${records} as record where ${isListed}
@@ -76,7 +76,7 @@ export async function findReportOrOrderListPage(
   };
 }
 
-/** An item, then the rows read for the page and the total of the list. An empty page has one row without an item. */
+/** A row of a page. `body`, `id`, `day` and `at` are null in the only row of an empty page. */
 type ReportOrOrderPageRow = [
   body: Buffer | null,
   id: Buffer | null,
@@ -104,7 +104,7 @@ function listConditions(
 
 /**
  * Returns the stored response body of a report or order from the column `body`. `locationId` null matches any location;
- * if several locations have an order with this id, the one pushed last is returned.
+ * if several locations have an order with this id, returns the order that was pushed last.
  */
 export async function findReportOrOrder(
   { sql }: Database,
@@ -129,7 +129,7 @@ function positionAtOffset(sql: SqlClient, filter: ReportOrOrderFilter, offset: n
       select day, at, id from ${records} as record where ${isListed}
       order by day desc, at desc, id desc offset ${offset} limit 1`;
   }
-  // Counts within the day from the nearer end, to skip fewer entries.
+  // Counts from the start or the end of the day, whichever is nearer, to skip fewer index entries.
   return sql`
     with first_day as (
       select day, count, ${offset} - (up_to - count) as skip

@@ -17,7 +17,7 @@ export interface ReportRow {
   accountingFacts: string;
 }
 
-/** Returns the day and creation time of a till's report, or undefined. */
+/** Returns the day and the creation time of a till's report; undefined if the till has no report. */
 export async function findReportDayOfTill(
   tx: SqlTransaction,
   tillId: string,
@@ -49,7 +49,7 @@ export async function findReportFinalizedEventData(
   return row && JSON.parse(row.finalized);
 }
 
-/** The stored figures of a till that journal entries need; `accountingFacts` is null for reports older than exports. */
+/** The stored figures that journal entries need. `accountingFacts` is null if the report was stored without them. */
 export interface StoredAccountingFigures {
   v2: string;
   accountingFacts: string | null;

@@ -1,7 +1,7 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { PermanentError } from "@pragma/runtime/retries/transient-error";
 
-/** Returns the highest applied revision of a till, or 0. */
+/** Returns the highest revision of a till that was applied; 0 if none was applied. */
 export async function findAppliedTillRevision(sql: SqlClient, tillId: string): Promise<number> {
   const [current] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
   return current?.revision ?? 0;
@@ -13,14 +13,15 @@ interface TillRevision {
   revision: number;
   pushedAt: string;
   object: { hash: string };
-  /** Whether the body is that of the previous revision without personal data. */
+  /** Whether the body equals the body of the previous revision without personal data. */
   isErasure?: boolean | undefined;
 }
 
 /**
- * Locks the till's row, records the revision if it is the highest, and returns the highest revision before it, or 0.
+ * Locks the till's row and returns the highest revision that was recorded before; 0 if there was none. Records the new
+ * revision if it is higher.
  *
- * @throws `PermanentError` when the same revision was applied with a different body.
+ * @throws `PermanentError` when the same revision was recorded with a different body.
  */
 export async function advanceTillRevision(
   tx: SqlTransaction,
@@ -33,20 +34,20 @@ export async function advanceTillRevision(
     return 0;
   }
   if (current.revision < revision) {
-    // A skipped revision may have brought new personal data, which the erasure removed only in part.
+    // A skipped revision may have added personal data, of which the erasure removed only a part.
     const hasSkipped = revision > current.revision + 1;
     const mayHavePersonalData = (!isErasure || hasSkipped) && current.hash !== hash;
     await tx`update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })} where till_id = ${tillId}`;
   }
   if (current.revision === revision && current.hash !== null && current.hash !== hash) {
     throw new PermanentError(
-      `Revision ${revision} of till ${tillId} was applied with body ${current.hash}, and now has body ${hash}.`,
+      `Revision ${revision} of till ${tillId} has body ${hash}, but was applied before with body ${current.hash}.`,
     );
   }
   return current.revision;
 }
 
-/** Returns the location of each of these tills that exists, by till id. */
+/** Returns the locations of tills by till id. Tills that do not exist are omitted. */
 export async function findLocationsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
   const rows = await tx<{ tillId: string; locationId: string }[]>`
     select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;

@@ -28,7 +28,7 @@ import {
   updateAccountingConfigRow,
 } from "../queries/accounting-configs.ts";
 
-const accountingConfigParams = z.object({ id: z.guid().meta({ description: "Id of the config" }) });
+const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the config" }) });
 
 export const createAccountingConfigRoute = defineRoute({
   method: "post",
@@ -37,7 +37,7 @@ export const createAccountingConfigRoute = defineRoute({
   ...accountingRouteDefaults,
   summary: "Create an accounting config",
   description:
-    "Creates the rules that turn a location's reports into journal entries: the journal, and the account for each amount. Every field has a default from the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list that you send replaces the whole default list; payment accounts are set mode by mode.\n\n" +
+    "Creates an accounting config: the rules that convert a location's reports to journal entries. It defines the journal, and the account for each amount. Every field has a default, which follows the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
     journalEntriesDescription,
   request: { body: jsonBodyParser(CreateAccountingConfigRequest) },
   responses: { 201: { description: "The config, including defaults", schema: AccountingConfig } },
@@ -65,7 +65,7 @@ export const listAccountingConfigsRoute = defineRoute({
   operationId: "listAccountingConfigs",
   ...accountingRouteDefaults,
   summary: "List accounting configs",
-  description: "Lists the location's configs, newest first. Each config is complete.",
+  description: "Returns the location's configs with all their fields, newest first.",
   request: { query: listAccountingConfigsQuery },
   responses: { 200: { description: "A page of configs", schema: paginatedSchema(AccountingConfig) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -83,7 +83,7 @@ export const getAccountingConfigRoute = defineRoute({
   operationId: "getAccountingConfig",
   ...accountingRouteDefaults,
   summary: "Get an accounting config",
-  description: "Returns a config with all fields, including those with default values.",
+  description: "Returns a config with all its fields, including the fields with default values.",
   request: { params: accountingConfigParams },
   responses: {
     200: { description: "The config", schema: AccountingConfig },
@@ -104,7 +104,7 @@ export const replaceAccountingConfigRoute = defineRoute({
   ...accountingRouteDefaults,
   summary: "Replace an accounting config",
   description:
-    "Replaces the whole config. Fields that you leave out return to their defaults. Exports requested earlier keep using the previous config.",
+    "Replaces the whole config. Omitted fields are reset to their defaults. Exports that were requested before still use the previous config.",
   request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfigRequest) },
   responses: { 200: { description: "The updated config", schema: AccountingConfig } },
   errors: ["accounting_config_not_found"],
@@ -127,7 +127,7 @@ export const deleteAccountingConfigRoute = defineRoute({
   operationId: "deleteAccountingConfig",
   ...accountingRouteDefaults,
   summary: "Delete an accounting config",
-  description: "Deletes a config. Exports requested earlier still run, and stay readable.",
+  description: "Deletes a config. Exports that were requested before are not affected.",
   request: { params: accountingConfigParams },
   responses: { 204: { description: "The config was deleted" } },
   errors: ["accounting_config_not_found"],
@@ -138,7 +138,7 @@ export const deleteAccountingConfigRoute = defineRoute({
   },
 });
 
-/** Returns the response body of a config, which is stored and sent, and its entity tag. */
+/** Returns the response body of a config as JSON text, and its entity tag. Both are stored. */
 function toConfigResponse(
   { id, locationId, createdAt, updatedAt }: { id: string; locationId: string; createdAt: Date; updatedAt: Date },
   content: AccountingRules,

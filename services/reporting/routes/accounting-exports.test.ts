@@ -24,7 +24,7 @@ afterAll(() => service?.remove());
 
 type KeyPrincipal = ReturnType<typeof createPrincipalWithScopes>;
 
-/** Returns a till with one order of 11.00, of which `paid` is paid. */
+/** Returns a till with one order of 11.00. `paid` is the amount that was paid for it, in minor units. */
 function createPaidTill({ paid = 1100, ...fields }: Partial<TillV2> & { paid?: number } = {}): TillV2 {
   const order = createTestOrder({
     id: randomUUID(),

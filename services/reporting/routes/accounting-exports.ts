@@ -30,14 +30,14 @@ import {
   readExportFileChunk,
 } from "../queries/accounting-exports.ts";
 
-const exportParams = z.object({ id: z.guid().meta({ description: "Id of the export" }) });
+const exportParams = z.object({ id: z.guid().meta({ description: "ID of the export" }) });
 
 const fileParams = exportParams.extend({
   number: z
     .string()
-    .regex(/^[1-9]\d{0,3}$/, "must be a whole number from 1")
+    .regex(/^[1-9]\d{0,3}$/, "must be an integer of 1 or more")
     .transform(Number)
-    .meta({ description: "Number of the file in the export, from 1", type: "integer", minimum: 1, example: 1 }),
+    .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
 });
 
 export const createAccountingExportRoute = defineRoute({
@@ -47,11 +47,11 @@ export const createAccountingExportRoute = defineRoute({
   ...accountingRouteDefaults,
   summary: "Export tills to accounting software",
   description:
-    `Creates journal entries from the reports of 1 to ${maxTillsPerExport} tills and writes them to files that accounting software imports. Tills of the same location, config and provider share one file, in the order in which they were closed. ` +
-    "The export runs in the background: poll it by its id until its state is done or failed. " +
-    "A till whose figures contradict each other fails, and the export reports the differences. The other tills are still exported. " +
-    "The files of one export can have 16 MB in total. Tills that exceed the limit fail: export them with fewer other tills. " +
-    `A location other than the key's own requires a key that may act for any location.\n\n${accountingFileFormatsDescription}`,
+    `Creates journal entries from the reports of up to ${maxTillsPerExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider share one file, sorted by the time at which they were closed. ` +
+    "The export runs in the background. To follow its progress, get the export by its ID until its state is `done` or `failed`. " +
+    "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
+    "The files of an export have a maximum total size of 16 MB. Tills that do not fit are not exported. Export them again, with fewer tills at once. " +
+    `To export tills of other locations, the key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
   request: { body: jsonBodyParser(CreateAccountingExportRequest) },
   responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
@@ -69,7 +69,7 @@ export const getAccountingExportRoute = defineRoute({
   ...accountingRouteDefaults,
   summary: "Get an accounting export",
   description:
-    "Returns the state of an export, the result of each till, and the URLs of its files. A failed till has a reason. If its debit and credit would differ, the reason lists each gap with both figures. Only keys that may act for any location can read an export of several locations. Exports are kept for 400 days; after that, you can export the same tills again.",
+    "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, it lists each difference with both figures. An export of several locations can be read only by keys with the scope `locations:any`. Exports are deleted after 400 days. You can export the same tills again.",
   request: { params: exportParams },
   responses: {
     200: { description: "The export", schema: AccountingExport },
@@ -91,13 +91,13 @@ export const getAccountingExportFileRoute = defineRoute({
   operationId: "getAccountingExportFile",
   ...accountingRouteDefaults,
   summary: "Download a file of an accounting export",
-  description: `Returns a file that accounting software imports.\n\n${accountingFileFormatsDescription}\n\n${fecColumnsDescription}`,
+  description: `Returns a file that you can import into accounting software.\n\n${accountingFileFormatsDescription}\n\n${fecColumnsDescription}`,
   request: { params: fileParams },
   responses: {
     200: {
       description: "The file",
       contentType: "text/plain",
-      schema: z.string().meta({ description: "The text of a FEC" }),
+      schema: z.string().meta({ description: "The content of the file" }),
       example: accountingFileExample,
     },
     304: { description: "Not modified" },
@@ -109,7 +109,7 @@ export const getAccountingExportFileRoute = defineRoute({
     if (!stored) throw exportNotFoundError(id);
     if (!stored.file) {
       throw new ApiError("accounting_file_not_found", {
-        detail: `Export ${id} has no file with the number ${number}. If its state is not done or failed yet, try again later.`,
+        detail: `Export ${id} has no file with the number ${number}. If the export is still in progress, try again later.`,
       });
     }
     const { size, name, etag, provider } = stored.file;
@@ -123,10 +123,10 @@ export const getAccountingExportFileRoute = defineRoute({
   },
 });
 
-/** Limits each API key to one chunk at a time, so that many downloads of one key do not slow down other keys. */
+/** Reads one chunk at a time for each API key, so that many downloads of one key do not slow down other keys. */
 const fileReadSemaphore = createKeyedSemaphore(1);
 
-/** Yields a file in chunks, as fast as the client reads them. */
+/** Yields a file in chunks. Reads each chunk from the database only when the client can receive it. */
 async function* streamFileChunks(
   sql: SqlClient,
   { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },
@@ -142,7 +142,7 @@ function exportNotFoundError(id: string): ApiError {
   return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
-/** Returns the response body of an export; `origin` is the scheme and host that the client used. */
+/** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
 function toExportResponse(
   {
     row,

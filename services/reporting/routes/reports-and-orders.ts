@@ -25,7 +25,7 @@ const reportOrOrderListQuery = z.object({
   locationId: locationIdQueryParameter(),
 });
 
-/** The position of the last item of a page, as page tokens encode it. */
+/** The position of the last item of a page, which page tokens contain. */
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
 type ListRouteInput = Pick<
@@ -33,7 +33,7 @@ type ListRouteInput = Pick<
   "query" | "principal" | "services" | "url" | "origin"
 >;
 
-/** Returns a page of a location's reports or orders, from the column `body` with the responses of one API version. */
+/** Returns a page of a location's reports or orders. `body` is the column with the responses of the API version. */
 async function reportOrOrderPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
   { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
@@ -51,9 +51,9 @@ type ReportOrOrderRouteInput = Pick<
 >;
 
 /**
- * Returns one report or order, from the column `body` with the responses of one API version.
+ * Returns one report or order. `body` is the column with the responses of the API version.
  *
- * @throws `ApiError` report_not_found or order_not_found, also if another location has it.
+ * @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location.
  */
 async function reportOrOrderResponse(
   { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
@@ -73,7 +73,7 @@ export const listReportsV2Route = defineRoute({
   ...reportRouteDefaults,
   summary: "List reports",
   description:
-    "Lists the location's reports, latest start of shift first, each with its total sales. Get a report by its id for all other figures.",
+    "Returns the location's reports with their total sales. The report of the latest shift is first. For all other figures, get a report by its ID.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportListItem) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -87,14 +87,14 @@ export const listReportsV0Route = defineRoute({
   ...reportRouteDefaults,
   summary: "List reports (v1, legacy)",
   description:
-    "Lists the location's reports, latest start of shift first. Each report is complete, as `/v1/reports/{id}` returns it.",
+    "Returns the location's reports, latest shift first. Each report has the same fields as in the response of `GET /v1/reports/{id}`.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportV0) } },
   errors: ["invalid_page_token", "location_forbidden"],
   handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "v0" }),
 });
 
-const reportParams = z.object({ id: z.guid().meta({ description: "Id of the report" }) });
+const reportParams = z.object({ id: z.guid().meta({ description: "ID of the report" }) });
 
 export const getReportV0Route = defineRoute({
   method: "get",
@@ -103,7 +103,7 @@ export const getReportV0Route = defineRoute({
   ...reportRouteDefaults,
   summary: "Get a report (v1, legacy)",
   description:
-    "Returns the figures of one shift under their original field names, with the ids of its orders. This version remains for existing clients. `/v2/reports/{id}` returns more figures.",
+    "Returns the end-of-day report of one shift in the V1 format, with the IDs of its orders. This version is for existing clients. `GET /v2/reports/{id}` returns more figures.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report", schema: ReportV0 },
@@ -120,7 +120,7 @@ export const getReportV2Route = defineRoute({
   ...reportRouteDefaults,
   summary: "Get a report",
   description:
-    "Returns the end-of-day report of one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; the figures of each clerk; and a summary of each order. The report is available moments after its till is pushed. It changes only when the till is replaced or reprocessed.",
+    "Returns the end-of-day report of one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; the figures of each clerk; and a summary of each order. The report is usually available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report", schema: ReportV2 },
@@ -139,10 +139,10 @@ export const listOrdersRoute = defineRoute({
   ...orderRouteDefaults,
   summary: "List orders",
   description:
-    "Lists the orders of the location's closed shifts, most recently opened first. You can filter by day or by report. Each order is complete, as `/v1/orders/{id}` returns it. For orders that are still open, list live orders.",
+    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by day or by report. Each order has the same fields as in the response of `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
   request: {
     query: reportOrOrderListQuery.extend({
-      reportId: z.guid().optional().meta({ description: "Only the orders of this report" }),
+      reportId: z.guid().optional().meta({ description: "Returns only the orders of this report" }),
     }),
   },
   responses: { 200: { description: "A page of orders", schema: paginatedSchema(OrderV1) } },
@@ -151,7 +151,7 @@ export const listOrdersRoute = defineRoute({
     reportOrOrderPageResponse(input, { kind: "order", body: "v1", reportId: input.query.reportId ?? null }),
 });
 
-const orderParams = z.object({ id: z.guid().meta({ description: "Id of the order" }) });
+const orderParams = z.object({ id: z.guid().meta({ description: "ID of the order" }) });
 
 export const getOrderV1Route = defineRoute({
   method: "get",
@@ -160,7 +160,7 @@ export const getOrderV1Route = defineRoute({
   ...orderRouteDefaults,
   summary: "Get an order",
   description:
-    "Returns one order of a closed shift: items, menus, payments and tips, with discounts and taxes. Payments and tips include validated ones only. `/v2/orders/{id}` returns every row from the point of sale.",
+    "Returns one order of a closed shift: products, menus, payments and tips, with discounts and taxes. Payments, tips and discounts that are not validated are omitted. `GET /v2/orders/{id}` returns all rows from the point of sale.",
   request: { params: orderParams },
   responses: { 200: { description: "The order", schema: OrderV1 }, 304: { description: "Not modified" } },
   errors: ["order_not_found"],
@@ -174,7 +174,7 @@ export const getOrderV2Route = defineRoute({
   ...orderRouteDefaults,
   summary: "Get an order with all rows",
   description:
-    "Returns one order of a closed shift with every field from the point of sale, including rows of products, menus, payments, modifiers and discounts.",
+    "Returns one order of a closed shift with all fields from the point of sale, including the rows of products, menus, payments, modifiers and discounts.",
   request: { params: orderParams },
   responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "Not modified" } },
   errors: ["order_not_found"],

@@ -16,7 +16,7 @@ export const calculatePushedTill = onEvent<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
     const applied = await findAppliedTillRevision(services.db.sql, data.tillId);
-    // An outdated revision: loading its body, which may be large, would be wasted work.
+    // An outdated revision is skipped before its body is loaded, because the body may be large.
     if (applied > data.revision) return once(async () => {});
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
     context.addLogFields({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
@@ -24,8 +24,9 @@ export const calculatePushedTill = onEvent<ReportingContext, "till.pushed">(
       once((tx) => applyTillRevision(tx, services.db, { data, till, traceparent })),
     );
   },
-  // The calculation runs in two threads: four events at a time keep both busy while other reports are stored. Events
-  // with revisions run one at a time for each location, so large tills of one location cannot take both threads.
+  // Reports are calculated in two threads. Four events are handled at a time, so that both threads have work while
+  // reports are stored. Events with revisions are handled one at a time for each location, so that large tills of one
+  // location cannot occupy both threads.
   { concurrency: 4, hasRevisions: true },
 );
 
@@ -43,7 +44,7 @@ async function calculateReport(
 
 interface AppliedTill {
   data: EventData<"till.pushed">;
-  /** Null for a till in training mode, and when the revision was already applied. */
+  /** Null for a till in training mode, and for a revision that was applied before. */
   till: TillCalculationResult;
   traceparent: string;
 }
@@ -55,7 +56,7 @@ async function applyTillRevision(
 ): Promise<void> {
   const { tillId, locationId, revision } = data;
   const reportId = reportIdOfTill(tillId);
-  // One till of a location at a time: orders may move between tills, and the day counts must match the stored rows.
+  // Only one till of a location is stored at a time, because tills can contain the same orders and share day counts.
   await acquireTransactionLock(tx, db, `location ${locationId}`);
   const previousRevision = await advanceTillRevision(tx, data);
   if (previousRevision > revision) return;
@@ -63,12 +64,12 @@ async function applyTillRevision(
   if (isNew && !till) await removeReportOfTrainingTill(tx, data);
   const finalized =
     isNew && till ? await storeReport(tx, data, till) : await findReportFinalizedEventData(tx, reportId);
-  // The event id follows from the revision, so subscribers that have handled this event skip the repeated one.
+  // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);
     await publishEvent(tx, "report.finalized", { id, subject: reportId, data: finalized, traceparent });
   } else if (revision > 1) {
-    // A later revision in training mode may have removed the report of an earlier one.
+    // The till is in training mode, but an earlier revision may have had a report.
     const id = uuidV5(`removed ${revision}`, reportId);
     const removed = { locationId, reportId, tillId, revision };
     await publishEvent(tx, "report.removed", { id, subject: reportId, data: removed, traceparent });

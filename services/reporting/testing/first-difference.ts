@@ -1,8 +1,8 @@
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 
 /**
- * Returns the path and both values of the first difference between an expected and an actual response, or null. The
- * actual response may have additional fields, and may write the same instant in another time zone.
+ * Returns the path and both values of the first difference between an expected and an actual response; null if there is
+ * no difference. Ignores additional fields of the actual response. Equal instants may have different offsets.
  */
 export function findFirstDifference(expected: unknown, actual: unknown, path = "$"): string | null {
   if (Array.isArray(expected)) {

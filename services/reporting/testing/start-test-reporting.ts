@@ -19,12 +19,12 @@ export interface TestReportingService extends TestService {
   accounts: FakeAccountsService;
   /** Sends a request and returns the problem details of the error response. */
   requestProblem(...request: Parameters<TestService["request"]>): Promise<Problem>;
-  /** Stores tills and publishes their events as till-ingest does, and waits until they are handled. */
+  /** Pushes tills in the same way as till-ingest: stores them, publishes events, and waits until these are handled. */
   pushTills(tills: TillV2[], locationId: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Returns a principal of a new location with these scopes. */
+/** Creates a location, and returns a principal of this location with the given scopes. */
 export function createPrincipalWithScopes(
   ...scopes: ApiScope[]
 ): Principal & { location: NonNullable<Principal["location"]> } {

@@ -3,7 +3,7 @@ import type { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "
 import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
 import type { z } from "zod";
 
-/** Fixtures for small tills: each function takes the fields that a test is about and fills in the rest. */
+/** Fixtures for small tills. Each function takes the fields that matter to a test, and adds defaults for all others. */
 
 type PartialInput<Schema extends z.ZodType> = Partial<z.input<Schema>>;
 
@@ -14,7 +14,7 @@ function newId(): string {
   return `00000000-0000-4000-8000-${String(lastId).padStart(12, "0")}`;
 }
 
-/** Returns a till of these orders. */
+/** Returns a till that contains these orders. */
 export function createTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
   return TillV2.parse({
     id: newId(),
@@ -29,7 +29,7 @@ export function createTestTill(orderList: TillV2Input["orderList"], fields: Part
   });
 }
 
-/** Returns an order without rows and with a total of 0. */
+/** Returns an order without rows whose total is 0. */
 export function createTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
   return {
     id: newId(),

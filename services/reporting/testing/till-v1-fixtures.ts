@@ -2,7 +2,7 @@ import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/
 import { TillV1, type TillV1Input } from "@pragma/contracts/till-v1";
 import type { z } from "zod";
 
-/** Fixtures for small V1 tills: each function takes the fields that a test is about and fills in the rest. */
+/** Fixtures for small V1 tills. Each function takes the fields that matter to a test, and adds defaults. */
 
 let lastId = 0;
 

@@ -16,14 +16,14 @@ import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
-/** Returns the payment mode with this index, which V1 tills use as a code; `custom` for unknown codes. */
+/** Returns the payment mode for a code of a V1 till: an index into the list of modes. Unknown codes are `custom`. */
 export function paymentModeFromV1(code: number): (typeof paymentModes)[number] {
   return paymentModes[code] ?? "custom";
 }
 
 const paymentDefaults = fieldDefaultsOf(PaymentRow.shape);
 
-/** Returns the payment row of a V1 payment, which has neither change nor a tip on top. */
+/** Returns the payment row of a V1 payment. It has no change and no tip, because V1 payments do not have them. */
 function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConverter): PaymentRow {
   const createdAt = toInstant(payment.creation_date);
   return {
@@ -49,7 +49,7 @@ const modifierDefaults = fieldDefaultsOf(ModifierRow.shape);
 const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
 
 /**
- * Returns the product row of a V1 item. Its totals and VAT are computed from the item's unit price, VAT rate, options
+ * Returns the product row of a V1 item. The totals and VAT are computed from the item's unit price, VAT rate, options
  * and discounts.
  */
 function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: LocalToUtcConverter): ProductRow {
@@ -114,8 +114,8 @@ const orderDefaults = fieldDefaultsOf(OrderData.shape);
 const menuDefaults = fieldDefaultsOf(MenuRow.shape);
 
 /**
- * Returns the order of a V1 ticket. Fields that V1 lacks are null or have their default. Tax and discount are the sums
- * of the rows that are not canceled, transferred or lost, even if the order itself is canceled or transferred.
+ * Returns the order of a V1 ticket. Fields that V1 does not have are null or have a default. Its tax and discount are
+ * sums over the rows that are not canceled, transferred or lost, even if the order itself is canceled or transferred.
  */
 export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: LocalToUtcConverter): OrderData {
   const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));

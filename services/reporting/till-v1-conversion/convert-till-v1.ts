@@ -9,10 +9,10 @@ const movementDefaults = fieldDefaultsOf(TillV2.shape.financialMovementList.elem
 const declaredPaymentDefaults = fieldDefaultsOf(TillV2.shape.declaredPaymentList.element.shape);
 
 /**
- * Converts a V1 till to V2. Fields that V1 lacks are null or have their default. A date without an offset is in the
- * location's time zone (IANA).
+ * Returns a V1 till as a V2 till. Fields that V1 does not have are null or have a default. Date-times without an offset
+ * are interpreted in the location's time zone (IANA).
  *
- * @throws AmountOutOfRange when a row's total exceeds the integers that JSON numbers represent exactly.
+ * @throws AmountOutOfRange when the total of a row is too large to be represented exactly as a JSON number.
  */
 export function convertTillV1(
   { tillJson: till }: TillV1,
@@ -77,7 +77,10 @@ function convertCashMovement(
   };
 }
 
-/** V1 declares totals by mode only. Their name is that of the till's first payment with this mode, or else the mode. */
+/**
+ * Returns the declared payments. V1 tills declare them by payment mode, without a name. The name is that of the till's
+ * first payment with this mode, or else the mode itself.
+ */
 function convertDeclaredPayments(
   totals: TillV1["tillJson"]["total_payments"],
   orders: TillV2["orderList"],

@@ -1,7 +1,7 @@
 import { dateTimeToUtc, hasUtcOffset } from "@pragma/contracts/date-time";
 import { Temporal } from "temporal-polyfill";
 
-/** Converts a date-time of a V1 till to UTC; null stays null. */
+/** A function that returns a date-time of a V1 till in UTC, and null for null. */
 export interface LocalToUtcConverter {
   (dateTime: string): string;
   (dateTime: string | null): string | null;
@@ -9,8 +9,8 @@ export interface LocalToUtcConverter {
 
 /**
  * Returns a function that converts date-times of V1 tills to UTC. A date-time without an offset is local time in this
- * time zone (IANA). Of a local time that occurs twice, the first occurrence is meant. A local time that the change to
- * summer time skips moves forward by the length of the gap: 02:30 becomes 03:30.
+ * time zone (IANA). If a local time occurs twice, the first occurrence is used. If the change to summer time skips a
+ * local time, the length of the gap is added: 02:30 becomes 03:30.
  */
 export function createLocalToUtcConverter(timeZone: string): LocalToUtcConverter {
   const converted = new Map<string, string>();

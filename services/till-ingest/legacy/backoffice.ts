@@ -17,7 +17,7 @@ export class BackofficeError extends Error {}
 
 interface BackofficeRequest {
   config: TillIngestConfig;
-  /** Maximum size of the response body, inflated. */
+  /** Maximum size of the response body after decompression, in bytes. */
   maxBytes: number;
   signal: AbortSignal;
 }
@@ -25,7 +25,7 @@ interface BackofficeRequest {
 /**
  * Returns the response body of a GET request to a path below a backoffice's base URL.
  *
- * @throws `BackofficeError`; the signal's reason once the signal is aborted.
+ * @throws `BackofficeError`; the signal's abort reason if the signal is aborted.
  */
 export async function fetchFromBackoffice(
   { baseUrl, token }: BackofficeAddress,
@@ -70,7 +70,7 @@ async function readBodyUpTo({ body }: Response, maxBytes: number): Promise<Uint8
 }
 
 const backofficePageSize = 100;
-/** A longer list means that the pagination of the backoffice is broken. */
+/** Maximum number of listed tills. A longer list means that the pagination of the backoffice is broken. */
 const maxListedTills = 10_000;
 const maxPageBytes = 1024 * 1024;
 

@@ -9,12 +9,12 @@ import { findExistingServerIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { BackofficeError, fetchFromBackoffice, requireBackofficeAddress } from "./backoffice.ts";
 
-/** No fetch starts later than this after the call began, because the caller waits a limited time. */
+/** Milliseconds after the start of a call in which fetches may start, because callers wait for a limited time. */
 const fetchStartLimitMs = 20_000;
 const deadlineMessage =
   "Not fetched: the time limit of this call was reached. Repeat the call to fetch the remaining tills.";
 
-/** Maximum size of a till body, inflated. */
+/** Maximum size of a till body after decompression, in bytes. */
 const maxTillBytes = 20 * 1024 * 1024;
 
 interface LegacyTillFetch {
@@ -89,7 +89,7 @@ function groupByLocation(legacyTills: LegacyTill[]): LegacyTill[][] {
   return [...locations.values()].map((tills) => [...tills.values()]);
 }
 
-/** Returns tills of one location with that location, which is undefined if it does not exist. */
+/** Returns tills of one location, together with the location. The location is undefined if it does not exist. */
 async function findLocationOfTills(
   { locations }: Pick<TillIngestContext, "locations">,
   { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: RequestContext },
@@ -111,7 +111,7 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
 /**
  * Fetches a till from its legacy backoffice and accepts it like a pushed till.
  *
- * @throws `BackofficeError`; `ApiError` as `acceptTill` does.
+ * @throws `BackofficeError`; the `ApiError`s of `acceptTill`.
  */
 async function fetchLegacyTill(
   services: TillIngestContext,

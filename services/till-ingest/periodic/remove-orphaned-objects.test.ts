@@ -25,7 +25,7 @@ afterAll(() => service?.remove());
 const log = createLogger({ name: "test", level: "silent" });
 const runRemoval = (objects = service.objects) => removeOrphanedObjects.run({ db: service.db, objects, log });
 
-/** An object that was written so many hours ago for a till that was never stored. */
+/** Returns the key of an object that was written `hours` hours ago for a till that was never stored. */
 async function createOrphan({ hours }: { hours: number }): Promise<string> {
   const key = `tills/${randomUUID()}/00/${randomUUID()}`;
   await service.objects.put(key, Buffer.from("{}"));
@@ -37,7 +37,7 @@ const setUploadAge = (key: string, hours: number) => service.db.sql`
   insert into object_intents (key, created_at) values (${key}, now() - make_interval(hours => ${hours}))
   on conflict (key) do update set created_at = excluded.created_at`;
 
-/** Makes the removal claim of an object so old that its holder counts as dead. */
+/** Makes the removal claim of an object so old that the claim has expired. */
 const expireRemovalClaim = (key: string) => service.db.sql`
   update object_intents set removing_since = removing_since - interval '31 minutes' where key = ${key}`;
 
@@ -59,7 +59,7 @@ async function pushTill(): Promise<{ till: ReturnType<typeof createTestTill>; ke
   return { till, key: row?.objectKey ?? "" };
 }
 
-/** A till whose body was written a day ago, and whose rows were not stored. */
+/** Returns a till whose body was written a day ago, and whose rows were not stored. */
 async function pushLostTill(): ReturnType<typeof pushTill> {
   const { till, key } = await pushTill();
   await service.db.sql`delete from till_versions where till_id = ${till.id}`;
@@ -128,7 +128,7 @@ describe("removeOrphanedObjects", () => {
     const objects = {
       ...service.objects,
       async delete(removed: string) {
-        // No transaction is open that the push would wait for.
+        // The push does not wait, because no transaction is open.
         expect((await service.request("POST", "/v2/tills/", { principal, body: till })).status).toBe(201);
         await service.objects.delete(removed);
       },

@@ -19,7 +19,7 @@ const runRemoval = (days: string | undefined) => {
   return removeReplacedTillBodies.run({ db: service.db, objects: service.objects, config });
 };
 
-/** Pushes and replaces a till, both so many days ago. Returns the keys of its bodies, oldest first. */
+/** Pushes and replaces a till, both `days` days ago. Returns the keys of its bodies, oldest first. */
 async function pushAndReplaceTill({ days }: { days: number }): Promise<{ id: string; keys: string[] }> {
   const till = createTestTill();
   await service.request("POST", "/v2/tills/", { principal, body: till });

@@ -5,7 +5,7 @@ import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
-/** Removes the bodies of revisions that were replaced before the retention period. Their rows stay. */
+/** Removes the bodies of till revisions that were replaced before the retention period. Keeps the revisions' rows. */
 export const removeReplacedTillBodies: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,

@@ -4,12 +4,12 @@ import { publishTillPushed } from "../publish-till-events.ts";
 import { findTillRevisionReasons } from "../queries/till-versions.ts";
 import { lockOverdueTills, postponeNextTillRequeue } from "../queries/tills.ts";
 
-/** The number of tills that one run requeues at most, because the loss of a whole stream leaves many. */
+/** Maximum number of tills that one run requeues, because many tills are overdue after the loss of a stream. */
 const maxPerRun = 1_000;
 
 /**
  * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
- * lost, or the till could not be processed; in that case its message becomes a dead letter again.
+ * lost, or the till could not be processed. In the latter case, its message becomes a dead letter again.
  */
 export const requeueUnfinishedTillsTask: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
   name: "requeue unfinished tills",

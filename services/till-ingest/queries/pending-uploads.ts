@@ -6,8 +6,8 @@ const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
   exists (select 1 from till_versions where object_key = object_intents.key and body_removed_at is null)`;
 
 /**
- * Records that an object is about to be written, and returns the key to use: another key than the given one while the
- * object with the given key is being removed.
+ * Records that an object is about to be written, and returns the key to use. This is a new key while the object with
+ * the given key is being removed; otherwise, it is the given key.
  */
 export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
@@ -28,19 +28,19 @@ export async function listStaleUploads(sql: SqlClient, limit: number): Promise<s
   return rows.map(({ key }) => key);
 }
 
-/** A claim to remove an object, which one process holds at a time. */
+/** A claim to remove an object. Only one process at a time holds it. */
 export interface ObjectRemovalClaim {
   key: string;
-  /** Start of this claim. It distinguishes the claim from others of the same key. */
+  /** Start of this claim. It distinguishes the claim from other claims of the same key. */
   since: string;
-  /** The previous claim of the key expired. Its holder did not finish, and may still delete the object. */
+  /** Whether the previous claim of the key expired. Its holder did not finish, and may still delete the object. */
   isTakenOver: boolean;
 }
 
 /**
  * Claims the removal of an object, so that no push writes under its key. Returns undefined if an upload is recent, a
- * till refers to the object, or another process claimed it within the last half hour. A claim is far longer than a
- * deletion takes, and shorter than the interval between two runs of the periodic task.
+ * till refers to the object, or another process claimed it within the last half hour. A claim lasts far longer than
+ * a deletion, and shorter than the interval between two runs of the periodic task.
  */
 export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
   const [removal] = await sql<ObjectRemovalClaim[]>`
@@ -57,9 +57,9 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
 }
 
 /**
- * Records that the object is deleted, so that pushes may use the key again. A key whose claim was taken over is never
- * used or listed again, because the first holder may still delete its object. Does nothing if this claim was taken
- * over.
+ * Records that the object is deleted, so that pushes may use the key again. If another process took over a claim of
+ * the key, the key is never used or listed again, because the first process may still delete its object. Does nothing
+ * if another process has taken over this claim.
  */
 export async function finishObjectRemoval(
   sql: SqlClient,

@@ -23,8 +23,8 @@ export interface TillReprocessingRow {
 type NewReprocessing = Pick<TillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
- * Returns the unfinished reprocessing of a location if it covers these tills, too. Otherwise inserts a new one, returns
- * it and finishes the old one. So a location has at most one unfinished reprocessing.
+ * Returns the unfinished reprocessing of a location if it also covers these tills. Otherwise finishes it, and inserts
+ * and returns a new reprocessing. A location therefore has at most one unfinished reprocessing.
  */
 export async function findOrInsertReprocessing(
   tx: SqlTransaction,
@@ -65,7 +65,7 @@ export async function lockTillReprocessing(tx: SqlTransaction, id: string): Prom
   return row;
 }
 
-/** Locks and returns the next tills of a reprocessing, in the order of their ids. */
+/** Locks and returns the next tills of a reprocessing, sorted by id. */
 export async function lockNextTillsToReprocess(
   tx: SqlTransaction,
   row: TillReprocessingRow,
@@ -77,7 +77,7 @@ export async function lockNextTillsToReprocess(
     order by id limit ${limit} for update`;
 }
 
-/** Adds to the progress of a reprocessing. Without a last till the reprocessing is finished. */
+/** Updates the progress of a reprocessing. Without a last till, marks the reprocessing as finished. */
 export async function recordReprocessingProgress(
   tx: SqlTransaction,
   { id }: TillReprocessingRow,
@@ -90,7 +90,7 @@ export async function recordReprocessingProgress(
     where id = ${id}`;
 }
 
-/** Selects the tills of a reprocessing. Training tills have no report. */
+/** Returns the SQL condition for the tills of a reprocessing. Excludes training tills, which have no report. */
 function isTillToReprocess(
   tx: SqlTransaction,
   { locationId, lteReportVersion }: Pick<TillReprocessingRow, "locationId" | "lteReportVersion">,

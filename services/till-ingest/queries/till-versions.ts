@@ -28,7 +28,7 @@ export async function findTillRevisionReasons(
 }
 
 /**
- * Marks all bodies of a till but one as removed, and schedules the removal of their objects. Returns the object keys.
+ * Marks all but one body of a till as removed, and schedules the removal of their objects. Returns the object keys.
  */
 export async function markOtherTillBodiesRemoved(
   tx: SqlTransaction,

@@ -16,11 +16,11 @@ export interface TillRow {
   timeZone: string;
   createdAt: Date;
   updatedAt: Date;
-  /** SHA-256 of the pushed body; null unless its personal data was erased since. */
+  /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
   pushedHash: string | null;
-  /** When the till is requeued unless it has its report by then; null if it waits for none. */
+  /** When the till is requeued if it has no report by then; null if it does not wait for a report. */
   nextSweepAt: Date | null;
-  /** How often this revision was requeued. */
+  /** Number of times that this revision was requeued. */
   sweeps: number;
 }
 
@@ -36,7 +36,7 @@ export async function findTill(sql: SqlClient | SqlTransaction, id: string): Pro
 }
 
 /**
- * Inserts a till with its first revision and returns it; undefined if its id is taken. Waits for concurrent
+ * Inserts a till with its first revision and returns it; undefined if its id is in use. Waits for concurrent
  * transactions that insert the same id.
  */
 export async function insertTill(
@@ -60,7 +60,7 @@ export async function recordTillErasure(
   await tx`update tills set pushed_hash = ${pushedHash} where id = ${tillId}`;
 }
 
-/** Returns the till, locked until the transaction ends. */
+/** Locks a till until the transaction ends, and returns it. */
 export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`select * from tills where id = ${id} for update`;
   return till;
@@ -91,8 +91,8 @@ export async function createNextTillRevision(
 
 /**
  * Returns the columns of a revision that waits for its report and is requeued after `requeueAfterSeconds` without one.
- * A training till has no report: its first revision waits for nothing. A till that a later revision turned into a
- * training till waits for the removal of its earlier report.
+ * A new training till does not wait, because it has no report. A till that a later revision turned into a training till
+ * waits for the removal of its earlier report.
  */
 function pendingResultColumns(
   { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,
@@ -109,7 +109,7 @@ interface TillResult {
   reportVersion: number | null;
 }
 
-/** Records the result of a revision. A lower revision than the last recorded one changes nothing. */
+/** Records the result of a revision. Ignores a revision that is lower than the last recorded revision. */
 export async function recordTillReportResult(
   tx: SqlTransaction,
   { tillId, revision, reportVersion }: TillResult,
@@ -127,7 +127,7 @@ export async function lockOverdueTills(tx: SqlTransaction, limit: number): Promi
     select * from tills where next_sweep_at <= now() order by next_sweep_at limit ${limit} for update skip locked`;
 }
 
-/** Records that tills were requeued, and doubles the delay before the next time, up to a day. */
+/** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
 export async function postponeNextTillRequeue(
   tx: SqlTransaction,
   ids: string[],
@@ -154,7 +154,7 @@ export interface UnfinishedTill {
   revision: number;
   /** When this revision was created. */
   waitingSince: Date;
-  /** How often the revision was requeued. */
+  /** Number of times that the revision was requeued. */
   sweeps: number;
   nextSweepAt: Date;
 }
@@ -182,7 +182,7 @@ export async function countOverdueTills(sql: SqlClient): Promise<number> {
   return row.count;
 }
 
-/** Returns the query of a location's tills that were pushed at or after a time (a date-time). */
+/** Returns the SQL query for a location's tills that were pushed at or after a given time. */
 export const buildTillListSqlQuery = (
   sql: SqlClient,
   { locationId, since }: { locationId: string; since: string },
@@ -192,7 +192,7 @@ export const buildTillListSqlQuery = (
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
 
-/** Returns which of these server ids of a legacy backoffice the location has tills of. */
+/** Returns those of the given legacy backoffice server ids for which the location has a till. */
 export async function findExistingServerIds(
   sql: SqlClient,
   locationId: string,

@@ -20,7 +20,7 @@ const legacyApplicationQuery = z.object({
 
 /**
  * Returns the application whose backoffice a request uses, and the legacy id of the only location whose tills the API
- * key may see there, which is undefined for a key that may act for any location.
+ * key may see there. The legacy id is undefined if the key may act for any location.
  *
  * @throws `ApiError` location_forbidden; invalid_request if neither the key nor the request names an application.
  */
@@ -37,7 +37,7 @@ function resolveLegacyTillFilter(
   if (!application || application !== location?.application) {
     throw new ApiError("location_forbidden", { detail: "application must match the API key's location." });
   }
-  // Legacy ids begin at 1: 0 matches no location.
+  // Legacy ids start at 1, so 0 matches no location.
   return { application, legacyId: location.legacyId ?? 0 };
 }
 
@@ -53,7 +53,7 @@ export const listLegacyTillsRoute = defineRoute({
   request: { query: legacyApplicationQuery },
   responses: {
     200: {
-      description: "The tills, in the order of the backoffice",
+      description: "Tills, sorted as in the backoffice",
       schema: z.array(LegacyTill),
       example: [{ application: "POPINA", serverId: 4711, legacyId: 42 }],
     },
@@ -74,9 +74,9 @@ export const fetchLegacyTillsRoute = defineRoute({
   ...tillWriteRouteDefaults,
   summary: "Fetch legacy backoffice tills",
   description:
-    "Fetches the tills in the body, or every listed till if there is no body, and accepts each of them like a pushed till. " +
-    "The response states for every till whether it is stored, and otherwise the reason. Tills that were already stored count as successes. " +
-    "A call takes at most half a minute and reports the tills that it did not reach as errors. Repeat the call to fetch them.",
+    "Fetches the tills that the request body names, or all listed tills if there is no body. Each till is accepted like a pushed till. " +
+    "The response states for each till that it is stored, or the reason why it is not. Tills that were already stored count as successes. " +
+    "A call takes at most 30 seconds, and reports tills that were not fetched in this time as errors. To fetch them, repeat the call.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {

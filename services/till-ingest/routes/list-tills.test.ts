@@ -9,7 +9,7 @@ import { createTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngest;
 const principal = createTestPrincipal();
-/** Newest first: one till a day, back from the last day of May, with two at the same instant. */
+/** Newest first: one till per day, backward from May 31. Two of the tills have the same time. */
 const pushedIds: string[] = [];
 const TillPage = paginatedSchema(Till);
 

@@ -54,7 +54,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     }
     expect(await listPublishedRevisions(id)).toEqual([1, 2]);
 
-    // As after the report was finalized.
+    // This is the state after the report was finalized.
     await service.db.sql`update tills set next_sweep_at = null where id = ${id}`;
     await reprocess();
     expect(await listPublishedRevisions(id)).toEqual([1, 2, 3]);
@@ -91,7 +91,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     expect(await service.requestProblem("PUT", `/v1/tills/${third}`, { principal, body: till })).toMatchObject({
       code: "quota_exceeded",
     });
-    // A request that starts no reprocessing does not count.
+    // A request that starts no reprocessing does not count toward the quota.
     expect((await service.request("POST", `/v1/tills/${first}/reprocess`, { principal })).status).toBe(200);
   });
 
@@ -132,7 +132,7 @@ describe("POST /v1/tills/reprocess", () => {
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const location = response.headers.get("location") ?? "";
     await waitUntilFinished(location);
-    // As after a crash of the process behind the second till; all reports are finalized.
+    // This is the state after the process crashed behind the second till, with all reports finalized.
     await service.db.sql`update tills set next_sweep_at = null where id = any(${ids}::uuid[])`;
     await service.db.sql`update reprocessings set place = ${ids[1] ?? ""}, done = 2, finished_at = null`;
     expect(await waitUntilFinished(location)).toMatchObject({ done: 6 });

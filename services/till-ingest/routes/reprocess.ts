@@ -45,7 +45,7 @@ const maxReportVersion = 2 ** 31 - 1;
 const reprocessTillsQuery = z.object({
   lteReportVersion: integerQueryParameter(z.int().min(0)).meta({
     description:
-      "Maximum version of the report calculation. Tills whose report has this version or a lower one are reprocessed; 0 selects only tills without a report",
+      "Maximum version of the report calculation. Tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
     type: "integer",
     minimum: 0,
     example: 1,
@@ -63,7 +63,7 @@ export const reprocessTillsRoute = defineRoute({
   summary: "Reprocess tills",
   description:
     "Starts a background job that computes the reports of many tills again. Use it after an update of the report calculation. " +
-    "Get the reprocessing job by its id to follow its progress.",
+    "To follow its progress, get the reprocessing job by its id.",
   request: { query: reprocessTillsQuery },
   responses: { 202: { description: "The reprocessing job was started", schema: TillReprocessingJob } },
   errors: ["location_forbidden"],
@@ -90,7 +90,7 @@ export const getReprocessingRoute = defineRoute({
   operationId: "getReprocessing",
   ...tillWriteRouteDefaults,
   summary: "Get a reprocessing job",
-  description: "Returns how many tills the job covers, and how many of them were queued so far.",
+  description: "Returns how many tills the job covers, and how many of them have been queued so far.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing job" }) }) },
   responses: { 200: { description: "The reprocessing job", schema: TillReprocessingJob } },
   errors: ["reprocessing_not_found"],
@@ -104,7 +104,7 @@ export const getReprocessingRoute = defineRoute({
   },
 });
 
-/** Returns a reprocessing as responses show it. */
+/** Returns the API response for a reprocessing. */
 function reprocessingResponse(row: TillReprocessingRow): TillReprocessingJob {
   return {
     id: row.id,

@@ -4,7 +4,7 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import type { TillPushResult } from "../accept-till.ts";
 import type { TillRow } from "../queries/tills.ts";
 
-/** Returns a till as responses show it. `origin` is the scheme and host of the request. */
+/** Returns the API response for a till. `origin` is the scheme and host of the request. */
 export function toTillResponse(till: TillRow, origin: string): Till {
   return {
     id: till.id,
@@ -17,7 +17,7 @@ export function toTillResponse(till: TillRow, origin: string): Till {
   };
 }
 
-/** Returns the response to a push: 201 for a new till, 200 with the same body for an existing one. */
+/** Returns the response to a push: 201 for a new till, 200 with the same body for an existing till. */
 export function createPushTillResponse(
   { till, isNew }: TillPushResult,
   { origin, context }: { origin: string; context: RequestContext },

@@ -111,7 +111,7 @@ export const replaceTillRoute = defineRoute({
 
 const listTillsQuery = z.object({
   sinceDate: RequestDateTime.meta({
-    description: "Returns tills that were pushed at or after this time, a date-time with an offset or Z",
+    description: "Returns only tills that were pushed at or after this time (a date-time with an offset or Z)",
     example: "2026-05-29T00:00:00Z",
   }),
   ...paginationQueryShape,
@@ -172,7 +172,7 @@ export const getTillObjectRoute = defineRoute({
   ...readTillRouteDefaults,
   summary: "Get the body of a till",
   description:
-    "Returns the exact bytes that were last pushed for this till, after decompression. The entity tag is their SHA-256.",
+    "Returns the exact bytes that were last pushed for this till, after decompression. The entity tag is the SHA-256 hash of these bytes.",
   request: { params: tillPathParams },
   responses: {
     200: {

@@ -27,7 +27,7 @@ interface CommonTillMetadata {
   /** Without the leading `s`, in lower case. */
   tillId: string;
   isTraining: boolean;
-  /** The device that closed the till, if the body names one. */
+  /** The device that closed the till, if the body names a device. */
   device: SeenDevice | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface LegacyLocationId {
 /** The fields of a till body that this service uses. */
 export type TillMetadata<Format extends TillFormat = TillFormat> = TillMetadataByFormat[Format];
 
-/** Limits of one order, and of the till outside its orders. Real ones are far smaller: orders nest ten levels deep. */
+/** JSON limits of one order, and of the till without its orders. Real tills stay far below them, with ten levels. */
 const orderJsonLimits = { items: 20_000, levels: 50 };
 
 const tillV1Head = TillV1.extend({
@@ -93,8 +93,8 @@ interface TillSchemas<Head extends z.ZodType> {
 }
 
 /**
- * Checks a parsed till order by order and returns its head or its issues. Validation stops early in a till full of
- * errors, which bounds its cost. Duplicate orders are found, too.
+ * Checks a parsed till order by order and returns its head or its issues. Validation stops early in a till with
+ * many issues, to bound its cost. Duplicate orders are issues, too.
  */
 function validateOrderByOrder<Head extends z.ZodType>(
   input: unknown,
@@ -121,8 +121,8 @@ export interface ParsedTillBody<Format extends TillFormat = TillFormat> {
 }
 
 /**
- * Limits of a whole till: 50 MB of real orders fit. The reporting service must be able to calculate each accepted till
- * within the memory of one of its threads.
+ * JSON limits of a whole till, which allow 50 MB of real orders. Tills are limited because the reporting service must
+ * calculate each accepted till within the memory of one of its threads.
  */
 const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 

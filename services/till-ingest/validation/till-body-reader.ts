@@ -8,7 +8,7 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends Pa
   bytes: Uint8Array;
 }
 
-/** Smaller bodies are parsed in at most 2 ms: handing them to a thread would cost more. */
+/** Bytes up to which a body is parsed without a thread, because parsing takes at most 2 ms and a thread costs more. */
 const maxInlineBytes = 128 * 1024;
 
 /** Creates the reader of till bodies. It uses threads, because large tills would block other requests. */

@@ -16,22 +16,23 @@ export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clo
   findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
   attemptWriter: AttemptWriter;
-  /** Releases a claim without an attempt. */
+  /** Releases a claim for which no attempt was made. */
   releaseClaim(claim: ReleasedDeliveryClaim): Promise<unknown>;
-  /** Records the duration of an attempt, its outcome, and the resulting state of its delivery. */
+  /** Records the duration of an attempt as a metric, with its outcome and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
-  /** Called with the time of the next attempt. */
+  /** Called with the time of the delivery's next attempt, if there is one. */
   onRetry(claim: DeliveryClaim, at: Date): void;
 }
 
-/** How long a delivery is postponed when its endpoint could not be loaded. */
+/** Milliseconds by which a delivery is postponed when its endpoint could not be loaded. */
 const endpointLoadRetryMs = 30_000;
 
 /**
  * Attempts a claimed delivery: signs and posts the message, and records the result. A claim whose lease may expire
- * before the attempt ends is released instead, because another instance could then send the message too. Never rejects.
+ * before the attempt ends is released instead, because after the expiry another instance could send the same message.
+ * Never rejects.
  *
- * @returns what the attempt shows about the endpoint.
+ * @returns whether the attempt shows that the endpoint works.
  */
 export async function attemptWebhookDelivery(
   services: AttemptServices,
@@ -42,7 +43,7 @@ export async function attemptWebhookDelivery(
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
   const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookEndpointAttemptResult> => {
     log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
-    // When releasing fails, the lease expires.
+    // If the release fails, the claim ends when its lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
     onRetry(claim, dueAt);
     return "unknown";

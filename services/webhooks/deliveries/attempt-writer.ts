@@ -5,14 +5,14 @@ import { type CompletedDeliveryAttempt, insertDeliveryAttempts } from "../querie
 import { batchCalls } from "./batch-calls.ts";
 import { recordWebhookEndpointFailures, summarizeWebhookEndpointHealth } from "./endpoint-health.ts";
 
-/** Records the results of attempts. */
+/** Writes the results of attempts to the database, in batches. */
 export interface AttemptWriter {
   /**
-   * Resolves once the attempt is stored, however long the database is unavailable, or once the writer is closed, which
-   * drops the attempt.
+   * Stores an attempt. Retries as long as the database is unavailable, or until the writer is closed, in which case the
+   * attempt is lost. Never rejects.
    */
   recordAttempt(completedAttempt: CompletedDeliveryAttempt): Promise<void>;
-  /** Stops retrying while the database is unavailable. */
+  /** Stops the retries of attempts that could not be stored. */
   close(): void;
 }
 
@@ -33,14 +33,14 @@ export function createAttemptWriter({
     });
   }
 
-  /** Retries for as long as the database is unavailable. */
+  /** Retries as long as the database is unavailable, or until the writer is closed. */
   async function writeWithRetries(completedAttempts: CompletedDeliveryAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
     logEntriesInBatch(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
-  // One batch at a time: parallel batches would lock the same rows of the hourly statistics. Waiting for a batch delays
-  // only further messages to the same endpoint, and only while the endpoint has many in flight.
+  // One batch at a time, because parallel batches would lock the same rows of the hourly statistics. Waiting for a
+  // batch delays only further messages to the same endpoint, and only while that endpoint has many messages in flight.
   const recordBatched = batchCalls<CompletedDeliveryAttempt, void>(writeWithRetries, {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,

@@ -5,14 +5,15 @@ interface BatchOptions {
   maxBatchSize: number;
   /** Maximum number of calls in progress. */
   maxConcurrentBatches: number;
-  /** How long to collect items before each call. By default, until the next turn of the event loop. */
+  /** Milliseconds to collect items before each call. By default, until the next iteration of the event loop. */
   batchDelayMs?: number;
 }
 
 /**
- * Returns a function that processes single items in batches: items that arrive while earlier calls are in progress are
- * collected for the next call. `runBatch` returns the results in the order of the items, or undefined. If it rejects
- * with an error that is not transient, it is called again for each item alone, so that an invalid item fails no other.
+ * Returns a function that processes single items in batches. Items that arrive while earlier calls are in progress are
+ * collected for the next call. `runBatch` returns one result per item, in the sequence of the items, or undefined when
+ * there are no results. If `runBatch` rejects with an error that is not transient, it is called again for each item
+ * alone, so that one invalid item does not fail the others.
  */
 export function batchCalls<Item, Result>(
   runBatch: (items: Item[]) => Promise<Result[] | undefined>,
@@ -27,7 +28,7 @@ export function batchCalls<Item, Result>(
   let activeBatches = 0;
   let isScheduled = false;
 
-  /** Starts the next batch later, so that items of the same turn of the event loop share it. */
+  /** Starts the next batch after a delay, so that items of the same event loop iteration share the batch. */
   function scheduleBatch(): void {
     if (isScheduled || activeBatches >= maxConcurrentBatches || pendingCalls.length === 0) return;
     isScheduled = true;

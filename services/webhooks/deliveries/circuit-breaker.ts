@@ -1,15 +1,15 @@
 export interface CircuitBreakerOptions {
-  /** Consecutive failures after which the breaker opens. */
+  /** Number of consecutive failures after which the breaker opens. */
   failureThreshold: number;
-  /** How long the breaker stays open the first time. The time doubles with every failed probe. */
+  /** How long the breaker stays open the first time, in milliseconds. Each failed probe doubles this duration. */
   initialOpenMs: number;
-  /** The longest time that the breaker stays open. */
+  /** Maximum duration for which the breaker stays open, in milliseconds. */
   maxOpenMs: number;
 }
 
 /**
- * The circuit breaker of an endpoint. Consecutive failures open it: nothing is sent for a while, then one message as a
- * probe. A success closes it. All times are in milliseconds.
+ * The circuit breaker of an endpoint. Consecutive failures open the breaker. Then nothing is sent for some time, and
+ * after that only one message as a probe. A success closes the breaker. All times are in milliseconds.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -31,13 +31,13 @@ export class CircuitBreaker {
   recordFailure(now: number): void {
     this.#consecutiveFailures += 1;
     this.#lastFailureAt = now;
-    // Failures of messages that were in flight when the breaker opened must not extend the wait.
+    // Failures of messages that were in flight when the breaker opened must not extend the open time.
     if (this.#consecutiveFailures < this.#options.failureThreshold || now < this.#openUntil) return;
     this.#openUntil = now + Math.min(this.#options.maxOpenMs, this.#options.initialOpenMs * 2 ** this.#openCount);
     this.#openCount += 1;
   }
 
-  /** Returns how many messages may be in flight: infinity, 1 for a probe, or 0. */
+  /** Returns the maximum number of messages in flight: infinity when closed, 1 when a probe is due, otherwise 0. */
   maxConcurrentAt(now: number): number {
     if (this.isClosed) return Number.POSITIVE_INFINITY;
     return now < this.#openUntil ? 0 : 1;
@@ -52,7 +52,10 @@ export class CircuitBreaker {
     return this.#openCount === 0;
   }
 
-  /** Returns true when the breaker has no state worth keeping: no failure, or none for twice the longest open time. */
+  /**
+   * Returns whether the breaker can be discarded, because no attempt has failed since the last success, or for twice
+   * the maximum open time.
+   */
   isExpired(now: number): boolean {
     return this.#consecutiveFailures === 0 || now > this.#lastFailureAt + 2 * this.#options.maxOpenMs;
   }

@@ -8,7 +8,7 @@ let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  // A timeout of three seconds, and so a claim of six.
+  // With a timeout of 3 seconds, the lease of a claim lasts 6 seconds.
   const variables = { WEBHOOK_TIMEOUT_SECONDS: "3" };
   [service, receiver] = await Promise.all([startTestWebhooks({ variables, pollSeconds: 0.1 }), startWebhookReceiver()]);
 });
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 it("sends a delivery once although the lease of its first claim expires before the attempt could end", async () => {
   const { sql } = service.db;
-  // The first claim statement takes most of its own lease, as on an overloaded machine.
+  // The first claim statement takes almost as long as its lease lasts, as on an overloaded machine.
   await sql`create sequence claim_count`;
   await sql.unsafe(`
     create function delay_first_claim() returns trigger language plpgsql as $$ begin

@@ -1,7 +1,7 @@
 import type { Metrics } from "@pragma/runtime/observability/metrics";
 import type { WebhooksDependencies } from "../dependencies.ts";
 
-/** Deliveries of each state are counted up to this number, to bound the cost of the query. */
+/** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
 
 /** Registers the metrics of unsettled deliveries and of webhooks, both by state. */

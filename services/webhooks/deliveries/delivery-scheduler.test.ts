@@ -24,7 +24,7 @@ describe("the scheduler", () => {
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
     expect(deliveries.maxActive("a")).toBe(8);
-    // Waiting deliveries are claimed several at a time.
+    // One statement claims several waiting deliveries.
     expect(deliveries.claimCount).toBeLessThan(110);
     await deliveries.scheduler.close();
   });
@@ -48,7 +48,7 @@ describe("the scheduler", () => {
     await eventually("all deliveries", () => countCompletedAtBusyHost() === 300);
     const seconds = (performance.now() - startedAt) / 1_000;
     expect(seconds).toBeGreaterThan(2.5);
-    // Tokens that were taken for more deliveries than were due are refunded.
+    // Tokens are refunded when they were taken for more deliveries than were due.
     expect(seconds).toBeLessThan(6);
     await deliveries.scheduler.close();
   });

@@ -11,22 +11,22 @@ import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 interface DeliverySchedulerOptions {
   log: Logger;
-  /** Returns the URL of a webhook's endpoint; undefined when it cannot be determined. Never rejects. */
+  /** Returns the URL of a webhook's endpoint; undefined when the endpoint cannot be loaded. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims due deliveries of these webhooks. */
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<DeliveryClaim[]>;
-  /** Performs the attempt. Never rejects. */
+  /** Attempts a claimed delivery. Never rejects. */
   attemptDelivery(claim: DeliveryClaim): Promise<WebhookEndpointAttemptResult>;
   limits: WebhookEndpointLimits;
   hostTokenBuckets: HostTokenBuckets;
-  /** Maximum number of messages in flight, to all endpoints. */
+  /** Number of messages in flight to all endpoints beyond which each endpoint gets only its fair share. */
   maxActiveMessages: number;
   /** Returns the current time in milliseconds. */
   nowMs(): number;
   pollMs: number;
 }
 
-/** The messages in flight to one origin take at most this share of all permits. */
+/** Maximum share of all permits for the messages in flight to one origin. */
 const maxOriginShare = 0.25;
 /** Maximum number of webhooks in one claim statement. */
 const maxWebhooksPerClaim = 50;
@@ -45,14 +45,14 @@ export interface DeliveryCapacityReservation {
 }
 
 /**
- * Claims due deliveries and starts their attempts. Endpoints are served in rotation, each up to its free capacity: due
- * deliveries wait in the database instead of in memory, and no endpoint waits for another.
+ * Claims due deliveries and starts their attempts. Serves the endpoints in rotation, each up to its free capacity, so
+ * that no endpoint delays another. Other due deliveries wait in the database, not in memory.
  */
 export class WebhookDeliveryScheduler {
   readonly #options: DeliverySchedulerOptions;
   readonly #semaphore: FairSemaphore;
   readonly #queues = new Map<string, WebhookEndpointQueue>();
-  /** Webhooks that may have due deliveries, in the order in which to serve them. */
+  /** IDs of the webhooks that may have due deliveries, in the sequence in which they are served. */
   readonly #readyWebhookIds = new Set<string>();
   readonly #loop: ClaimLoop<ClaimedDelivery>;
   readonly #idleCleanupTimer: NodeJS.Timeout;
@@ -66,7 +66,7 @@ export class WebhookDeliveryScheduler {
       ...{ name: "deliveries", log, pollMs },
       claim: () => this.#claimDue(),
       processItem: (delivery) => this.#attempt(delivery),
-      // The semaphore limits it.
+      // Unlimited here, because the semaphore limits the attempts in flight.
       concurrency: Number.POSITIVE_INFINITY,
     });
     this.#idleCleanupTimer = setInterval(() => this.#removeIdleQueues(), idleCleanupMs).unref();
@@ -78,7 +78,10 @@ export class WebhookDeliveryScheduler {
     this.#loop.poll();
   }
 
-  /** Reserves capacity for one message; undefined when its endpoint has none left, or earlier messages are waiting. */
+  /**
+   * Reserves capacity for one message. Returns undefined when the endpoint has no free capacity, or when earlier
+   * messages to it are waiting.
+   */
   reserve(webhookId: string): DeliveryCapacityReservation | undefined {
     const queue = this.#queues.get(webhookId);
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
@@ -95,17 +98,17 @@ export class WebhookDeliveryScheduler {
     this.poll([webhookId]);
   }
 
-  /** Messages in flight. */
+  /** Number of messages in flight. */
   get activeCount(): number {
     return this.#semaphore.activePermits;
   }
 
-  /** Endpoints whose circuit breaker is open. */
+  /** Number of endpoints whose circuit breaker is open. */
   get openCircuitCount(): number {
     return [...this.#queues.values()].filter(({ isCircuitOpen }) => isCircuitOpen).length;
   }
 
-  /** Starts no further attempts; resolves when none is in flight. */
+  /** Starts no more attempts. Resolves when all attempts in flight have ended. */
   async close(): Promise<void> {
     clearInterval(this.#idleCleanupTimer);
     await this.#loop.close();
@@ -137,8 +140,9 @@ export class WebhookDeliveryScheduler {
   }
 
   /**
-   * Acquires slots for the next endpoints. An endpoint without free slots leaves the rotation until its queue is ready;
-   * an endpoint for which the semaphore has no permit stays.
+   * Reserves capacity for the next endpoints, and returns the claim requests to use it. An endpoint without free
+   * capacity is removed from the rotation until its queue is ready. An endpoint that only lacks a semaphore permit
+   * stays in the rotation.
    */
   #acquireClaimRequests(): (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] {
     const claimRequests: (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] = [];
@@ -163,7 +167,7 @@ export class WebhookDeliveryScheduler {
       const url = await findUrl(webhookId);
       const onReady = () => this.poll([webhookId]);
       if (url) this.#queues.set(webhookId, new WebhookEndpointQueue({ url, ...sharedOptions, onReady }));
-      // Its due deliveries stay in the database, where the periodic task finds them.
+      // The webhook's due deliveries stay in the database, where the periodic task finds them.
       else this.#readyWebhookIds.delete(webhookId);
     });
     await Promise.all(creations);
@@ -171,7 +175,7 @@ export class WebhookDeliveryScheduler {
 
   async #attempt({ claim, queue }: ClaimedDelivery): Promise<void> {
     queue.recordResult(await this.#options.attemptDelivery(claim));
-    // Another endpoint may have waited for this permit.
+    // Another endpoint may be waiting for the permit that this attempt has released.
     if (this.#readyWebhookIds.size > 0) this.#loop.poll();
   }
 

@@ -22,37 +22,37 @@ import { createWebhookHttpClient } from "./webhook-http-client.ts";
 interface DeliveryWorkerOptions extends WebhooksDependencies {
   metrics: Metrics;
   notifier: InstanceNotifier;
-  /** How often to look for due deliveries. */
+  /** Interval between polls for due deliveries, in milliseconds. */
   pollMs: number;
 }
 
 /**
- * Sends the deliveries in the database to their endpoints. Callers notify it of new work after they have stored it;
- * polling finds work without a notification.
+ * Sends the deliveries in the database to their endpoints. Callers store new deliveries and then notify the worker.
+ * Polling finds deliveries for which no notification arrived.
  */
 export interface WebhookDeliveryWorker {
   /** The scheduler of this instance. */
   scheduler: WebhookDeliveryScheduler;
   /** Delivers test messages. */
   testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
-  /** Requeues the deliveries of recoveries. */
+  /** Requeues the failed deliveries for which a recovery was requested. */
   recoveryLoop: Pick<ClaimLoop<string>, "poll">;
-  /** Makes every instance claim due deliveries of these webhooks, so that they share a large backlog. */
+  /** Makes every instance claim due deliveries of these webhooks, so that all instances share a large backlog. */
   pollAllInstances(webhookIds: readonly string[]): void;
-  /** Waits for the attempts in flight, and starts no others. */
+  /** Starts no more attempts, and waits for the attempts in flight. */
   close(): Promise<void>;
 }
 
-/** Later retries get no timer: the periodic task finds them. */
+/** Maximum delay of a retry that gets a timer. The periodic task finds retries with a longer delay. */
 const maxRetryTimerMs = 60_000;
-/** A timer can fire a millisecond early, when the delivery is not yet due. */
+/** Added to the delay of a retry, because a timer can fire a millisecond early, when the delivery is not yet due. */
 const retryTimerMarginMs = 2;
 /**
- * Messages in flight from this instance. Beyond this number each endpoint still gets its fair share, so that none waits
- * for others.
+ * Number of messages in flight from this instance beyond which each endpoint gets only its fair share. An endpoint
+ * always gets its fair share, so that it does not wait for others.
  */
 const maxActiveMessages = 1_000;
-/** Test messages in flight, in addition to all others. */
+/** Maximum number of test messages in flight, in addition to the other messages. */
 const maxActiveTests = 25;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
@@ -102,7 +102,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
     ...{ log, hostTokenBuckets, nowMs, pollMs, maxActiveMessages },
     limits: {
       maxConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-      // The delays of the first two retries also bound how long a failing endpoint waits for its next probe.
+      // The time until the next probe of a failing endpoint follows the first two delays of the retry schedule.
       circuitBreaker: {
         failureThreshold: circuitFailureThreshold,
         initialOpenMs: firstRetryMs,
@@ -122,10 +122,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
       if (!hostBucket || hostBucket.take(performance.now())) {
         await attemptWebhookDelivery(attemptServices, claim);
-        // The next test of this location may have waited for the end of this one.
+        // The location's next test message may be waiting for the end of this one.
         testLoop.poll();
       }
-      // Waiting here would delay the tests of other hosts.
+      // The claim is released, because waiting for a token here would delay the test messages of other hosts.
       else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostBucket.getWaitMs(performance.now())) });
     },
   });

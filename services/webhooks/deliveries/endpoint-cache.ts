@@ -5,20 +5,23 @@ import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
 export interface WebhookEndpoint {
-  /** The revision of its webhook. */
+  /** The revision of the webhook when the endpoint was loaded. */
   revision: number;
   url: URL;
-  /** Why nothing may be posted to the URL, if so: the rules may have changed since it was registered. */
+  /**
+   * Why nothing may be posted to the URL; undefined when posting is allowed. A registered URL can become forbidden when
+   * the rules change.
+   */
   issue: WebhookEndpointIssue | undefined;
-  /** The value of the authorization header. */
+  /** The value of the authorization header; null when this header is not sent. */
   apiKey: string | null;
-  /** The newest first. */
+  /** The signing secrets, newest first. Expired secrets may be included. */
   secrets: { secret: string; expiresAt: number }[];
 }
 
 /**
- * Returns the endpoint of a webhook at this revision or later; at any revision when it is omitted. Returns undefined
- * when the webhook does not exist, or when loading it fails, which is logged. Never rejects.
+ * Returns the endpoint of a webhook at the given revision or a later one. Without a revision, the endpoint may come
+ * from the cache and be outdated. Returns undefined when the webhook does not exist or cannot be loaded. Never rejects.
  */
 export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 

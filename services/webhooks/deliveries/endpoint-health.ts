@@ -5,16 +5,16 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import type { CompletedDeliveryAttempt } from "../queries/attempts.ts";
 
 interface EndpointHealth {
-  /** When the first attempt failed after the last success. */
+  /** When the first attempt after the last success failed. */
   failingSince: Date;
-  /** When the recipient was warned. */
+  /** When the recipient was warned that the endpoint is failing; null before the warning. */
   warnedAt: Date | null;
   /** Whether the endpoint responded with status 410. */
   isGone: boolean;
 }
 
 const dayMs = 24 * 3_600_000;
-/** An endpoint without a success for this long is disabled. */
+/** An endpoint is disabled when no attempt has succeeded for this long. */
 const disableAfterMs = 5 * dayMs;
 /** The recipient is warned after half of that time. */
 const warnAfterMs = disableAfterMs / 2;
@@ -33,9 +33,9 @@ export function evaluateWebhookEndpointHealth(
 /** An endpoint whose latest attempt failed. */
 interface FailingEndpointUpdate {
   webhookId: string;
-  /** When the first attempt failed after the last success. */
+  /** When the first attempt after the last success failed. */
   since: Date;
-  /** Whether an earlier attempt in the same batch succeeded, which ends the previous series of failures. */
+  /** Whether an earlier attempt in the same batch succeeded. Such a success ends the previous series of failures. */
   hasSucceeded: boolean;
   lastError: string;
   isGone: boolean;
@@ -44,8 +44,8 @@ interface FailingEndpointUpdate {
 }
 
 /**
- * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing, by a batch of attempts in
- * the order in which they ended. Failed tests are ignored: they may target an endpoint that is still being built.
+ * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing. The attempts must be
+ * sorted by their end. Failed test messages are ignored, because the endpoint may still be under development.
  */
 export function summarizeWebhookEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
   healthyWebhookIds: string[];
@@ -74,7 +74,7 @@ export function summarizeWebhookEndpointHealth(attempts: readonly CompletedDeliv
   }
   return {
     healthyWebhookIds: [...succeededWebhookIds].filter((webhookId) => !failing.has(webhookId)),
-    // A fixed order keeps two batches that lock the same webhooks from deadlocking.
+    // Sorted, so that two batches lock the same webhooks in the same sequence and cannot deadlock.
     failingEndpoints: [...failing.values()].sort((one, other) => (one.webhookId < other.webhookId ? -1 : 1)),
   };
 }
@@ -87,8 +87,9 @@ interface FailingWebhook
 }
 
 /**
- * Records failing endpoints. An endpoint that is gone, or has had no success for five days, is disabled; after half of
- * that time a warning is sent. An event notifies the recipient's other endpoints of either.
+ * Records failing endpoints. Disables an endpoint that responded with 410 Gone, or that has had no success for five
+ * days. Publishes an event when an endpoint is disabled, and a warning event after half of the five days. These events
+ * are sent to the recipient's other endpoints.
  */
 export async function recordWebhookEndpointFailures(
   tx: SqlTransaction,

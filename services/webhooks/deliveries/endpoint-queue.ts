@@ -3,7 +3,7 @@ import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts
 import type { FairSemaphore } from "./fair-semaphore.ts";
 import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
-/** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or a test failed. */
+/** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or when a test message failed. */
 export type WebhookEndpointAttemptResult = "succeeded" | "failed" | "unknown";
 
 export interface WebhookEndpointLimits {
@@ -23,7 +23,7 @@ interface EndpointQueueOptions {
   onReady(): void;
 }
 
-/** Added to the wait for a token, so that the waiting endpoints of a host do not all retry at the same time. */
+/** Returns milliseconds to add to the wait for a token, so that the endpoints of a host do not all retry at once. */
 const createJitterMs = () => 50 + Math.random() * 100;
 
 /**
@@ -34,7 +34,7 @@ export class WebhookEndpointQueue {
   readonly #circuitBreaker: CircuitBreaker;
   readonly #origin: string;
   #activeCount = 0;
-  /** Whether the last claim left deliveries in the database. */
+  /** Whether the last claim used all acquired slots, so that more due deliveries may be in the database. */
   #hasBacklog = false;
   #isWaiting = false;
   #timer: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export class WebhookEndpointQueue {
     this.#circuitBreaker = new CircuitBreaker(options.limits.circuitBreaker);
   }
 
-  /** Whether the queue waits for messages in flight, for its host's token bucket, or for the circuit breaker. */
+  /** Whether the queue waits for the end of an attempt, for its host's token bucket, or for the circuit breaker. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -55,19 +55,19 @@ export class WebhookEndpointQueue {
     return this.#hasBacklog || this.#isWaiting;
   }
 
-  /** Whether the endpoint fails, so that it is only sent probes. */
+  /** Whether the circuit breaker is open, so that the endpoint receives only probes. */
   get isCircuitOpen(): boolean {
     return !this.#circuitBreaker.isClosed;
   }
 
-  /** Whether the queue has no state worth keeping. */
+  /** Whether the queue can be discarded without losing state. */
   get isIdle(): boolean {
     return this.#activeCount === 0 && !this.#isWaiting && this.#circuitBreaker.isExpired(this.#options.nowMs());
   }
 
   /**
-   * Acquires slots for up to `requested` messages, and returns how many. After 0 the queue is waiting, unless the
-   * semaphore had no permit.
+   * Acquires slots for up to `requested` messages in flight, and returns the number of acquired slots. When it returns
+   * 0, the queue waits until it is ready, unless only the semaphore had no permit.
    */
   acquireSlots(requested: number): number {
     const { limits, semaphore, nowMs } = this.#options;
@@ -109,7 +109,10 @@ export class WebhookEndpointQueue {
     return this.#options.hostTokenBuckets(this.#options.url);
   }
 
-  /** During a backlog slots count as free only in bulk: a claim statement for each message would cost too much. */
+  /**
+   * Whether slots are free. During a backlog, slots are free only when at least half of them are unused, because one
+   * claim statement per message would cost too much.
+   */
   get #hasFreeSlots(): boolean {
     const { maxConcurrency } = this.#options.limits;
     return !this.#hasBacklog || this.#activeCount === 0 || maxConcurrency - this.#activeCount >= maxConcurrency / 2;
@@ -121,7 +124,7 @@ export class WebhookEndpointQueue {
     if (this.#isWaiting && !this.#timer && this.#hasFreeSlots) this.#markReady();
   }
 
-  /** Waits for this time; when it is 0, until an attempt ends. */
+  /** Waits for the given time; when it is 0, waits until an attempt ends. */
   #waitFor(milliseconds: number): 0 {
     this.#stopWaiting();
     this.#isWaiting = true;

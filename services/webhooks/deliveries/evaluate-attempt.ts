@@ -1,6 +1,6 @@
 import { computeNextAttemptAt, type RetrySchedule } from "./retry-schedule.ts";
 
-/** The response to a posted message, or the reason why there is none. */
+/** The response to a posted message, or the reason why there is no response. */
 export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
   | { status: null; reason: string };
@@ -8,7 +8,7 @@ export type WebhookPostResult =
 /** The effect of an attempt on its delivery. */
 export interface DeliveryAttemptEvaluation {
   state: "succeeded" | "pending" | "failed";
-  /** Why the attempt failed, as clients see it; null when it succeeded. */
+  /** Why the attempt failed, as shown to clients; null when the attempt succeeded. */
   error: string | null;
   nextAttemptAt: Date | null;
   /** Whether the endpoint responded with status 410. */
@@ -17,7 +17,7 @@ export interface DeliveryAttemptEvaluation {
 
 interface EvaluateAttemptOptions {
   schedule: RetrySchedule;
-  /** How many attempts have failed before this one. */
+  /** Number of attempts that failed before this attempt. */
   failedAttempts: number;
   /** When the attempt ended. */
   endedAt: Date;
@@ -26,8 +26,8 @@ interface EvaluateAttemptOptions {
 }
 
 /**
- * Returns the effect of an attempt. A 2xx response is success and 410 is a permanent failure. Everything else,
- * including redirects, is retried by the schedule.
+ * Returns the effect of an attempt on its delivery. A response with status 2xx is a success, and 410 is a permanent
+ * failure. After any other result, including a redirect, the message is retried according to the schedule.
  */
 export function evaluateDeliveryAttempt(
   postResult: WebhookPostResult,

@@ -1,22 +1,22 @@
 interface FairSemaphoreLimits {
-  /** Messages in flight of this process, beyond which each endpoint gets only its fair share. */
+  /** Number of messages in flight from this process beyond which each endpoint gets only its fair share. */
   maxPermits: number;
   /** Maximum number of messages in flight to one origin. */
   maxPermitsPerOrigin: number;
 }
 
-/** The share of an origin's permits that is reserved for endpoints that hold none. */
+/** The share of an origin's permits that is reserved for endpoints without a permit. */
 const reservedOriginShare = 0.2;
 
 /**
- * A semaphore for messages in flight. Every endpoint can always acquire its fair share: an equal part of all permits,
- * and at least one. So no endpoint waits for another, except for those of the same origin.
+ * A semaphore for messages in flight. Each endpoint can always acquire its fair share, which is an equal part of all
+ * permits, and at least one permit. An endpoint therefore waits only for endpoints of the same origin.
  */
 export class FairSemaphore {
   readonly #limits: FairSemaphoreLimits;
   readonly #activeByOrigin = new Map<string, number>();
   #activePermits = 0;
-  /** Endpoints that hold a permit. */
+  /** Number of endpoints that hold a permit. */
   #holderCount = 0;
 
   constructor(limits: FairSemaphoreLimits) {
@@ -27,7 +27,7 @@ export class FairSemaphore {
     return this.#activePermits;
   }
 
-  /** Acquires up to `requested` permits for an endpoint that holds `held`. Returns how many were acquired. */
+  /** Acquires up to `requested` permits for an endpoint that holds `held` permits. Returns the number acquired. */
   acquire(origin: string, { held, requested }: { held: number; requested: number }): number {
     const { maxPermits, maxPermitsPerOrigin } = this.#limits;
     const isNewHolder = held === 0;
@@ -42,7 +42,7 @@ export class FairSemaphore {
     return acquired;
   }
 
-  /** Releases permits of an endpoint, which then holds `held`. */
+  /** Releases permits of an endpoint. `held` is the number of permits that the endpoint holds afterwards. */
   release(origin: string, { held, released }: { held: number; released: number }): void {
     if (held === 0 && released > 0) this.#holderCount -= 1;
     this.#addPermits(origin, -released);

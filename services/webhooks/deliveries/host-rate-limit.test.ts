@@ -16,7 +16,7 @@ const eventsPerSubscription = 8;
 
 let service: TestWebhooksService;
 let busyReceiver: WebhookReceiver;
-/** The same host on another port. */
+/** A receiver on the same host, with another port. */
 let otherPortReceiver: WebhookReceiver;
 let otherHostReceiver: WebhookReceiver;
 

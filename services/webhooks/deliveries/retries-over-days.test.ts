@@ -63,8 +63,8 @@ async function createFailingSubscription(): Promise<{
 }
 
 /**
- * Publishes an order event, and waits until all due deliveries of the webhook have been attempted and recorded: an
- * attempt that is in progress when the clock advances would count as interrupted. Returns the id of the message.
+ * Publishes an order event, and waits until all due deliveries of the webhook have been attempted and recorded,
+ * because an attempt that is in progress when the clock advances would count as interrupted. Returns the message id.
  */
 async function publishOrder(
   subscription: TestWebhookSubscription,

@@ -1,20 +1,20 @@
-/** The delay after each failed attempt of a delivery, in milliseconds. A failure after the last delay is final. */
+/** The delay before each retry of a delivery, in milliseconds. The retry after the last delay is the last attempt. */
 export type RetrySchedule = readonly number[];
 
 interface FailedAttempt {
-  /** How many attempts have failed, including this one. */
+  /** Number of failed attempts, including this attempt. */
   failedAttempts: number;
   failedAt: Date;
-  /** The delay that the endpoint requested, in milliseconds. */
+  /** The delay that the endpoint requested, in milliseconds; null when it requested no delay. */
   retryAfterMs: number | null;
 }
 
-/** Up to this share of a delay is added at random, so that deliveries that failed together are not retried together. */
+/** Maximum random addition, as a share of the delay, so that deliveries that fail together are not retried together. */
 const jitterRatio = 0.1;
 
 /**
- * Returns the time of the next attempt after a failure; null when no attempt is left. A longer delay that the endpoint
- * requests is respected, up to the longest delay of the schedule.
+ * Returns the time of the next attempt after a failure; null when no retry is left. If the endpoint requests a longer
+ * delay than the schedule, the requested delay applies, up to the longest delay of the schedule.
  */
 export function computeNextAttemptAt(
   schedule: RetrySchedule,
@@ -28,7 +28,7 @@ export function computeNextAttemptAt(
   );
 }
 
-/** Returns the delay of a Retry-After header (seconds or a date), in milliseconds; null when it is invalid or past. */
+/** Returns the delay of a Retry-After header (seconds or a date), in milliseconds; null if missing, invalid or past. */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
   const delayMs = /^\d{1,10}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now.getTime();

@@ -12,22 +12,22 @@ interface SignedRequest {
 
 /** Posts messages to endpoints over persistent connections. */
 export interface WebhookHttpClient {
-  /** Returns the response, or why there is none: an unreachable endpoint and a timeout are results. Never rejects. */
+  /** Returns the response, or the reason why there is no response, such as a timeout. Never rejects. */
   post(request: SignedRequest): Promise<WebhookPostResult>;
   close(): Promise<void>;
 }
 
 interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost"> {
-  /** Time limit from the start of a request to the last byte of its response. */
+  /** Maximum time from the start of a request to the last byte of its response, in milliseconds. */
   timeoutMs: number;
   /** Maximum number of connections to one origin. */
   maxConnectionsPerOrigin: number;
 }
 
 const connectTimeoutMs = 5_000;
-/** After this many bytes of a response body the connection is closed. */
+/** Number of bytes of a response body after which the connection is closed. */
 const maxReadBytes = 64 * 1_024;
-/** How many bytes of a response body are stored. */
+/** Maximum number of bytes of a response body that are stored. */
 const maxStoredBytes = 20 * 1_024;
 
 export function createWebhookHttpClient({
@@ -39,10 +39,10 @@ export function createWebhookHttpClient({
     connect: createGuardedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
     pipelining: 1,
-    // Shorter than the keep-alive of most servers, so that no request is sent on a connection that is being closed.
+    // Shorter than the keep-alive time of most servers, so that no request uses a connection that is being closed.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 60_000,
-    // One timer limits the whole exchange instead.
+    // Disabled, because one timer limits the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -112,12 +112,12 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     this.#settle(describeConnectionFailure(error));
   }
 
-  /** Settles with the response if its headers have arrived, even when its body is incomplete; else with the reason. */
+  /** Resolves with the response if its headers have arrived, even if its body is incomplete; otherwise the reason. */
   #settle(reason: string): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
-    // PostgreSQL cannot store NUL.
+    // PostgreSQL cannot store NUL characters in text.
     const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
     this.#resolve(this.#response ? { ...this.#response, response } : { status: null, reason });
   }
@@ -146,7 +146,7 @@ function describeConnectionFailure(error: unknown): string {
   const reason = failureReasons[code];
   if (reason) return reason;
   if (code.startsWith("HPE_")) return "The endpoint did not return a valid HTTP response.";
-  // The messages of system errors contain addresses, also of this machine.
+  // The messages of system errors contain IP addresses, including those of this machine.
   if ("syscall" in failure) return `Connecting to the endpoint failed (${code}).`;
   return code === "" ? failure.message : `${failure.message} (${code})`;
 }

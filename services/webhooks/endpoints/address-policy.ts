@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** Decides which addresses endpoints may have. */
 export interface WebhookAddressPolicy {
-  /** Returns whether a connection to this address of the host is allowed. False for anything but a plain IP address. */
+  /** Returns whether a connection to this address of the host is allowed. False if it is not a plain IP address. */
   isAddressAllowed(address: string, host: string): boolean;
   /** Returns whether the operator's allowlist contains the host. */
   isHostAllowlisted(host: string): boolean;
@@ -10,7 +10,7 @@ export interface WebhookAddressPolicy {
 
 /**
  * IPv4 ranges that are not part of the public internet: IANA's special-purpose registry, multicast and reserved ranges.
- * They contain the metadata addresses of cloud providers; Azure's platform address (168.63.129.16) is added to them.
+ * They include the metadata addresses of cloud providers. Azure's platform address, 168.63.129.16, is added.
  */
 const specialIPv4: [string, number][] = [
   ["0.0.0.0", 8],
@@ -34,7 +34,7 @@ const specialIPv4: [string, number][] = [
   ["240.0.0.0", 4],
 ];
 
-/** Special ranges within global unicast IPv6: protocol assignments with Teredo, documentation, 6to4, SRv6. */
+/** Special-purpose IPv6 ranges within 2000::/3: protocol assignments (such as Teredo), documentation, 6to4, AS112. */
 const specialIPv6: [string, number][] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -46,7 +46,7 @@ const specialIPv6: [string, number][] = [
 const forbiddenAddresses = new BlockList();
 const publicIPv6Addresses = new BlockList();
 publicIPv6Addresses.addSubnet("2000::", 3, "ipv6");
-// IPv4 in IPv6 notation, IPv4-mapped or NAT64: allowed in general, but the forbidden IPv4 ranges are excluded below.
+// IPv4 addresses in IPv6 notation (IPv4-mapped or NAT64) are allowed, except for the forbidden IPv4 ranges below.
 publicIPv6Addresses.addSubnet("::ffff:0.0.0.0", 96, "ipv6");
 publicIPv6Addresses.addSubnet("64:ff9b::0.0.0.0", 96, "ipv6");
 for (const [network, prefix] of specialIPv4) {

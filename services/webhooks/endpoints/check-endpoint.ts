@@ -16,7 +16,7 @@ export interface WebhookEndpointIssue {
   message: string;
 }
 
-/** Returns the issue with the syntax, scheme or port of an endpoint's URL; undefined when there is none. */
+/** Returns the issue with an endpoint's URL, such as its scheme or port; undefined if the URL itself is allowed. */
 export function findWebhookEndpointUrlIssue(
   text: string,
   { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
@@ -27,30 +27,31 @@ export function findWebhookEndpointUrlIssue(
   }
   if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "must be an https URL" };
   if (url.username !== "" || url.password !== "") {
-    return { code: "userinfo", message: "must not contain a user or password. Use the recipient's apiKey instead." };
+    return { code: "userinfo", message: "must not contain a username or password. Use the recipient's apiKey." };
   }
   if (url.hash !== "") return { code: "fragment", message: "must not have a fragment, because it would not be sent" };
-  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must use port 80, 443, or 1024 and above" };
+  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must use port 80, 443, or 1024 or higher" };
   return undefined;
 }
 
-/** Ports below 1024 belong to services such as mail and shells, some of which interpret a posted line as a command. */
+/** Other ports below 1024 belong to services such as mail, which could execute a line of the request as a command. */
 function isPortAllowed({ port }: URL): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
-/** How long resolving a host may take when an endpoint is registered. */
+/** Maximum time to resolve a host when an endpoint is registered. */
 const resolveTimeoutMs = 3_000;
 
-/** The same issue for every cause, so that it does not reveal internal hosts and their addresses. */
+/** This issue is the same for every cause, so that it does not reveal internal hosts and their addresses. */
 const forbiddenAddressIssue: WebhookEndpointIssue = {
   code: "forbidden_address",
-  message: "must have a public address. This host has no address, or one that is not public.",
+  message: "must have a public IP address. This host has no address, or an address that is not public.",
 };
 
 /**
- * Returns the issue with the URL or the address of an endpoint; undefined when there is none. A host is accepted when
- * name servers do not respond, or when the operator's allowlist contains it: each connection checks the address again.
+ * Returns the issue with the URL or the address of an endpoint; undefined when both are allowed. Accepts a host when
+ * the name servers do not respond, because each connection checks the address again, and when the operator's allowlist
+ * contains it.
  */
 export async function findWebhookEndpointIssue(
   text: string,
@@ -58,7 +59,7 @@ export async function findWebhookEndpointIssue(
 ): Promise<WebhookEndpointIssue | undefined> {
   const urlIssue = findWebhookEndpointUrlIssue(text, rules);
   if (urlIssue) return urlIssue;
-  // Connections are made to an IPv6 address without its brackets.
+  // Without the brackets of an IPv6 address, as the check of each connection receives it.
   const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");
   return (await hasForbiddenAddress(host, rules)) ? forbiddenAddressIssue : undefined;
 }
@@ -70,7 +71,7 @@ async function hasForbiddenAddress(
   if (isIP(host)) return !addressPolicy.isAddressAllowed(host, host);
   if (addressPolicy.isHostAllowlisted(host)) return false;
   const resolveTimeout = new AbortController();
-  // Undefined when name servers report no address, or the name is invalid.
+  // Undefined when the name servers report no address, or when the name is invalid; empty when they do not respond.
   const resolution = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>
     /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(code)) ? undefined : [],
   );

@@ -87,7 +87,7 @@ const plainAddress = fc.oneof(
   ipv6Notation.filter((text) => !text.includes("%")),
 );
 
-/** A host, and the addresses that each lookup returns; lookups after the last one return the same as the last. */
+/** A host, and the addresses that each of its lookups returns. Further lookups return the last addresses again. */
 interface ResolvedHost {
   host: string;
   lookups: string[][];
@@ -138,7 +138,7 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
       const issue = await findWebhookEndpointIssue(url, { addressPolicy, resolveHost, isHttpsRequired: false });
       if (issue) expect(issue.message.length).toBeGreaterThan(20);
       else acceptedCount += 1;
-      // Also for an endpoint that was registered before the rules or its DNS record changed.
+      // Connects to rejected endpoints too: they may have been registered before the rules or the DNS record changed.
       if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {
         const httpClient = createWebhookHttpClient({
           addressPolicy,

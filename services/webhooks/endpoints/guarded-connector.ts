@@ -3,16 +3,16 @@ import { buildConnector } from "undici";
 import type { WebhookEndpointRules } from "./check-endpoint.ts";
 
 /**
- * Returns the error of a host with a forbidden address, or without any. Clients see its message: it is the same for
- * both, so that it does not reveal which internal hosts exist.
+ * Returns the error for a host that has a forbidden address or no address. Clients see its message. The message is the
+ * same in both cases, so that it does not reveal which internal hosts exist.
  */
 const createForbiddenAddressError = (cause?: unknown) =>
   new Error("The endpoint's host has no public address, or could not be resolved.", { cause });
 
 /**
- * Returns a connector that connects to allowed addresses only. It resolves the host for each connection, requires all
- * of its addresses to be allowed, and connects to one of these, so that a later change of the DNS record has no effect.
- * A host that cannot be resolved fails with the same error.
+ * Returns a connector that connects only to allowed addresses. For each connection, it resolves the host once, requires
+ * that all addresses of the host are allowed, and connects to one of them, so that a DNS change after the check has no
+ * effect. If the host cannot be resolved, the connection fails with the same error.
  */
 export function createGuardedConnector(
   { addressPolicy, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost">,

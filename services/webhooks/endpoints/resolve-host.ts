@@ -1,13 +1,13 @@
 import type { LookupAddress } from "node:dns";
 import { lookup, Resolver } from "node:dns/promises";
 
-/** Returns every address of a host, at least one; rejects when the host has none or no name server responds. */
+/** Returns all addresses of a host. Rejects when the host has no address, or when no name server responds. */
 export type HostResolver = (host: string) => Promise<LookupAddress[]>;
 
 /**
- * Returns a function that resolves hosts by DNS queries, which occupy no thread: a name server that does not respond
- * delays only its own hosts. Hosts for which `isLocalHost` returns true are resolved by the operating system, which
- * also reads its hosts file.
+ * Returns a function that resolves hosts by DNS queries. These queries occupy no thread, so that a name server that
+ * does not respond delays only its own hosts. Hosts for which `isLocalHost` returns true are resolved by the operating
+ * system, because it also reads its hosts file.
  */
 export function createHostResolver({ isLocalHost }: { isLocalHost: (host: string) => boolean }): HostResolver {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -21,13 +21,13 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
   traceparent: string;
 }
 
-/** Enqueues messages in batches: concurrent events share their queries, where each alone would need four. */
+/** Enqueues messages in batches, so that concurrent events share queries. A single event needs four queries. */
 export interface MessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
   findSubscribedWebhookIds(match: LocationWebhookEvent): Promise<string[]>;
   /**
-   * Stores a message, a delivery for each webhook, and the fact that the event was handled. The deliveries are
-   * attempted right away; those of paused or disabled webhooks remain pending.
+   * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
+   * webhooks are attempted immediately. Deliveries to paused or disabled webhooks stay pending.
    *
    * @returns false when the event had already been handled.
    */
@@ -100,7 +100,7 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
   };
 }
 
-/** Returns the body of a message: JSON text. */
+/** Returns the body of a message as JSON text. */
 export function serializeWebhookMessage<Event extends WebhookEventName>(
   message: OutgoingWebhookMessage<Event>,
 ): string {

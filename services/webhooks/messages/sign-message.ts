@@ -15,7 +15,7 @@ interface SigningOptions {
 
 /**
  * Returns the headers that identify and sign a message. Two schemes sign the same body, with the UTF-8 bytes of each
- * secret as key:
+ * secret as the key:
  * - Standard Webhooks: one signature per active secret, so that receivers can switch secrets at any time during a
  *   rotation;
  * - `x-popina-*`, for receivers that expect a single signature: the oldest active secret signs until the rotation ends.
@@ -41,7 +41,7 @@ export function signWebhookMessage(
   };
 }
 
-/** Returns a secret in the format of Standard Webhooks libraries: `whsec_` and the base64 of its bytes. */
+/** Returns a secret in the format of Standard Webhooks libraries: `whsec_` and its bytes in base64. */
 export function encodeSigningSecret(secret: string): string {
   return `whsec_${Buffer.from(secret, "utf8").toString("base64")}`;
 }

@@ -8,7 +8,7 @@ import {
 
 const dayMs = 24 * 3_600_000;
 
-/** Removes messages and deliveries beyond their retention, expired secrets, and what remains of deleted webhooks. */
+/** Removes messages and deliveries after their retention, expired secrets, and the rows left of deleted webhooks. */
 export const removeOldMessages: PeriodicTask<WebhooksContext> = {
   name: "remove old messages",
   intervalSeconds: 3_600,

@@ -5,11 +5,11 @@ import { releaseExpiredDeliveryClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
 
-/** A delivery that has been due for longer than this was missed by all instances. */
+/** If a delivery has been due for longer than this, all instances have missed it. */
 const overdueAfterMs = 2_000;
 
 /**
- * Returns the task that finds deliveries on which no instance works, and makes all instances poll them. These are
+ * Returns the task that finds due deliveries that no instance attempts, and makes all instances poll. These are
  * deliveries whose lease expired because their instance died, and deliveries that became due without a notification,
  * such as a retry whose instance has stopped.
  */

@@ -17,9 +17,9 @@ export interface CompletedDeliveryAttempt {
 
 /**
  * Inserts attempts, updates their deliveries, adds to the hourly statistics, and clears the failures of healthy
- * endpoints, in one statement. If an attempt was logged as interrupted in the meantime, its row is corrected; if it
- * succeeded, its delivery succeeds too, unless a replay has begun a new generation. An attempt that failed while its
- * delivery was being recovered is the last one of its generation.
+ * endpoints, in one statement. If an attempt was logged as interrupted in the meantime, corrects its row. If that
+ * attempt succeeded, its delivery succeeds too, unless a replay has started a new generation. If an attempt failed and
+ * a recovery of its delivery was requested in the meantime, starts a new generation.
  */
 export async function insertDeliveryAttempts(
   sql: SqlClient | SqlTransaction,
@@ -45,7 +45,7 @@ export async function insertDeliveryAttempts(
       select * from jsonb_to_recordset(${toRecordsetParameter(sql, rows)}) as attempted (
         delivery_id uuid, webhook_id uuid, generation int, attempt int, state text, status int, error text,
         response text, started_at timestamptz, ended_at timestamptz, milliseconds int, next_attempt_at timestamptz
-        -- The limit tells the planner how few rows there are.
+        -- The limit tells the query planner that there are only a few rows.
       ) limit ${rows.length}::int
     ), logged as (
       insert into attempts (
@@ -63,7 +63,7 @@ export async function insertDeliveryAttempts(
         sum(milliseconds), max(ended_at) filter (where error is null), max(ended_at) filter (where error is not null)
       from attempted join webhooks w on w.id = webhook_id
       group by 1, 2
-      -- A fixed order keeps batches that count for the same webhooks from deadlocking.
+      -- Sorted, so that batches lock the rows in the same sequence and cannot deadlock.
       order by 1, 2
       on conflict (webhook_id, hour) do update set
         succeeded = webhook_hours.succeeded + excluded.succeeded,

@@ -11,19 +11,19 @@ export interface DeliveryClaim {
   revision: number;
   messageId: string;
   event: WebhookEventName;
-  /** How many attempts of this generation have failed. */
+  /** Number of attempts of this generation that have failed. */
   failures: number;
-  /** The body of the message; all its deliveries share these bytes. */
+  /** The body of the message. All claims of the same message share these bytes. */
   body: Uint8Array;
   /** The W3C trace context of the event. */
   traceparent: string | null;
-  /** When this process is presumed dead, and another may claim the delivery. */
+  /** When the lease expires. This process is then presumed dead, and another process may claim the delivery. */
   leaseExpiresAt: Date;
 }
 
 interface ClaimLease {
   now: Date;
-  /** When the claiming process is presumed dead. */
+  /** When the lease expires, and the claiming process is presumed dead. */
   expiresAt: Date;
 }
 
@@ -45,7 +45,7 @@ async function claimDeliveries(
     )
     select
       delivery_id, generation, attempt, failures, event, message_id, webhook_id, revision, traceparent,
-      -- One row per message carries the body, whose transfer costs more than all other columns.
+      -- Only one row per message contains the body, because it costs more to transfer than all other columns.
       case when row_number() over (partition by message_id) = 1 then body end as body
     from claimed join messages m on m.id = message_id
     order by due_since`;
@@ -60,7 +60,7 @@ export interface WebhookDeliveryClaimRequest {
   max: number;
 }
 
-/** Claims due deliveries of these webhooks; for each webhook those that have been due longest. */
+/** Claims due deliveries of these webhooks. For each webhook, claims the deliveries that have been due longest. */
 export async function claimDueDeliveries(
   sql: SqlClient,
   claimRequests: WebhookDeliveryClaimRequest[],
@@ -78,10 +78,10 @@ export async function claimDueDeliveries(
   return claimDeliveries(sql, lease, due, ["active"]);
 }
 
-/** Test messages in flight per location: slow endpoints of one location must not delay the tests of others. */
+/** Maximum number of test messages in flight per location, so that its slow endpoints do not delay other locations. */
 const maxTestsPerLocation = 5;
 
-/** Claims due test messages, also those of paused and disabled webhooks. They do not queue behind other messages. */
+/** Claims due test messages, including those of paused and disabled webhooks. They do not wait for other messages. */
 export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: ClaimLease): Promise<DeliveryClaim[]> {
   const due = sql`
     with waiting as (
@@ -103,18 +103,18 @@ export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: 
 }
 
 /**
- * Returns the assignments that requeue a delivery whose claim ended without a result. `attempts` is how many attempts
- * to count. If the delivery was recovered in the meantime, a new generation begins.
+ * Returns the SQL assignments that requeue a delivery whose claim ended without a result. `attempts` is added to the
+ * attempt number. If a recovery of the delivery was requested in the meantime, a new generation starts.
  */
 const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) => sql`
   state = 'pending', again = false, generation = d.generation + d.again::int,
   attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
   failures = case when d.again then 0 else d.failures end`;
 
-/** A claim without an attempt, and when its delivery is due again. */
+/** A claim for which no attempt was made, and the time when its delivery is due again. */
 export type ReleasedDeliveryClaim = DeliveryClaim & { dueAt: Date };
 
-/** Releases claims without an attempt. */
+/** Releases claims for which no attempt was made. */
 export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDeliveryClaim[]): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,
@@ -132,7 +132,7 @@ export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDe
 
 /**
  * Requeues up to `limit` deliveries whose lease has expired, and logs their attempts with an unknown result. Such an
- * attempt does not count as a failure. `leaseMs` is how long a claim lasts.
+ * attempt does not count as a failure. `leaseMs` is the duration of a lease.
  *
  * @returns how many deliveries were requeued.
  */

@@ -2,7 +2,7 @@ import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A delivery with the fields of the API, whose times are `Date`s. */
+/** A delivery with the same fields as in the API. Times are `Date`s. */
 export type WebhookDeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
 /** Returns the columns of a `DeliveryRow`, for deliveries `d`. */
@@ -10,6 +10,6 @@ export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
-/** Returns the condition that joins a delivery `d` by its id with its webhook `w`, unless the webhook is deleted. */
+/** Returns the SQL condition for the delivery `d` with the target's id and its webhook `w`, unless it is deleted. */
 export const deliveryCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;

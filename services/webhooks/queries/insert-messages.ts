@@ -6,7 +6,7 @@ export interface NewWebhookMessage {
   messageId: string;
   event: WebhookEventName;
   body: string;
-  /** The id of the order in the body; the id of the message when the body contains none. */
+  /** The id of the order in the body; the id of the message when the body contains no order. */
   subject: string;
   /** The W3C trace context of the event. */
   traceparent: string;
@@ -32,12 +32,12 @@ interface InsertedWebhookMessage {
   revision: number;
 }
 
-/** A character that JSON text never contains unescaped. */
+/** Separates the joined bodies. JSON text never contains this character unescaped. */
 const bodySeparator = "\u0001";
 
 /**
  * Inserts messages and their deliveries, and records that their events were handled. Claimed deliveries of active
- * webhooks get a lease; the others are due immediately. Messages whose event had already been handled are skipped.
+ * webhooks get a lease; other deliveries are due immediately. Skips messages whose event has already been handled.
  *
  * @returns one row per inserted delivery, and one per message without deliveries.
  */
@@ -46,7 +46,7 @@ export async function insertWebhookMessages(
   { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewWebhookDelivery[] },
   { now, leaseExpiresAt }: { now: Date; leaseExpiresAt: Date },
 ): Promise<InsertedWebhookMessage[]> {
-  // A fixed order keeps two transactions that insert the same messages from deadlocking.
+  // Sorted, so that two transactions insert the same messages in the same sequence and cannot deadlock.
   const sorted = messages.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
   const isSending = sql`(input.is_claimed and w.state = 'active')`;
   return sql<InsertedWebhookMessage[]>`
@@ -54,7 +54,7 @@ export async function insertWebhookMessages(
       select * from unnest(
         ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ event }) => event)}::text[],
         ${sorted.map(({ traceparent }) => traceparent)}::text[], ${sorted.map(({ subject }) => subject)}::uuid[],
-        -- One joined text: parsing the bodies from JSON would double the cost of a message in PostgreSQL.
+        -- The bodies are joined to one text, because parsing them from JSON would double PostgreSQL's cost per message.
         string_to_array(${sorted.map(({ body }) => body).join(bodySeparator)}, ${bodySeparator})
       ) as message (message_id, event, traceparent, subject, body)
     ), new_event as (

@@ -8,7 +8,7 @@ import {
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A recipient with the fields of the API, whose times are `Date`s. */
+/** A recipient with the same fields as in the API. Times are `Date`s. */
 export type RecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
 
 /** Returns the columns of a `RecipientRow`, for recipients `r`. */
@@ -30,7 +30,7 @@ export async function lockWebhookRecipient(tx: SqlTransaction, target: LocationS
 }
 
 /**
- * Locks a location until the transaction ends, so that concurrent requests keep its limits of recipients and webhooks.
+ * Locks a location until the transaction ends, so that concurrent requests cannot exceed its limits.
  */
 export async function lockLocationWebhooks(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
   await acquireTransactionLock(tx, db, `location ${locationId}`);
@@ -41,7 +41,7 @@ export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId:
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
 }
 
-/** Returns a recipient with the secret that was generated for it, if any. No other response shows the secret. */
+/** Returns a recipient with its newly generated secret, if there is one. No other response contains the secret. */
 export async function readWebhookRecipientWithSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },

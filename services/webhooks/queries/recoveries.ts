@@ -3,7 +3,7 @@ import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WithDateFields } from "./row-types.ts";
 
-/** A recovery with the fields of the API, whose times are `Date`s. */
+/** A recovery with the same fields as in the API. Times are `Date`s. */
 export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
 /** Returns the columns of a `DeliveryRecoveryRow`. */
@@ -12,16 +12,17 @@ export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   recovered, finished_at`;
 
 /**
- * Returns the condition that selects deliveries to recover: failed ones, and those of which an attempt failed and
- * another is pending or in flight. Test messages are excluded: they only mattered at the time of the test.
+ * Returns the SQL condition for the deliveries to recover: failed deliveries, and deliveries with a failed attempt
+ * whose next attempt is pending or in flight. Test messages are excluded, because they matter only at the time of the
+ * test.
  */
 const failedCondition = (sql: SqlClient | SqlTransaction) =>
   sql`(event <> 'test' and (state = 'failed' or (state <> 'succeeded' and failures > 0)))`;
 
 /**
- * Starts the recovery of deliveries that failed since a time. A webhook has at most one unfinished recovery, so that
- * repeated requests cannot delay the recoveries of other webhooks: an unfinished one restarts from the earlier of both
- * times.
+ * Starts the recovery of the failed deliveries that were created since a given time. A webhook has at most one
+ * unfinished recovery, so that repeated requests cannot delay the recoveries of other webhooks. An unfinished recovery
+ * restarts from the earlier of the two times.
  */
 export async function startDeliveryRecovery(
   tx: SqlTransaction,
@@ -47,7 +48,7 @@ export async function startDeliveryRecovery(
   return row;
 }
 
-/** How many deliveries one transaction requeues. */
+/** Maximum number of deliveries that one transaction requeues. */
 const recoveryBatchSize = 500;
 
 interface UnfinishedRecovery {
@@ -60,10 +61,10 @@ interface UnfinishedRecovery {
 }
 
 /**
- * Requeues the next batch of deliveries of a recovery: of the one with the fewest recovered deliveries that no other
- * instance has locked. Each delivery becomes due with the first attempt of a new generation. The cursor is stored in
- * the same transaction, so that the recovery continues from there after a crash. A delivery with an attempt in flight
- * is marked, and requeued if this attempt fails.
+ * Requeues the next batch of deliveries of one recovery. Among the recoveries that no other instance has locked,
+ * selects the recovery with the fewest recovered deliveries. Each delivery becomes due with the first attempt of a new
+ * generation. The cursor is stored in the same transaction, so that the recovery continues from there after a crash. A
+ * delivery with an attempt in flight is marked, and is requeued only if that attempt fails.
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */

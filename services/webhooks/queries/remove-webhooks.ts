@@ -1,9 +1,9 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 
-/** How many deliveries or messages one statement removes. */
+/** Maximum number of deliveries or messages that one statement removes. */
 export const deliveryRemovalBatchSize = 1_000;
 
-/** Removes deleted webhooks and their deliveries, about `max` deliveries at most. */
+/** Removes deleted webhooks and their deliveries. Stops after about `max` deliveries. */
 export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
   const deletedDeliveryIds = sql`
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
@@ -19,8 +19,8 @@ export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSIT
 }
 
 /**
- * Removes the deliveries that `deliveryIds` selects, with their attempts, and returns their number. The selection must
- * skip rows that are locked: two removals of the same rows in different orders would deadlock.
+ * Removes the deliveries that `deliveryIds` selects, with their attempts. Returns the number of removed deliveries. The
+ * selection must skip locked rows, because two removals that lock the same rows in different sequences would deadlock.
  */
 export async function removeWebhookDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
   const [row] = await sql<[{ count: number }]>`

@@ -1,11 +1,11 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
-/** A response type whose fields `Name` are `Date`s, as they come from the database, instead of strings. */
+/** A response type whose fields `Name` are `Date`s, as the database returns them, instead of strings. */
 export type WithDateFields<Response, Name extends keyof Response> = Omit<Response, Name> & {
   [Field in Name]: null extends Response[Field] ? Date | null : Date;
 };
 
-/** An id together with the location that the row must belong to; null allows every location. */
+/** An id, and the location to which the row must belong; null allows all locations. */
 export interface LocationScopedId {
   id: string;
   locationId: string | null;

@@ -2,7 +2,7 @@ import type { Webhook, WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A webhook with the fields of the API, whose times are `Date`s. */
+/** A webhook with the same fields as in the API. Times are `Date`s. */
 export type WebhookRow = WithDateFields<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
 /** Returns the columns of a `WebhookRow`. */
@@ -20,7 +20,7 @@ export interface LocationWebhookEvent {
   event: WebhookEventName;
 }
 
-/** Returns the ids of the webhooks that subscribe to each event, in the order of `matches`. */
+/** Returns the ids of the webhooks that subscribe to each event, in the sequence of `matches`. */
 export async function findSubscribedWebhookIds(sql: SqlClient, matches: LocationWebhookEvent[]): Promise<string[][]> {
   const rows = await sql<{ position: number; id: string }[]>`
     select match.position, w.id

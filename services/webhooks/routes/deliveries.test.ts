@@ -281,7 +281,7 @@ describe("a recovery", () => {
     await service.request("POST", `/v1/webhooks/${webhook.id}/pause`, { principal: subscription.principal });
     const messageId = randomUUID();
     await sql`insert into messages (id, body, created_at) values (${messageId}, '{}', now())`;
-    // A webhook has one delivery per message, so each delivery has a message of its own.
+    // A webhook has only one delivery per message, so each delivery needs its own message.
     await sql`
       with message as (
         insert into messages (id, body, created_at)

@@ -37,10 +37,8 @@ const dayOrInstantQuery = (description: string) =>
 const listDeliveriesQuery = z.object({
   event: z.enum(webhookEventNames).optional().meta({ description: "Only deliveries of this event" }),
   state: z.enum(webhookDeliveryStates).optional().meta({ description: "Only deliveries in this state" }),
-  since: dayOrInstantQuery("Only deliveries created since this day (in the location's time zone) or date-time"),
-  until: dayOrInstantQuery(
-    "Only deliveries created until this day (in the location's time zone) or date-time, inclusive",
-  ),
+  since: dayOrInstantQuery("Only deliveries created on or after this day (in the location's time zone) or date-time"),
+  until: dayOrInstantQuery("Only deliveries created on or before this day (in the location's time zone) or date-time"),
   ...paginationQueryShape,
 });
 
@@ -101,7 +99,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
       where ${deliveryCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
-    // The latest thousand, including the attempt in progress, which started when its delivery was claimed.
+    // The latest 1000 attempts. The attempt in progress is included; it started when the delivery was claimed.
     const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
@@ -113,7 +111,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
         from deliveries where id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
-    // The payload is inserted as text, so that it equals the body that is sent.
+    // The payload is inserted as text, so that it equals the sent body byte for byte.
     const responseText = mergeJsonObjects(JSON.stringify({ ...delivery, attempts }), wrapInJsonObject("payload", body));
     return conditionalJsonResponseByContent(responseText, { ifNoneMatch: header("if-none-match") });
   },
@@ -125,11 +123,11 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Sends the message again now, whatever the state of the delivery, with the same number of attempts as a new delivery. The message keeps its id, so that the receiver can recognize a duplicate.",
+    "Resends the message immediately, even if the delivery has already succeeded. If the attempt fails, it is retried like a new delivery. The message keeps its id, so that the receiver can recognize duplicates.",
   request: { params: deliveryPathParams },
   responses: {
     202: {
-      description: "The delivery, which is pending",
+      description: "The pending delivery",
       schema: WebhookDelivery,
       example: { ...webhookDeliveryExample, state: "pending", nextAttemptAt: "2026-05-30T08:00:00.000Z" },
     },
@@ -165,11 +163,11 @@ export const testWebhookRoute = defineWebhooksRoute({
   operationId: "testWebhook",
   summary: "Send a test message",
   description:
-    "Sends a message of the event test to the webhook's endpoint, even if the webhook is paused or disabled. A test message is not retried. Get the delivery to see the response of the endpoint.",
+    "Sends a test message to the webhook's endpoint, even if the webhook is paused or disabled. A test message is not retried. To see the endpoint's response, get the delivery.",
   request: { params: webhookPathParams },
   responses: {
     202: {
-      description: "The delivery of the test message, which is pending",
+      description: "The pending delivery of the test message",
       schema: WebhookDelivery,
       example: {
         ...webhookDeliveryExample,

@@ -12,13 +12,13 @@ export const webhookPathParams = z.object({ id: z.guid().meta({ description: "Id
 
 export const deliveryPathParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
 
-/** The query parameter of lists that selects the location. */
+/** The query parameter that selects the location of a list. */
 export const locationIdQueryShape = {
   locationId: z.guid().optional().meta({ description: "Id of the location; by default the location of the API key" }),
 };
 
 /**
- * Returns the id of a path together with the location that the API key may read.
+ * Returns the id from the path, and the location that the API key may read; null if it may read all locations.
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
@@ -45,7 +45,7 @@ export async function requireReadableWebhook(
   return webhook;
 }
 
-/** Returns the error for exceeding a limit of a location. `name` is the name in the documentation's table of limits. */
+/** Returns the error for exceeding a limit of a location. `name` is its name in the documentation's table of limits. */
 export function createPerLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
     detail: `A location can have up to ${maximum} ${name}. Delete one that you no longer need, then try again.`,

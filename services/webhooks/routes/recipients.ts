@@ -35,7 +35,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
   operationId: "upsertRecipient",
   summary: "Create or update a recipient",
   description:
-    "Creates a recipient of webhooks, or updates the recipient with this id in the same location. For a new recipient without an hmacSecret, the API generates one and returns it in this response only. A different hmacSecret for an existing recipient replaces its secret, as a rotation does.",
+    "Creates a recipient of webhooks. If the location already has a recipient with this id, updates it. For a new recipient without an hmacSecret, the API generates a secret and returns it only in this response. For an existing recipient, a different hmacSecret rotates the secret.",
   request: { body: jsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
     200: { description: "The updated recipient", schema: WebhookRecipientWithSecret },
@@ -49,7 +49,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
   },
 });
 
-/** Creates a recipient, or updates the one with this id. Generates the secret of a new recipient when none is given. */
+/** Creates a recipient, or updates the recipient with this id. Generates the secret of a new recipient if needed. */
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksContext,
   { locationId, input }: { locationId: string; input: UpsertWebhookRecipientRequest },
@@ -112,7 +112,7 @@ export const rotateRecipientSecretRoute = defineWebhooksRoute({
   operationId: "rotateRecipientSecret",
   summary: "Rotate a recipient's secret",
   description:
-    "Replaces the recipient's secret with the one in the request body or, if there is none, with a generated one, which is returned in this response only. For 24 hours messages are signed with both secrets: webhook-signature contains a signature for each, and x-popina-hmac-signature still uses the previous secret. Set isLeaked to expire all previous secrets immediately.",
+    "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. For 24 hours, messages are signed with both secrets: webhook-signature contains a signature for each secret, and x-popina-hmac-signature still uses the previous secret. Set isLeaked to expire all previous secrets immediately.",
   request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecretRequest) },
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
@@ -146,7 +146,7 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
         delete from recipients r where id = ${target.id} and not exists (select from webhooks where recipient_id = r.id)`;
       if (deleted.count === 1) return;
       throw new ApiError("recipient_in_use", {
-        detail: "Delete the recipient's webhooks first. A webhook with many deliveries takes a while to be removed.",
+        detail: "Delete the recipient's webhooks first. Removing a webhook with many deliveries takes some time.",
       });
     });
     return { status: 204, body: null, headers: {} };

@@ -14,7 +14,7 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
   operationId: "recoverDeliveries",
   summary: "Retry failed deliveries",
   description:
-    "Starts a recovery, which replays the failed deliveries of events since a given time. This includes deliveries that failed and are waiting for another attempt, but not test messages. The recovery runs in the background: get it to follow its progress. If the webhook has an unfinished recovery, that one restarts from the earlier of both times. Replayed messages keep their ids.",
+    "Starts a recovery, which replays the failed deliveries that were created since a given time. These include deliveries with a failed attempt that are waiting for a retry, but not test messages. The recovery runs in the background. To follow its progress, get the recovery. If the webhook already has an unfinished recovery, that recovery restarts from the earlier of the two times. Replayed messages keep their ids.",
   request: { params: webhookPathParams, body: jsonBodyParser(RecoverWebhookDeliveriesRequest) },
   responses: { 202: { description: "The started recovery", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],

@@ -109,7 +109,7 @@ describe("a new webhook", () => {
           in: "body",
           path: "endpointUrl",
           code: "forbidden_address",
-          message: "must have a public address. This host has no address, or one that is not public.",
+          message: "must have a public IP address. This host has no address, or an address that is not public.",
         },
       ],
     });

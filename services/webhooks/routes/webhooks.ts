@@ -41,7 +41,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   operationId: "upsertWebhook",
   summary: "Create or update a webhook",
   description:
-    "Creates a webhook, which posts events of a location to an endpoint, signed with the recipient's secret. If the location already has a webhook with this id, updates it; its state (active, paused or disabled) stays the same. The endpoint must be an https URL (or http, where the operator allows it) without user and password, on port 80, 443, or 1024 and above. All addresses of its host must be public. The endpoint must respond with a 2xx status within 15 seconds; redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled immediately when its endpoint responds with status 410, and after five days in which all attempts failed.",
+    "Creates a webhook, which posts the events of a location to an endpoint and signs them with the recipient's secret. If the location already has a webhook with this id, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an https URL (or an http URL, if the operator allows it) without a username or password. Its port must be 80, 443, or 1024 or higher, and all IP addresses of its host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled immediately when its endpoint responds with status 410, and after five days in which all attempts failed.",
   request: { body: upsertWebhookBody },
   responses: {
     200: { description: "The updated webhook", schema: Webhook },
@@ -55,7 +55,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   },
 });
 
-/** Creates a webhook, or updates the one with this id and keeps its state (active, paused or disabled). */
+/** Creates a webhook, or updates the webhook with this id and keeps its state (active, paused or disabled). */
 async function upsertWebhook(
   { db, clock, config }: WebhooksContext,
   { locationId, input }: { locationId: string; input: UpsertWebhookRequest },
@@ -64,7 +64,7 @@ async function upsertWebhook(
   const id = input.id?.toLowerCase() ?? randomUUID();
   return db.transaction(async (tx) => {
     await lockLocationWebhooks(tx, db, locationId);
-    // The lock keeps the recipient from being deleted until the transaction ends.
+    // The lock prevents the deletion of the recipient until the transaction ends.
     const [recipient] = await tx`
       select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
     if (!recipient) {
@@ -84,7 +84,7 @@ async function upsertWebhook(
       if (count > max) throw createPerLocationLimitError("webhooks", max);
       return { webhook: inserted, isNew: true };
     }
-    // The recorded failures only concern the previous endpoint.
+    // A new endpoint URL clears the recorded failures, because they concern only the previous endpoint.
     const [updated] = await tx<WebhookRow[]>`
       update webhooks set
         ${tx(content)}, revision = revision + 1,
@@ -94,7 +94,7 @@ async function upsertWebhook(
       where ${webhookCondition(tx, { id, locationId })}
       returning ${webhookColumns(tx)}`;
     if (updated) return { webhook: updated, isNew: false };
-    // The id belongs to a webhook of another location, or to one that is being removed.
+    // The id belongs to a webhook of another location, or to a deleted webhook whose rows are still being removed.
     throw new ApiError("webhook_conflict", { detail: "Use another id, or omit it to have one generated." });
   });
 }
@@ -120,7 +120,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
   },
 });
 
-/** Pending deliveries are counted up to this number, to bound the cost of the query. */
+/** Maximum number of pending deliveries that are counted, to bound the cost of the query. */
 const maxCountedPending = 10_000;
 
 export const getWebhookRoute = defineWebhooksRoute({
@@ -166,7 +166,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   operationId: "pauseWebhook",
   summary: "Pause a webhook",
   description:
-    "Stops sending messages to the webhook's endpoint, except for attempts in progress. Messages of new events are stored, and sent once the webhook is resumed.",
+    "Stops sending messages to the webhook's endpoint. Attempts in progress continue. Messages of new events are stored, and are sent when the webhook is resumed.",
   request: { params: webhookPathParams },
   responses: { 200: { description: "The paused webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
@@ -208,7 +208,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   },
 });
 
-/** Deliveries that the request itself removes. The periodic task removes the others. */
+/** Maximum number of deliveries that the request itself removes. The periodic task removes the rest. */
 const maxDeletedInRequest = 5_000;
 
 export const deleteWebhookRoute = defineWebhooksRoute({
@@ -223,7 +223,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const target = scopeIdToReadableLocation(params, principal);
-    // The webhook is hidden first; its rows are then removed in batches.
+    // The webhook is hidden first, because its rows are removed in batches.
     const hidden = await db.transaction(
       (tx) => tx`
         update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}

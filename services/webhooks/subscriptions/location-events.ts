@@ -5,7 +5,7 @@ import type { WebhooksContext } from "../context.ts";
 
 type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
 
-/** Returns the subscription that sends an event of a location to the webhooks that subscribe to it. */
+/** Returns the subscription that sends an event of a location to the webhooks that subscribe to that event. */
 function createLocationEventSubscription<Event extends OrderEvent | "report.finalized">(
   event: Event,
   toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
@@ -15,7 +15,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
     event,
     async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
-      // Most locations have no webhooks. Without one nothing needs to be stored, not even that the event was handled.
+      // Most locations have no webhooks. For these, not even a record that the event was handled needs to be stored.
       if (webhookIds.length === 0) return false;
       const message = { messageId, event, time, traceparent, ...toMessageContent(data) };
       return messageBatcher.enqueueMessage(webhookIds, message);
@@ -26,7 +26,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
 
 export const locationWebhookEventSubscriptions = [
   ...(["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
-    // Events that arrive together are inserted in one batch.
+    // High concurrency, so that events that arrive together are inserted in one batch.
     createLocationEventSubscription(event, ({ sequence, order }) => ({ sequence, data: toWebhookOrder(order) }), {
       concurrency: 32,
     }),

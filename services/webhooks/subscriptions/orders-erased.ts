@@ -6,8 +6,8 @@ import type { WebhooksContext } from "../context.ts";
 const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse(body)));
 
 /**
- * Erases the personal data of orders: from messages, sent or pending, from the stored responses of endpoints, which may
- * repeat it, and from dead letters.
+ * Erases the personal data of orders from messages (sent or pending), from the stored responses of endpoints, because
+ * these may repeat the data, and from dead letters.
  */
 export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
   "orders.erased",
@@ -36,7 +36,7 @@ export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
 
 const fillBatchSize = 1_000;
 
-/** Sets the subject of messages that were written by earlier versions, which did not store it. */
+/** Sets the subject of messages that earlier versions of the service stored without a subject. */
 async function fillMissingSubjects(sql: SqlClient): Promise<void> {
   const fillBatch = () => sql`
     update messages set subject = coalesce((body::json #>> '{data,id}')::uuid, id)

@@ -23,7 +23,7 @@ export interface FakeWebhookDeliveries {
   countCompleted(webhookId: string): number;
   /** Returns the highest number of deliveries of a webhook that were in flight at the same time. */
   maxActive(webhookId: string): number;
-  /** How often the scheduler has claimed deliveries. */
+  /** Number of times that the scheduler has claimed deliveries. */
   claimCount: number;
   /** Whether claiming fails, as it does while the database is unavailable. */
   isDatabaseDown: boolean;

@@ -30,7 +30,7 @@ export interface WebhookReceiver {
   origin: string;
   /** Adds an endpoint, which responds with 204 unless a handler is given. */
   addEndpoint(handler?: WebhookReceiverHandler): WebhookReceiverEndpoint;
-  /** How many connections the server has accepted. */
+  /** Number of connections that the server has accepted. */
   connectionCount: number;
   close(): Promise<void>;
 }

@@ -15,20 +15,20 @@ export class FakeDemoApi {
   tills = new Map<string, TillV2>();
   reports: FakeReport[] = [];
   catalog: Catalog | null = null;
-  /** All calls except GET requests. */
+  /** The requests that the fake received, except GET requests. */
   readonly writes: string[] = [];
-  /** The errors of the next calls, in sequence. */
+  /** The errors with which the next calls fail, one error for each call. */
   nextErrors: (ErrorCode | "unreachable")[] = [];
   /** Whether every push fails with till_conflict. */
   shouldRejectTills = false;
-  /** The maximum number of computed reports. */
+  /** The maximum number of reports that the fake computes. */
   maxReports = Number.POSITIVE_INFINITY;
 
   #random = new SeededRandom("fake api");
   #consumers: { id: string; name: string; scopes: string[] }[] = [];
   #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
 
-  /** Returns an independent copy. */
+  /** Returns a copy that does not share any state with this fake. */
   copy(): FakeDemoApi {
     const copy = new FakeDemoApi();
     copy.locations = structuredClone(this.locations);
@@ -55,7 +55,7 @@ export class FakeDemoApi {
     for (const consumer of this.#consumers) consumer.scopes = scopes;
   }
 
-  /** Computes the report of one till without a report. */
+  /** Computes the report of one till that has no report yet. */
   computeOneReport(): void {
     if (this.reports.length >= this.maxReports) return;
     const till = [...this.tills.values()].find(
@@ -177,7 +177,7 @@ export class FakeDemoApi {
   }
 }
 
-/** The fields of all request bodies that the demo sends. */
+/** The union of the fields of all request bodies that the demo sends. */
 interface ReceivedBody extends TillV2, Catalog {
   legacyId: number;
   locationSettings: { locationName: string };

@@ -4,10 +4,10 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { SeededRandom } from "../random.ts";
 import type { SimulationClock } from "../transient-retry-options.ts";
 
-/** A clock that advances only when it is waited on. */
+/** A clock that advances only when its `wait` function is called. */
 export class FakeClock implements SimulationClock {
   time: number;
-  /** Called whenever the time advances. */
+  /** Is called each time that this clock advances. */
   onTick: () => void = () => {};
 
   constructor(time: number) {
@@ -26,15 +26,15 @@ export class FakeClock implements SimulationClock {
 }
 
 /**
- * An in-memory fake of the API operations that the simulation of a location uses. Reports are final as soon as a till
- * is pushed. Upserts return an empty list, because the simulator ignores their response.
+ * An in-memory fake of the API operations that the simulation of a location uses. The report of a till is available as
+ * soon as the till is pushed. Upserts return an empty list, because the simulator ignores their response.
  */
 export class FakeSimulatorApi {
   readonly liveOrders = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
-  /** The errors of the next calls, in sequence. */
+  /** The errors with which the next calls fail, one error for each call. */
   nextErrors: (ErrorCode | "unreachable")[] = [];
-  /** The maximum number of live orders at the same time. */
+  /** The highest number of live orders that existed at the same time. */
   maxLiveOrders = 0;
   /** The number of accepted order revisions. */
   revisionCount = 0;
@@ -92,7 +92,7 @@ export class FakeSimulatorApi {
   }
 }
 
-/** Returns a copy of an order that another device sent, with other ids. */
+/** Returns a copy of an order with other ids, as another device would send it. */
 export function copyOrderAsOtherDevice(order: OrderLiveInput): OrderLiveInput {
   const id = new SeededRandom(`another ${order.id}`).uuid();
   return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };

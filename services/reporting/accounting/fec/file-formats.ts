@@ -5,14 +5,14 @@ type Charset = "ISO-8859-15" | "US-ASCII";
 
 /** The file format of a provider. `../README.md` states which parts are standard and which were chosen. */
 export interface FecFileFormat {
-  /** The field separator: the rules for a FEC allow tab and |. */
+  /** The field separator. The rules for a FEC allow only tab and |. */
   separator: "\t" | "|";
   charset: Charset;
-  /** Limit for text columns such as EcritureLib, in characters. */
+  /** Maximum length of texts such as EcritureLib, in characters. */
   maxTextLength: number;
 }
 
-/** The format that the law describes. INEXWEB and FULLL, two names of one product, import it. */
+/** The format that French law requires. INEXWEB and FULLL, two names of the same product, import it. */
 const legalFecFormat: FecFileFormat = { separator: "\t", charset: "ISO-8859-15", maxTextLength: 200 };
 
 export const fecFileFormats: Record<AccountingProvider, FecFileFormat> = {
@@ -22,8 +22,8 @@ export const fecFileFormats: Record<AccountingProvider, FecFileFormat> = {
 };
 
 /**
- * Encodes a text in the character set of a file. A character that the set lacks is replaced with a similar one, such as
- * the letter without its accent, or with a question mark.
+ * Encodes a text in the character set of a file. If the set lacks a character, a similar character replaces it, such as
+ * the letter without its accent. If there is no similar character, a question mark replaces it.
  */
 export function encodeFecText(text: string, charset: Charset): Buffer {
   const replacements = new Map<string, string>();
@@ -42,7 +42,7 @@ function closestInCharset(charset: Charset, letter: string): string {
   return plain !== "" && isInCharset(plain) ? plain : "?";
 }
 
-/** Replacements for characters of French texts that are not accented letters. */
+/** ASCII replacements for characters that occur in French texts and are not accented letters. */
 const asciiReplacements: Record<string, string> = {
   "’": "'",
   "‘": "'",

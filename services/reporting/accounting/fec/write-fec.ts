@@ -3,8 +3,8 @@ import type { JournalEntry } from "../journal.ts";
 import { encodeFecText, type FecFileFormat } from "./file-formats.ts";
 
 /**
- * The columns of a FEC (fichier des écritures comptables) of a company taxed on industrial and commercial profits, in
- * order. Source: article A47 A-1, VII-1° of the French Livre des procédures fiscales.
+ * The columns of a FEC (fichier des écritures comptables), from left to right, for a company taxed on industrial and
+ * commercial profits. Source: article A47 A-1, VII-1° of the French Livre des procédures fiscales.
  */
 export const fecColumns = [
   "JournalCode",
@@ -27,12 +27,13 @@ export const fecColumns = [
   "Idevise",
 ] as const;
 
-/** A line of a FEC, by column. */
+/** A line of a FEC: the text of each column. */
 export type FecRow = Record<(typeof fecColumns)[number], string>;
 
 /**
- * Returns the FEC rows of journal entries in their order. Entries are numbered without gaps from `entriesBefore` + 1.
- * Lettering is empty, and all amounts are in the currency of the books.
+ * Returns the FEC rows of journal entries, in the same sequence as the entries. Entries are numbered without gaps from
+ * `entriesBefore` + 1. The lettering columns are empty, because entries are not reconciled yet. The currency columns
+ * are empty, because all amounts are in the currency of the books.
  */
 export function toFecRows(
   entries: JournalEntry[],
@@ -74,7 +75,7 @@ function formatAmount(amount: number): string {
   return `${digits.slice(0, -2)},${digits.slice(-2)}`;
 }
 
-/** The columns with free text, which may contain separators. All others contain digits and codes. */
+/** The columns with free text. Only these can contain field separators: all other columns contain digits or codes. */
 const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
 
 /** Returns the first line of a file: the column names. */
@@ -82,9 +83,9 @@ export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
   return encodeFecText(`${fecColumns.join(separator)}\r\n`, charset);
 }
 
-/** Returns the bytes of rows, each a line that ends with CR and LF. */
+/** Returns the rows as encoded lines. Each line ends with CR and LF. */
 export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLength }: FecFileFormat): Buffer {
-  // Cached, because all tills repeat the same few texts.
+  // Cleaned texts are cached, because the same few texts occur in every till.
   const cleanTexts = new Map<string, string>();
   const cleanText = (text: string) => {
     const clean = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(text));
@@ -99,7 +100,7 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
   return encodeFecText([...lines, ""].join("\r\n"), charset);
 }
 
-/** Replaces the field separators of all formats, line breaks and control characters with spaces. */
+/** Replaces line breaks, control characters and the field separators of every format with spaces. */
 function removeSeparators(text: string): string {
   return text.replaceAll(/[\p{Cc}\s|]+/gu, " ").trim();
 }
@@ -110,8 +111,8 @@ function truncateText(length: number, text: string): string {
 }
 
 /**
- * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day in the
- * file. Without a valid SIRET the name begins with FEC.
+ * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day that the
+ * file contains. Without a valid SIRET, the name begins with `FEC`.
  */
 export function buildFecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
   const [siren = ""] = /^\d{9}(?=\d{5}$|$)/.exec(siret.replaceAll(/\s/g, "")) ?? [];
