@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that measure response times or memory: they run one at a time, after all others. */
+/** Tests that measure response times or memory. They run one at a time, after all other tests. */
 const sequentialTests = [
   "tests/attacks.test.ts",
   "tests/expensive-bodies.test.ts",
@@ -9,7 +9,7 @@ const sequentialTests = [
   "tests/location-fairness.test.ts",
 ];
 
-/** Tests of the memory, CPU time, signals or children of their own process: each file has its own. */
+/** Tests of the memory, CPU time, signals or child processes of the test process. Each file runs in its own process. */
 const isolatedProcessTests = [
   "bench/process-usage.test.ts",
   "deploy/**/*.test.ts",
@@ -18,8 +18,8 @@ const isolatedProcessTests = [
 ];
 
 /**
- * Small files that take long, in the order of their start: vitest starts the largest files first, and would leave these
- * for the end. The two that restart replicated products do not start at the same time.
+ * Small files whose tests take long, in the sequence in which they start. vitest starts the largest files first, so it
+ * would start these files last. The two files that restart replicated products do not start at the same time.
  */
 const longTests = [
   "tests/key-rotation.test.ts",
@@ -50,8 +50,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirstSequencer },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Whole-system tests depend on timing, and CI machines may be busy: they are retried once. Property tests are not:
-    // a retry would have other random values.
+    // Tests of the whole system are retried once, because they depend on timing and CI machines may be busy. Property
+    // tests are not retried, because a retry would use other random values.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
     projects: [
       {
@@ -61,9 +61,9 @@ export default defineConfig({
           globalSetup: "tests/harness/share-product.ts",
           include: ["**/*.test.ts"],
           exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests],
-          // Loading imports takes longer than most tests: files share processes and their loaded modules.
+          // Files share processes and loaded modules, because loading imports takes longer than most tests.
           isolate: false,
-          // Many tests wait for processes and timers: two cores can run three files.
+          // Two cores can run three files, because many tests wait for processes and timers.
           maxWorkers: 3,
         },
       },

@@ -3,7 +3,7 @@ import config from "./vitest.config.ts";
 
 const { projects: _, ...test } = config.test ?? {};
 
-/** Long runs of the tests with a configurable length: `npm run test:soak`. */
+/** `npm run test:soak`: long runs of the tests whose length is configurable. */
 export default defineConfig({
   ...config,
   test: {
@@ -17,7 +17,7 @@ export default defineConfig({
       FUZZ_RUNS: "2000",
       RACE_RUNS: "500",
       ISOLATION_RUNS: "200",
-      // The product's default.
+      // The default of the product, in seconds. The test itself uses a shorter default.
       KEY_LIFETIME: "60",
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",

@@ -10,17 +10,17 @@ import type { ProductUnderLoad } from "./product-under-load.ts";
 import { printServerError } from "./report-error.ts";
 import { getCompiledModulePath } from "./run-measured-program.ts";
 
-/** The smallest server that does what a benchmark measures, in its own process. */
+/** A server in its own process that does only what a benchmark measures, and nothing else that the product does. */
 export interface BaselineServer {
   url: string;
   pid: number;
   cpuSeconds(): number;
-  /** Megabytes. */
+  /** Returns the resident memory of the process in megabytes: now and at its peak. */
   memoryMegabytes(): { now: number; peak: number };
   stop(): Promise<void>;
 }
 
-/** Starts a server of pages of orders, which reads the orders of a product's location. */
+/** Starts a server that returns pages of orders. It reads the orders of a product's location. */
 export async function startOrderPageBaseline(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   { namespace }: Pick<ProductUnderLoad, "namespace">,
@@ -36,7 +36,7 @@ export async function startOrderPageBaseline(
   });
 }
 
-/** Starts a server that stores orders and sends each to all readers of its stream. */
+/** Starts a server that stores orders and sends each order to all readers of its stream. */
 export async function startLiveOrderBaseline({
   folder,
   urls,
@@ -53,7 +53,7 @@ export async function startBenchWebhookReceiver(
   return startBaselineProgram("webhook-receiver", { folder: `${folder}/webhook-receiver-${name}`, env: {} });
 }
 
-/** Starts a server that stores orders and posts each to this endpoint. */
+/** Starts a server that stores orders and posts each order to this endpoint. */
 export async function startWebhookBaseline(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   endpoint: string,
@@ -62,7 +62,7 @@ export async function startWebhookBaseline(
   return startBaselineProgram("webhook-baseline", { folder: `${folder}/webhook-baseline`, env });
 }
 
-/** Starts Fastify with the features of the product's gateway, on the data of a product. */
+/** Starts a Fastify server that has the features of the product's gateway and reads the data of a product. */
 export async function startFastifyBaseline(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: ProductUnderLoad,
@@ -76,7 +76,7 @@ export async function startFastifyBaseline(
   });
 }
 
-/** Starts Fastify as a proxy in front of a product's reporting service, in place of the gateway. */
+/** Starts a Fastify proxy in front of a product's reporting service, in place of the gateway. */
 export async function startFastifyProxyBaseline(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: ProductUnderLoad,
@@ -98,7 +98,7 @@ function accountsVariables(
   return { DATABASE_URL: urls.DATABASE_URL, ACCOUNTS_SCHEMA: buildServiceSchemaName(namespace, "accounts") };
 }
 
-/** Starts the gateway without API keys, rate limits and log, in front of a product's reporting service. */
+/** Starts a gateway without API keys, rate limits and logging, in front of a product's reporting service. */
 export async function startMinimalGateway(
   { folder }: Pick<BenchEnvironment, "folder">,
   product: ProductUnderLoad,

@@ -20,7 +20,7 @@ import {
 } from "./product-under-load.ts";
 import { printServerError } from "./report-error.ts";
 
-/** What every benchmark needs: its own servers, the product on them, and a load generator. */
+/** The servers that benchmarks use, the product that runs on these servers, and a load generator. */
 export interface BenchEnvironment {
   isQuick: boolean;
   /** Folder of temporary data. */
@@ -28,9 +28,9 @@ export interface BenchEnvironment {
   urls: LocalServerUrls;
   postgres: StartedLocalServer;
   loadGenerator: LoadGenerator;
-  /** A product with a location, which benchmarks share. It starts with the first call. */
+  /** Returns the product that benchmarks share, with a location. The first call starts the product. */
   sharedProduct(shape: "split" | "all in one"): Promise<{ product: ProductUnderLoad; benchLocation: BenchLocation }>;
-  /** Starts a product for one benchmark, which stops it. */
+  /** Starts a product for one benchmark. The benchmark must stop this product. */
   startProduct(namespace: string, roles: BenchProductRole[]): Promise<ProductUnderLoad>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { ProductUnderLoad } from "./product-under-load.ts";
 export interface BenchLocation {
   locationId: string;
   key: string;
-  /** The headers of a request with this key. */
+  /** The headers that authenticate a request with the API key of the location. */
   headers: Record<string, string>;
 }
 

@@ -2,10 +2,11 @@ import { parseArgs } from "node:util";
 import { UserFacingError } from "../deploy/local/terminal.mjs";
 
 export interface BenchOptions {
-  /** Ids of the benchmarks to run; all when undefined. */
+  /** Ids of the benchmarks to run; undefined runs all benchmarks. */
   only: string[] | undefined;
   /**
-   * Whether repetitions are fewer and shorter, and the history is smaller: a check that all works, not a measurement.
+   * Whether repetitions are fewer and shorter, and the order history is smaller. Such a run shows only that the
+   * benchmarks work; its figures are not measurements.
    */
   quick: boolean;
   /** Whether the product's processes write CPU profiles. */

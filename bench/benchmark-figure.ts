@@ -1,33 +1,33 @@
 import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
 
-/** The limit that a ratio should stay within. */
+/** The maximum or minimum that a ratio should meet. */
 export type RatioGoal = { max: number; target?: number } | { min: number };
 
 /** One line of the results table: the product, the baseline and their ratio. */
 export interface BenchmarkComparison {
   label: string;
-  /** The unit of both sides, such as "ms" or "requests/s". */
+  /** The unit of the product's and the baseline's values, such as "ms" or "requests/s". */
   unit: string;
   ours: MeasurementSpread;
   baseline: MeasurementSpread;
-  /** The product's value divided by the baseline's, of each repetition. */
+  /** The spread, over all repetitions, of the product's value divided by the baseline's value. */
   ratio: MeasurementSpread;
   goal?: RatioGoal;
 }
 
-/** Returns whether a figure meets its goal; undefined when it has none. */
+/** Returns whether a figure meets its goal; undefined if it has no goal. */
 export function isRatioGoalMet({ goal, ratio }: BenchmarkComparison): boolean | undefined {
   if (!goal) return undefined;
   return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
 
-/** A measurement of both sides, one right after the other, so that the machine is in the same state for both. */
+/** Measurements of the product and the baseline, taken directly one after the other so that conditions are equal. */
 export interface BenchmarkMeasurementPair {
   ours: number;
   baseline: number;
 }
 
-/** Returns the figure of pairs of measurements. */
+/** Returns the figure that summarizes pairs of measurements. */
 export function summarizeMeasurements(
   pairs: BenchmarkMeasurementPair[],
   { label, unit, goal }: { label: string; unit: string; goal?: RatioGoal },

@@ -3,24 +3,24 @@ import type { BenchmarkComparison } from "./benchmark-figure.ts";
 
 /** One comparison of the product with a baseline. */
 export interface Benchmark {
-  /** The name in `--only`. */
+  /** The name by which `--only` selects the benchmark. */
   id: string;
   title: string;
-  /** Description of the other side of every ratio. */
+  /** Description of the program with which the product is compared. */
   baseline: string;
-  /** Measures, and reports each step to `reportProgress`. */
+  /** Runs the measurements. Calls `reportProgress` with each step. */
   run(environment: BenchEnvironment, reportProgress: (detail: string) => void): Promise<BenchmarkOutcome>;
 }
 
 export interface BenchmarkOutcome {
   figures: BenchmarkComparison[];
-  /** Lines below the table. */
+  /** Notes that are printed below the results table, one line each. */
   notes: string[];
 }
 
-/** The outcome of a benchmark, or why it was not measured. */
+/** The outcome of a benchmark, or the reason why the benchmark was not measured. */
 export type BenchmarkResult = Pick<Benchmark, "id" | "title" | "baseline"> &
   (BenchmarkOutcome | { skipped: string } | { failed: string });
 
-/** A benchmark cannot run on this machine. */
+/** The error that a benchmark throws if it cannot run on this machine. */
 export class BenchmarkSkippedError extends Error {}

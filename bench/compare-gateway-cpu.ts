@@ -5,7 +5,7 @@ import { computeMeasurementSpread } from "./measurement-spread.ts";
 import { readPreciseTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
-/** Requests a second at each hop, which saturate none of them. */
+/** Requests per second at each hop. These rates are low enough that no hop is saturated. */
 const lowRequestRates = [200, 400];
 const connectionCount = 16;
 
@@ -19,7 +19,7 @@ interface GatewayCpuComparison {
   ours: MeasuredHop;
   /** @fastify/http-proxy with the same features. */
   fastify: MeasuredHop;
-  /** The gateway without API keys, rate limits and log. */
+  /** The gateway without API keys, rate limits and logging. */
   minimalGateway: MeasuredHop;
   nginx: MeasuredHop | undefined;
   reportProgress(detail: string): void;
@@ -44,7 +44,7 @@ export async function compareGatewayCpu(
   const hops = [ours, ...others.map(({ hop }) => hop)];
 
   reportProgress(`${label}: warming up`);
-  // V8 compiles hot functions during thousands of requests: that is not part of a request's cost.
+  // V8 compiles hot functions during the first thousands of requests. This is not part of the cost of a request.
   for (let repetition = 0; repetition < 2; repetition += 1) {
     for (const { origin, headers } of hops) {
       await environment.loadGenerator.run("saturate", {
@@ -80,7 +80,7 @@ export async function compareGatewayCpu(
         ({ pid }, index) => ((readPreciseTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
       );
       const [mine, ...theirs] = costs;
-      // The machine did not reach the rate: the measurement is not comparable.
+      // If the machine did not reach the request rate, the measurement is not comparable.
       if (mine === undefined || results.some((result) => result.seconds > seconds * 1.1)) {
         dropped += 1;
         continue;

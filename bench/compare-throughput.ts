@@ -24,7 +24,7 @@ interface ThroughputComparison {
   reportProgress(detail: string): void;
 }
 
-/** Returns figures of how many requests a second two servers serve under full load, measured alternately. */
+/** Returns figures of the throughput of two servers under full load, in requests per second, measured alternately. */
 export async function compareThroughput(
   environment: BenchEnvironment,
   comparison: ThroughputComparison,

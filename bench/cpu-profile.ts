@@ -17,14 +17,15 @@ interface HotFunction {
   share: number;
 }
 
-/** Functions in samples in which no JavaScript runs. */
+/** Names that V8 gives to samples in which no JavaScript runs. */
 const idleFunctionNames = new Set(["(idle)", "(program)", "(root)"]);
 const maxShownFunctions = 25;
-/** Microseconds of start-up at the beginning of a profile, which are ignored. */
+/** Duration of the start-up at the beginning of a profile, in microseconds. Its samples are ignored. */
 const startupMicroseconds = 6_000_000;
 
 /**
- * Returns a text of the functions with the most self time in each profiled process. Worker threads are listed apart.
+ * Returns a text that lists the functions with the most self time in each profiled process. Worker threads are listed
+ * separately.
  */
 export function formatCpuProfileSummary(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -40,7 +41,7 @@ export function formatCpuProfileSummary(folder: string): string {
     .join("\n");
 }
 
-/** Returns each function's self time after the start-up, the longest first. */
+/** Returns the self time of each function after the start-up, longest first. */
 export function computeFunctionSelfTimes({ nodes, samples, timeDeltas }: CpuProfile): HotFunction[] {
   const functionsByNodeId = new Map(nodes.map(({ id, callFrame }) => [id, describeCallFrame(callFrame)]));
   const times = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what the product costs, each figure as a ratio to a baseline on the same machine in the same
- * minutes. `-- --only a,c` runs some benchmarks, `--quick` runs them shortly, `--profile` also writes CPU profiles.
+ * `npm run bench`: measures the product. Each figure is a ratio to a baseline, measured on the same machine at almost
+ * the same time. `-- --only a,c` selects benchmarks, `--quick` shortens them, `--profile` also writes CPU profiles.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import { formatCpuProfileSummary } from "./cpu-profile.ts";
 import { silenceErrorReporting } from "./report-error.ts";
 import { formatResultsTable } from "./results-table.ts";
 
-/** In the order in which they run: the benchmark that fills the database is the last. */
+/** All benchmarks, in the sequence in which they run. The benchmark that fills the database is the last. */
 const benchmarks: Benchmark[] = [
   gatewaySpeedBenchmark,
   orderPageBenchmark,
@@ -88,7 +88,7 @@ async function main(): Promise<void> {
   if (profiles) printLine(formatCpuProfileSummary(profiles));
 }
 
-/** Writes the results so far, which keeps those of an interrupted run. @returns the table. */
+/** Writes the results so far, so that an interrupted run does not lose them. @returns the results table. */
 function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
   const table = formatResultsTable(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
   writeFileSync(join(resultsFolder, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
@@ -107,7 +107,7 @@ async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment)
     );
     return { id, title, baseline, ...outcome };
   } catch (error) {
-    // The servers of this benchmark are being stopped: its error is expected, and no other benchmark may start.
+    // After an interrupt, the servers are being stopped, so an error is expected, and no other benchmark may start.
     if (isInterrupted) await new Promise(() => {});
     if (error instanceof BenchmarkSkippedError) return { id, title, baseline, skipped: error.message };
     process.exitCode = 1;
@@ -115,7 +115,7 @@ async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment)
   }
 }
 
-/** Returns lines about the machine and the versions: figures are comparable only where these are equal. */
+/** Returns lines about the machine and the versions. Figures are comparable only if these are the same. */
 function describeMachine(): string[] {
   const [cpu] = cpus();
   const versionOf = (kind: "postgres" | "nats" | "redis") =>

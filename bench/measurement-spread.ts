@@ -5,14 +5,14 @@ export interface MeasurementSpread {
   max: number;
 }
 
-/** @throws RangeError when there are no values. */
+/** Returns the median, minimum and maximum of the values. @throws RangeError if there are no values. */
 export function computeMeasurementSpread(values: number[]): MeasurementSpread {
   const median = computePercentile(values, 0.5);
   return { median, min: Math.min(...values), max: Math.max(...values) };
 }
 
 /**
- * Returns the percentile `part` (0 to 1) of the values, interpolated linearly between two values.
+ * Returns a percentile of the values, interpolated linearly. `part` is the percentile as a fraction from 0 to 1.
  *
  * @throws RangeError when there are no values.
  */

@@ -6,10 +6,10 @@ import { launchLocalServer } from "../deploy/local/run-server.js";
 import { BenchmarkSkippedError } from "./benchmark.ts";
 import { printServerError } from "./report-error.ts";
 
-/** A private nginx with one worker. */
+/** An nginx proxy with one worker process, started for one benchmark. */
 export interface NginxProxy {
   url: string;
-  /** The pid of the master process, the parent of the worker. */
+  /** The process id of the master process, which is the parent of the worker process. */
   pid: number;
   stop(): Promise<void>;
 }
@@ -21,10 +21,10 @@ interface NginxOptions {
 }
 
 /**
- * Starts nginx as a proxy. It keeps connections alive on both sides, buffers a whole report in memory, and logs a line
- * per request, as the gateway does.
+ * Starts nginx as a proxy. Like the gateway, it keeps client and upstream connections alive, buffers a whole report in
+ * memory, and logs one line per request.
  *
- * @throws BenchmarkSkippedError when nginx is not on this machine and cannot be installed.
+ * @throws BenchmarkSkippedError if nginx is not installed on this machine and cannot be installed.
  */
 export async function startNginx({ folder, upstream }: NginxOptions): Promise<NginxProxy> {
   const command = await findNginx();

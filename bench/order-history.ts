@@ -7,11 +7,11 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
 import { getSampleTillPath } from "./sample-tills.ts";
 
-/** The reporting database of a product, to which a seeded history is written. */
+/** The reporting database of a product, to which generated order histories are written. */
 export interface OrderHistoryDatabase {
-  /** Connections without a statement timeout, for inserts in bulk. */
+  /** Connections for bulk inserts. They have no statement timeout, because such inserts take long. */
   sql: postgres.Sql;
-  /** The product's database pool, with which its own code updates the day counts. */
+  /** The database pool that the product's own code uses to update the day counts. */
   database: Database;
   close(): Promise<void>;
 }
@@ -28,8 +28,8 @@ const maxOrdersPerTill = 1_000;
 const orderTemplateCount = 10;
 
 /**
- * Ten real orders from the smallest to the largest, each as the JSON of a V1 order without its opening brace and its
- * id. A history uses them in rotation, so that all its pages of the same number of orders have the same bytes.
+ * Ten real orders from the smallest to the largest, each as the JSON of a V1 order without its opening brace and id. A
+ * history repeats these ten orders, so that all pages with the same number of orders have the same size.
  */
 const orderJsonTemplates: string[] = (() => {
   const orders = JSON.parse(readFileSync(getSampleTillPath("shift-v2.orders-v1"), "utf8")) as { id: string }[];
@@ -83,7 +83,7 @@ export async function writeOrderHistory(
 interface HistoryTill {
   locationId: string;
   daysAgo: number;
-  /** The index of the till within its day. */
+  /** The index of the till among the tills of its day. */
   index: number;
   tillsPerDay: number;
   ordersPerTill: number;
@@ -124,12 +124,12 @@ async function writeHistoryTill(
   });
 }
 
-/** Vacuums and analyzes the tables, as autovacuum would in time. */
+/** Vacuums and analyzes the tables immediately, because autovacuum would do so only after a while. */
 export async function vacuumOrderHistory({ sql }: OrderHistoryDatabase): Promise<void> {
   for (const table of ["orders", "reports", "tills", "day_counts"]) await sql`vacuum analyze ${sql(table)}`;
 }
 
-/** Returns the date of a day of the history, counted back from the last one. */
+/** Returns the date of the day that is `daysAgo` days before the last day of the history. */
 export function getOrderHistoryDate(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

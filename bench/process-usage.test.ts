@@ -18,7 +18,7 @@ it("returns the CPU time of this process", () => {
   const before = readProcessCpuSeconds(process.pid);
   const preciseBefore = readPreciseTreeCpuSeconds(process.pid);
   const used = process.cpuUsage();
-  // A loop by CPU time, not by clock: the process may get only a part of a core.
+  // The loop ends by CPU time, not by wall time, because the process may get only a part of a CPU core.
   while (process.cpuUsage(used).user < 200_000);
   expect(readProcessCpuSeconds(process.pid) - before).toBeGreaterThan(0.1);
   expect(readProcessTreeCpuSeconds(process.pid)).toBeGreaterThanOrEqual(before);

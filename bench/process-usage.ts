@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The kernel's clock ticks a second in /proc, the same on every machine that Node.js supports. */
+/** Clock ticks per second in /proc. The number is the same on every Linux system that Node.js supports. */
 const ticksPerSecond = 100;
 
 interface ProcessStat {
   pid: number;
   parent: number;
-  /** CPU seconds of all its threads. */
+  /** CPU time of all threads of the process, in seconds. */
   ownCpuSeconds: number;
-  /** CPU seconds of its children that have ended. */
+  /** CPU time of the child processes that have ended, in seconds. */
   endedChildrenCpuSeconds: number;
 }
 
 /** Parses a line of /proc/<pid>/stat. The process name in it may contain spaces and parentheses. */
 export function parseProcStat(line: string): ProcessStat {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  // `fields` begins with the third field of the line, the state.
+  // `fields` begins with the third field of the line, which is the process state.
   const at = (field: number) => Number(fields[field - 3]);
   return {
     pid: Number.parseInt(line, 10),
@@ -39,15 +39,15 @@ export function readProcessTreeCpuSeconds(root: number): number {
 }
 
 /**
- * Returns the CPU seconds of a process and all its descendants with a precision of nanoseconds. The hundredths of
- * `readProcessTreeCpuSeconds` are too coarse for a low load of a few seconds. Threads and processes that have ended are
- * not included.
+ * Returns the CPU seconds of a process and all its descendants, measured in nanoseconds, because hundredths of a second
+ * (see `readProcessTreeCpuSeconds`) are too coarse for a low load of a few seconds. Threads and processes that have
+ * ended are not included.
  */
 export function readPreciseTreeCpuSeconds(root: number): number {
   const threads = readProcessTree(root).flatMap(({ pid }) =>
     readdirSync(`/proc/${pid}/task`).map((id) => `${pid}/task/${id}`),
   );
-  // The file has the run time and the wait time of a thread in nanoseconds, and its number of time slices.
+  // The file contains the run time and the wait time of a thread in nanoseconds, and the number of its time slices.
   const nanoseconds = threads.map((thread) => Number.parseInt(readFileSync(`/proc/${thread}/schedstat`, "utf8"), 10));
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e9;
 }

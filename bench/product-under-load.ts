@@ -23,7 +23,7 @@ export interface ProductUnderLoad {
   namespace: string;
   /** The keys that the services and the gateway share, by environment variable. */
   internalKeys: Record<string, string>;
-  /** CPU seconds of all its processes since their start. */
+  /** Returns the CPU time of all processes of the product since their start, in seconds. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -33,19 +33,19 @@ export interface BenchProductProcess {
   url: string;
   pid: number;
   cpuSeconds(): number;
-  /** Megabytes. */
+  /** Returns the resident memory of the process in megabytes: now and at its peak. */
   memoryMegabytes(): { now: number; peak: number };
   stop(): Promise<void>;
 }
 
 export interface ProductUnderLoadOptions {
-  /** Folder of its objects and logs. */
+  /** The folder for the stored objects and the logs of the product. */
   folder: string;
   servers: LocalServerUrls;
-  /** Separates it from other products on the same servers. */
+  /** A name that separates the data of this product from that of other products on the same servers. */
   namespace: string;
   roles: BenchProductRole[];
-  /** Where its processes write CPU profiles; none when undefined. */
+  /** The folder in which the processes write CPU profiles; undefined if they write no profiles. */
   profiles: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export const allInOneBenchRoles: BenchProductRole[] = ["all"];
 export const splitProcessRoles: BenchProductRole[] = [...serviceNames, "gateway"];
 
 const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
-/** Far above the load of the benchmarks: limits are checked, but never reached. */
+/** Limits far above the load of the benchmarks, so that the product checks the limits but never reaches them. */
 const limitVariables = {
   ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
   ...{ WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
@@ -116,7 +116,7 @@ export async function startProductUnderLoad({
     };
   };
 
-  // Services do not depend on each other at their start.
+  // The processes start concurrently, because services do not need each other to start.
   const processes = await Promise.all(roles.map(start));
   const findProcess = (role: BenchProductRole) => {
     const match = processes.find((each) => each.role === role);
@@ -139,7 +139,7 @@ export async function startProductUnderLoad({
   };
 }
 
-/** Returns a key in the format of the configuration, name:secret. */
+/** Returns a random key in the format `name:secret`, as the configuration expects it. */
 function createRandomKey(): string {
   return `bench:${randomBytes(32).toString("hex")}`;
 }

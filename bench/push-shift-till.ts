@@ -4,7 +4,7 @@ import type { BenchLocation } from "./bench-location.ts";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 import { busyShiftTillJson } from "./sample-tills.ts";
 
-/** Pushes the till of a busy shift and waits for its report. @returns the report's path. */
+/** Pushes the till of a busy shift and waits for the report. @returns the path of the report. */
 export async function pushShiftTillAndAwaitReport(
   { url }: Pick<ProductUnderLoad, "url">,
   { headers }: BenchLocation,

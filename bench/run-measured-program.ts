@@ -4,12 +4,12 @@ import { promisify } from "node:util";
 
 const execFileAsync = promisify(execFile);
 
-/** Returns the path of a compiled module of this package: measured programs run without a TypeScript loader. */
+/** Returns the path of a compiled module of this package, because measured programs run without a TypeScript loader. */
 export function getCompiledModulePath(module: string): string {
   return join(import.meta.dirname, "dist", `${module}.js`);
 }
 
-/** Runs a program of `measured/` to its end. @returns its output, parsed as JSON. */
+/** Runs a program in `measured/` until it ends. @returns its output, parsed as JSON. */
 export async function runMeasuredProgram<Printed>(
   name: string,
   args: (string | number)[],

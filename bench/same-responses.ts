@@ -14,10 +14,10 @@ interface ComparedRequest {
   isStatusOnly?: boolean;
 }
 
-/** Throws unless all servers respond to each request with the same status and bytes: else a comparison is void. */
+/** @throws Error unless all servers return the same status and bytes; otherwise the servers are not comparable. */
 export async function expectSameResponses(servers: ComparedServer[], requests: ComparedRequest[]): Promise<void> {
   for (const { path, headers, isStatusOnly = false } of requests) {
-    // Both headers appear in responses, and must not differ.
+    // Responses contain the values of both headers, so all servers must receive the same values.
     const sharedHeaders = { "x-request-id": randomUUID(), host: "bench.example" };
     const responses = await Promise.all(
       servers.map(async (server) => {

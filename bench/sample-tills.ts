@@ -10,7 +10,7 @@ export function getSampleTillPath(name: string): string {
   return join(samplesFolder, `${name}.json`);
 }
 
-/** The till of a busy shift: 150 orders, 1.4 MB. Its report has 58 KB. */
+/** The till of a busy shift: 150 orders, 1.4 MB. The report of this till has 58 KB. */
 export const busyShiftTillJson = readFileSync(getSampleTillPath("shift-v2.till"), "utf8");
 
 /** The till of a quiet shift: 40 orders. */

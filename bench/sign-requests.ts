@@ -4,15 +4,15 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 
-/** Signing options of requests straight to a service, in place of the gateway. They can be sent to another process. */
+/** Options to sign requests to a service as the gateway does. They are plain data that can be sent to a process. */
 export interface RequestSigningOptions {
   service: ServiceName;
-  /** By environment variable. */
+  /** The internal keys of the services, by environment variable. */
   internalKeys: Record<string, string>;
   principal: Principal;
 }
 
-/** Returns the options of requests to reporting, signed as by the gateway for an API key of this location. */
+/** Returns the options to sign requests to reporting as the gateway does for an API key of this location. */
 export function createRequestSigningOptions(
   { internalKeys }: Pick<ProductUnderLoad, "internalKeys">,
   locationId: string,
@@ -30,7 +30,7 @@ export function createBenchPrincipal(locationId: string): Principal {
   };
 }
 
-/** Returns a function that creates the signed headers of one GET to a path and query. They expire after a minute. */
+/** Returns a function that creates the signed headers of one GET request. The signature expires after one minute. */
 export function createGetRequestSigner({
   service,
   internalKeys,

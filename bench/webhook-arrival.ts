@@ -1,13 +1,13 @@
 /** The arrival of a message at a receiver. */
 export interface WebhookArrival {
   path: string;
-  /** The order in the message. */
+  /** The id of the order in the message. */
   orderId: string;
-  /** Milliseconds since 1970. */
+  /** The time of arrival, in milliseconds since 1970. */
   at: number;
 }
 
-/** Returns milliseconds since 1970 with fractions, which are comparable between processes on one machine. */
+/** Returns the milliseconds since 1970, with fractions. Values of several processes on one machine are comparable. */
 export function getPreciseEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -5,7 +5,7 @@ import type { BenchLocation } from "./bench-location.ts";
 import type { ProductUnderLoad } from "./product-under-load.ts";
 import type { WebhookArrival } from "./webhook-arrival.ts";
 
-/** The JSON of a paid order. A copy with another id and revision hash is another order. */
+/** The JSON of a paid order. Copies with other ids and revision hashes are sent as different orders. */
 export const paidOrderJson = JSON.stringify({
   ...orderLiveInputExample,
   data: { ...orderLiveInputExample.data, isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 },
@@ -15,14 +15,14 @@ export const liveOrdersPath = "/v1/orders-live/";
 
 /** Webhooks for the paid orders of a location. */
 export interface BenchWebhookSubscription {
-  /** Pauses all webhooks: messages wait. */
+  /** Pauses all webhooks, so that messages wait. */
   pause(): Promise<void>;
-  /** Resumes all webhooks: waiting messages are delivered. */
+  /** Resumes all webhooks, so that waiting messages are delivered. */
   resume(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Creates a webhook for the paid orders of a location at each endpoint. */
+/** Creates a webhook for each endpoint, which receives the paid orders of a location. */
 export async function subscribeToPaidOrders(
   { url }: Pick<ProductUnderLoad, "url">,
   { headers }: BenchLocation,
@@ -54,12 +54,12 @@ export async function subscribeToPaidOrders(
   };
 }
 
-/** Longest wait for the last message, in milliseconds. */
+/** Maximum time to wait for the last message, in milliseconds. */
 const arrivalTimeoutMs = 60_000;
 
 /**
- * Returns the arrivals at a receiver's paths that begin with `/healthy`, once there are `count`. Rejects when they do
- * not arrive in time.
+ * Waits until `count` messages have arrived at the receiver's paths that begin with `/healthy`. Returns these arrivals.
+ * Rejects if fewer messages arrive in time.
  */
 export async function waitForWebhookArrivals(
   { url }: Pick<BaselineServer, "url">,
@@ -76,7 +76,7 @@ export async function waitForWebhookArrivals(
   }
 }
 
-/** Returns the milliseconds from each order's response to each of its messages; 0 for one before the response. */
+/** Returns the delay of each message after the response to its order, in milliseconds; 0 if the message was first. */
 export function computeDeliveryDelaysMs(
   responseTimesByOrderId: [string, number][],
   arrivals: WebhookArrival[],

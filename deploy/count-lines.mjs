@@ -1,6 +1,6 @@
 /**
- * `npm run lines [-- <commit>]`: counts the lines of production code by folder, without tests and their helpers, examples,
- * benchmarks and the documentation site.
+ * `npm run lines [-- <commit>]`: counts the lines of production code by folder. Tests and their helpers, examples,
+ * benchmarks and the documentation site are not counted.
  */
 import { execFileSync } from "node:child_process";
 

@@ -1,6 +1,6 @@
 import { type PrismTheme, themes } from "prism-react-renderer";
 
-/** Code colors for light mode, each with a contrast of at least 4.5. */
+/** Code colors for light mode, each with a contrast ratio of at least 4.5:1. */
 export const lightCodeTheme: PrismTheme = {
   plain: { color: "#24292f", backgroundColor: "#f5f7fa" },
   styles: [

@@ -1,4 +1,4 @@
-/** Fonts of the same width as the one that measured the text, or narrower, so that text fits its box. */
+/** Fonts that are at most as wide as the font with which the boxes were sized, so that each text fits its box. */
 const fontFamily = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif";
 
 /**

@@ -15,8 +15,8 @@ export const homePageDaySourcePaths = [
 ].map((path) => join(checkout, path));
 
 /**
- * Returns the day shown on the home page: the report of a simulated till, computed by the reporting service. `sales`
- * contains the orders that count.
+ * Returns the day shown on the home page: the report that the reporting service computes from a simulated till.
+ * `sales` contains the orders that count toward the totals of the report.
  * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[] }}
  */
 export function computeHomePageDay() {

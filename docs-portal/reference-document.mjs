@@ -1,9 +1,9 @@
-/** A longer enumeration is summarized instead of listed. */
+/** Maximum number of values of an enumeration that are listed. A longer enumeration is summarized. */
 const maxListedEnumValues = 60;
 
 /**
- * Returns the OpenAPI document for the reference pages: bodies have the examples of their schemas, and long enumerations
- * are summarized. The document for download is unchanged.
+ * Returns the OpenAPI document for the reference pages. In it, request and response bodies have the examples of their
+ * schemas, and long enumerations are summarized. The document for download is not changed.
  * @param {string} text
  * @returns {string}
  */

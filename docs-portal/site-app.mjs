@@ -8,12 +8,12 @@ import { etag } from "hono/etag";
 
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
-/** Names with a content hash are cached forever; everything else is revalidated. */
+/** Files in `/assets/` have a content hash in their names and never change, so browsers need not revalidate them. */
 const cacheControl = (/** @type {string} */ path) =>
   path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 
 /**
- * Returns an app that serves the built site like a host of static files.
+ * Returns a Hono app that serves the built site as a static file server would.
  * @param {string} [folder]
  */
 export function createDocumentationSiteApp(folder = buildFolder) {

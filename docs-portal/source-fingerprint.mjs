@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 const excludedNames = new Set(["build", "api", ".generated", ".docusaurus", "node_modules", "dist"]);
 
 /**
- * Returns a hash of all sources of the site: the files in its folder, and other files and folders.
+ * Returns a hash of all sources of the site: the files in its folder, and those at the paths in `others`.
  * @param {string} folder
  * @param {string[]} others
  * @returns {string}

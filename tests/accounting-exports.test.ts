@@ -60,7 +60,7 @@ async function readExportedLines(id: string): Promise<FecLine[]> {
   return parseFecFile(new Uint8Array(await response.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
 }
 
-/** Blocks all running exports until `work` is done. `work` receives a function that counts the running exports. */
+/** Blocks all running exports until `work` has finished. `work` receives a function that counts the running exports. */
 async function whileExportsAreBlocked(
   work: (countRunningExports: () => Promise<number>) => Promise<void>,
 ): Promise<void> {

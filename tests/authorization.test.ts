@@ -15,7 +15,7 @@ import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 let product: ProductUnderTestAccess;
 let fixture: ApiContractFixture;
 let revokedKey: string;
-/** API keys of the location with all scopes but one, by the missing scope. */
+/** API keys of the location that have all scopes except one, by the scope that they lack. */
 const keysWithoutScope = new Map<ApiScope, string>();
 
 const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
@@ -52,7 +52,7 @@ async function requestWithKey(operation: ApiOperation, key: string | null): Prom
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
-/** Success requests that were only sent with a rejected key, which can be sent again, by operation id. */
+/** Success requests by operation id that can be sent again, because so far only a rejected key was used for them. */
 const unusedRequests = new Map<string, OperationRequest>();
 
 /** Sends an operation's success request with an API key that is rejected. */

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 /**
- * Returns the environment variables of one of the two installations, before the backup (0) and after the restore (1).
+ * Returns the environment variables of an installation: the one before the backup (0) or the one after the restore (1).
  */
 function variablesFor(installation: number): Record<string, string> {
   const { postgres, nats, redis } = servers[installation] ?? expect.unreachable();
@@ -62,7 +62,7 @@ async function expectReportOf(testLocation: TestLocation, till: object): Promise
   expect(report).toEqual(toJsonValue(expected?.reportV2));
 }
 
-/** Returns the same location with requests to another product. */
+/** Returns a copy of the test location that sends its requests to another product. */
 function copyOfTestLocation(product: ProductUnderTest, testLocation: TestLocation): TestLocation {
   const copy: TestLocation = {
     ...testLocation,
@@ -100,7 +100,7 @@ describe("a backup", () => {
     const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
     const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedReport("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
-    // NATS is down: the till is accepted, but its event is not published before the backup.
+    // NATS is down, so that the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");
     expect((await testLocation.request("POST", "/v2/tills/", { body: unprocessed })).status).toBe(201);
     expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 2 });

@@ -114,7 +114,7 @@ describe("the catalog of a location", () => {
   }, 90_000);
 });
 
-/** Returns a large catalog in which everything has this name. */
+/** Returns a large catalog in which all items have this name. */
 function createCatalogNamed(name: string): Catalog {
   const { products, payments, taxes, modifiers, categories } = catalogWithProducts(800);
   const rename = <Item extends object>(items: Item[]) => items.map((item) => ({ ...item, name }));

@@ -53,9 +53,9 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Errors of every operation, which the authorization tests cover. */
+/** Errors that every operation can return, and that the authorization tests cover. */
 const keyErrorOutcomes: ApiOperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
-/** Outcomes that have their own tests below, for every operation that documents them. */
+/** Outcomes that have separate tests below. These tests cover every operation that documents the outcome. */
 const outcomesWithOwnTest: ApiOperationOutcome[] = [
   "304",
   "idempotency_key_reused",
@@ -75,7 +75,7 @@ const operationsDocumenting = (outcome: ApiOperationOutcome) =>
     (each) => each.outcomes.has(outcome) && !operationContracts[each.id]?.untestableOutcomes?.[outcome],
   );
 
-/** Returns the request for an outcome of an operation, or else its success request, with the location's API key. */
+/** Returns the request for an outcome of an operation, by default its success request, with the location's API key. */
 async function buildRequestFor(operation: ApiOperation, outcome?: ApiOperationOutcome): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
   const buildRequest =
@@ -174,7 +174,7 @@ describe("an Idempotency-Key", () => {
     async (operation) => {
       const operationRequest = withIdempotencyKey(await buildRequestFor(operation));
       expect((await sendContractRequest(operation, operationRequest)).status).toBeLessThan(300);
-      // The state before the response of a service that is still running.
+      // This is the state that an idempotent request has while the service still processes it.
       for (const schema of await listServiceSchemas()) {
         await sql`
           update ${sql(schema)}.idempotency_keys set answered_at = null, reserved_at = now()
@@ -213,7 +213,7 @@ describe("an API key at its rate limit", () => {
   });
 });
 
-/** Sends a request to each operation that documents the outcome, after `change`, and expects the outcome. */
+/** Builds a request to each operation that documents the outcome, calls `change`, and expects the outcome. */
 async function expectOutcomeOfAll(
   outcome: ApiOperationOutcome,
   change: () => Promise<void>,
@@ -266,7 +266,7 @@ describe("during a failure", () => {
       for (const operation of operationsDocumenting("request_timeout")) {
         requests.push([operation, { ...(await buildRequestFor(operation)), body: createStallingBody() }]);
       }
-      // All requests wait at the same time.
+      // The requests are sent concurrently, so that the test waits only once.
       await Promise.all(
         requests.map(async ([operation, operationRequest]) =>
           expectDocumentedResponse(

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe("the examples of the documentation", () => {
-  // No retry: the data of the first run would change the responses of the next.
+  // The test is not retried, because the data of the first run would change the responses of the second.
   it("are the responses of the product", { timeout: 90_000, retry: 0 }, async () => {
     await recordReadExchanges(documentationFixture);
     await recordErrorResponseExamples(documentationFixture);

@@ -26,7 +26,7 @@ let attacker: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  // Bodies stay open long enough for the checks on a busy machine.
+  // The window is long, so that bodies stay open long enough for the checks even on a busy machine.
   environment = await createTestEnvironment({ BODY_WINDOW_SECONDS: "60" });
   const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
   product = await startProductUnderTest(environment.variables, {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns the till of a busy day, of more than a megabyte. */
+/** Returns the till of a busy day, which is larger than one megabyte. */
 const createLargeTill = (orders = 150) => generateTill({ seed: 5, orders, day: "2026-05-29", tillId: randomUUID() });
 
 async function sendBody(testLocation: TestLocation, method: string, path: string, body: Uint8Array) {
@@ -52,7 +52,7 @@ async function sendBody(testLocation: TestLocation, method: string, path: string
   return { status: response.status, problem: problemSchema.safeParse(await response.json()).data };
 }
 
-/** Texts by size, shared by tests. */
+/** Texts with object members, by size. Tests share them, because creating a large text takes time. */
 const membersBySize = new Map<number, string>();
 
 /** Returns object members `"k0":0,"k1":0...` of this total size. */
@@ -70,7 +70,7 @@ function jsonObjectWithMembers(size: number): string {
   return text;
 }
 
-/** Runs `work`, and checks the memory of a process meanwhile. Returns the slowest push of another location, too. */
+/** Runs `work` and checks the memory of a process while it runs. Also returns the slowest push of another location. */
 async function measureWhile<T>(
   role: ProductProcessRole,
   work: () => Promise<T>,
@@ -99,7 +99,7 @@ async function measureWhile<T>(
     isDone = true;
   });
   await Promise.all(background);
-  // The process has not crashed: it would not have been restarted.
+  // The process has not crashed, because no one would have restarted it.
   expect(await readResidentMegabytes(pid)).toBeGreaterThan(0);
   expect(peak).toBeLessThan(maxResidentMegabytes);
   return { result, slowestPushMs };
@@ -122,7 +122,7 @@ describe("a small gzip body with millions of keys", () => {
         Promise.all([1, 2, 3, 4].map(() => sendBody(attacker, method, path, body))),
       );
       for (const { status, problem } of result) {
-        // A location may send only one of the largest bodies at a time.
+        // A location may send only one body of the maximum size at a time, so others are sent again.
         if (problem?.code === "overloaded") continue;
         expect(status).toBe(400);
         expect(problem?.errors).toMatchObject([
@@ -137,7 +137,7 @@ describe("a small gzip body with millions of keys", () => {
 });
 
 describe("a body at the limits", () => {
-  /** Returns objects that each have other names, of fewer names in total than the limit. */
+  /** Returns objects that share no member names. The total number of names is below the limit. */
   const objects = () =>
     Array.from(
       { length: 149_000 },
@@ -173,7 +173,7 @@ describe("a till at the limits", () => {
     const till = generateTill({ seed: 6, orders, day: "2026-05-29", tillId: randomUUID() });
     return JSON.stringify({ ...till, note: "\u2019" });
   };
-  /** Rows with only the required fields, whose responses are many times as long. */
+  /** Returns rows that have only the required fields. The response is many times larger than these rows. */
   const withMinimalRows = () => {
     const till = createLargeTill();
     const row = {
@@ -233,7 +233,7 @@ describe("request bodies that do not end", () => {
           "content-type": "application/json",
           "content-encoding": "gzip",
         },
-        // All but its last byte.
+        // The body contains all bytes except the last, so that it does not end.
         body: new ReadableStream({ start: (controller) => controller.enqueue(body.subarray(0, -1)) }),
         duplex: "half",
         signal: abortController.signal,
@@ -241,7 +241,7 @@ describe("request bodies that do not end", () => {
     const additionalBody = await gzipOfSpaces(Buffer.alloc(30 * bytesPerMebibyte, " "), { level: 1 });
     try {
       const rejection = await eventually("the location's body memory to be used up", async () => {
-        // One at a time: of several at once, each may be refused because of the others, and then none stays open.
+        // Bodies are sent one at a time. If several were sent at once, each could be rejected because of the others.
         holdBodyOpen();
         await sleep(500);
         const response = await sendBody(attacker, "POST", "/v2/tills/", additionalBody);

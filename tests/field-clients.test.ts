@@ -12,8 +12,8 @@ import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
- * Clients that partners wrote for older versions of the API still work, and compute correct results. The restaurant has
- * two pages of reports, two reports of busy days, and three pages of orders.
+ * Clients that partners wrote for older versions of the API still work and compute correct results. The restaurant of
+ * these tests has two pages of reports, including two reports of busy days, and three pages of orders.
  */
 
 const seed = "field";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
   testLocation = await createTestLocation(product, { scopes: [...scopes] });
   const { locationId, key } = testLocation;
-  // A period of one day: the API has always ignored `from` and `to`.
+  // The period is one day, but the results contain all days, because the API has always ignored `from` and `to`.
   api = { url: product.url, apiKey: key, locationId, from: "2026-01-05", to: "2026-01-05" };
   expect((await testLocation.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
   for (const till of tills) expect((await testLocation.pushTillWithRetries(till)).status).toBe(201);

@@ -13,13 +13,13 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** The number of tills; FUZZ_SEED is the seed of the first. `FUZZ_SEED=<seed> FUZZ_RUNS=1` repeats a failure. */
+/** The number of tills. FUZZ_SEED is the seed of the first till. `FUZZ_SEED=<seed> FUZZ_RUNS=1` repeats a failure. */
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 
 /** Response timeout on a busy machine, in milliseconds. */
 const requestTimeoutMs = 15_000;
-/** Allowed memory growth of each warm process, in megabytes: less than 100 kB for each of 2,000 tills. */
+/** Maximum memory growth of each process after its warm-up, in megabytes: less than 100 kB for each of 2,000 tills. */
 const maxMemoryGrowthMegabytes = 128;
 const roles: ProductProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
 
@@ -77,14 +77,14 @@ async function pushMutatedTill(till: MutatedTill): Promise<boolean> {
   const { code, status } = problemSchema.parse(JSON.parse(text));
   expect(status).toBe(response.status);
   const rejection = `${status} ${code}`;
-  // One of the edge case ids is constant: only the first till with it is accepted.
+  // One of the edge case ids is constant, so only the first till with this id is accepted.
   if (rejection === "409 till_conflict") expect(acceptedTillIds).toContain(tillIdOf(till));
   // A V1 till with a mutated application or legacy id belongs to another location.
   else expect(rejection).toMatch(/^(400 (invalid_request|malformed_json)|403 location_forbidden)$/);
   return false;
 }
 
-/** Returns every order of the location from the list, and checks the schema of each. */
+/** Returns every order in the order list of the location, and checks the schema of each order. */
 async function listOrders(): Promise<{ id: string; openedAt: string }[]> {
   const orders: { id: string; openedAt: string }[] = [];
   let path: string | null = "/v1/orders/?size=100";
@@ -109,7 +109,7 @@ async function readMemory(): Promise<number[]> {
   return Promise.all(roles.map((role) => readResidentMegabytes(product.process(role).pid ?? 0)));
 }
 
-// No retry: all tills are already stored then, which would hide the failure.
+// The test is not retried, because the first run has stored all tills, which would hide the failure.
 const options = { timeout: Math.max(120_000, runs * 300), retry: 0 };
 it(`responds to ${runs} mutated tills, and computes the report of each accepted one`, options, async () => {
   const reports: { seed: number; expected: ComputedReport }[] = [];
@@ -129,7 +129,7 @@ it(`responds to ${runs} mutated tills, and computes the report of each accepted 
     if (run === Math.floor(runs / 2)) warmMemory = await readMemory();
   }
   expect(failures).toEqual([]);
-  // Enough tills are accepted, or their processing would not be tested.
+  // If too few tills were accepted, their processing would not be tested.
   expect(reports.length).toBeGreaterThanOrEqual(Math.floor(runs / 5));
 
   for (const { seed, expected } of reports) await expectExactReport(seed, expected);

@@ -27,10 +27,10 @@ import {
   waitUntilUnchanged,
 } from "./isolation/victim-data.ts";
 
-/** The number of sequences of up to 40 requests. */
+/** The number of request sequences, each with up to 40 requests. */
 const runs = Number(process.env.ISOLATION_RUNS ?? 15);
 
-/** Suffix of every name in the victim's location, and of none in the other's. */
+/** Suffix of every name in the victim's location. No name in the other location has this suffix. */
 const nameSuffix = ` (${randomUUID()})`;
 const uuidPattern = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
@@ -79,13 +79,13 @@ async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
       for (const fixture of [otherFixture, victimFixture])
         if (buildRequest) operationRequests.push(await buildRequest(fixture));
     }
-    // Data that the other location creates must not have the victim's names.
+    // The suffix is removed, so that data that the other location creates does not have the victim's names.
     known.set(id, JSON.parse(JSON.stringify(operationRequests).replaceAll(nameSuffix, "")));
   }
   return known;
 }
 
-/** Returns every id that a location reads, without those that both read, such as of products from the same seed. */
+/** Returns every id in the responses to a location's reads, without ids of both locations, such as seeded products. */
 async function collectIds(fixture: ApiContractFixture): Promise<Set<string>> {
   const readIds = async ({ testLocation }: ApiContractFixture, paths: string[]) => {
     const ids = new Set<string>();
@@ -108,7 +108,7 @@ it(
     const before = await waitUntilUnchanged(takeSnapshot);
     expect(victimSecrets.size).toBeGreaterThan(20);
     expect(JSON.stringify(before)).toContain(nameSuffix);
-    /** Ids that the other location has used itself: two locations can each have an order with the same id. */
+    /** Ids that the other location has used itself, because both locations can have an order with the same id. */
     const ownIds = new Set<string>();
 
     await fc.assert(

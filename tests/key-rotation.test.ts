@@ -24,11 +24,11 @@ let testLocation: TestLocation;
 beforeAll(async () => {
   environment = await createTestEnvironment({
     ...internalKeyVariables(oldKeys),
-    // Time for a busy load balancer to notice the stop, and for each connection to be closed.
+    // The delay gives a busy load balancer time to detect the stop, and each connection time to be closed.
     SHUTDOWN_DELAY_SECONDS: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
-    // Cached keys expire quickly, so that gateways look them up in accounts often.
+    // Cached keys expire quickly, so that gateways often look up keys in accounts.
     KEY_LIFETIME: "1",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables, roles);
@@ -39,7 +39,7 @@ afterAll(async () => {
   await environment?.remove();
 }, 60_000);
 
-/** Restarts the instances of every role with other keys, one of each at a time. */
+/** Restarts the instances of every role with other keys, one instance of each role at a time. */
 async function restartAllWith(keys: string): Promise<void> {
   for (const instance of [0, 1]) {
     await Promise.all(roles.map((role) => replicatedProduct.restart(role, instance, internalKeyVariables(keys))));
@@ -48,7 +48,7 @@ async function restartAllWith(keys: string): Promise<void> {
 
 const catalog = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
 
-/** Requests of the location, and of an operator for the location. */
+/** Requests with an API key of the location, and requests of an operator on behalf of the location. */
 const requests = [
   (agent: Agent) => testLocation.request("GET", "/v1/catalog/", { agent }),
   (agent: Agent) => testLocation.request("GET", "/v1/locations/own", { agent }),
@@ -66,7 +66,7 @@ describe("a rotation of internal keys", () => {
     let successCount = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
-      // One busy connection per client: an idle connection may be closed at the moment of its next use.
+      // Each client has one busy connection, because an idle connection may be closed when it is used next.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
         const response = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);

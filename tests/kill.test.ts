@@ -14,9 +14,8 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { createTestLocation } from "./harness/test-location.ts";
 
 /**
- * By default one short run; SOAK_ROUNDS is the number of long runs. SOAK_SEED is the seed of the first, and each
- * further run has the next number: `SOAK_SEED=<seed> SOAK_ROUNDS=1 npm run test:soak -- tests/kill.test.ts` repeats a
- * failure.
+ * The number of long runs; by default there is one short run. SOAK_SEED is the seed of the first run, and it increases
+ * by 1 with each run. To repeat a failure: `SOAK_SEED=<seed> SOAK_ROUNDS=1 npm run test:soak -- tests/kill.test.ts`.
  */
 const longRunCount = Number(process.env.SOAK_ROUNDS ?? 0);
 const firstSeed = Number(process.env.SOAK_SEED ?? randomInt(1_000_000_000));
@@ -35,7 +34,7 @@ beforeAll(async () => {
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    // A process that crashes logs its reason.
+    // At this level, a process that crashes logs the reason.
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
   product = await startProductUnderTest(environment.variables, { split: faultInjectionRun.services });

@@ -67,7 +67,7 @@ it("the network policies allow NATS for each of its users", async () => {
   }
 });
 
-// Only kustomize applies patches: without it, the patched manifests are not tested.
+// The patched manifests are tested only if kustomize is installed, because only kustomize applies patches.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomization(kustomization)) validateKubernetesManifest(manifest);
@@ -98,7 +98,7 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
     for (const deployment of deployments) {
       expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
       const [pod] = listPods([deployment]);
-      // The shutdown delay, 30 s for requests in flight, and a margin.
+      // Seconds for the shutdown delay (10), for requests in flight (30), and a margin (10).
       expect(pod?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10 + 30 + 10);
       expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
     }

@@ -78,7 +78,7 @@ async function requestWithoutReading(path: string, count: number): Promise<void>
   await sleep(6_000);
 }
 
-/** Expects a fast response to another location: the fastest of three, since the machine may be busy. */
+/** Expects a fast response to another location. Only the fastest of three counts, because the machine may be busy. */
 async function expectOtherLocationServed(): Promise<void> {
   const milliseconds: number[] = [];
   for (let time = 0; time < 3; time += 1) {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** CPU time of the measured computation, in milliseconds. */
+/** CPU time that the measured computation uses, in milliseconds. */
 const measuredCpuMs = 200;
 
 let environment: TestEnvironment;
@@ -97,8 +97,8 @@ it("a location's report is ready within two seconds while another pushes 350 til
 }, 300_000);
 
 /**
- * Returns how much slower than idle this machine is because of other load: the wall time of a computation divided by
- * its CPU time, at least 1.
+ * Returns the factor, at least 1, by which other load slows down this machine: the wall time of a computation over
+ * the CPU time of the computation.
  */
 function measureCpuSlowdown(): number {
   const started = performance.now();

@@ -11,9 +11,9 @@ import { generateInvalidBodies } from "./malformed-requests/invalid-bodies.ts";
 
 // No content of a request causes an internal error: the product rejects invalid requests with documented errors.
 
-/** Edge cases that are rejected for another reason than their length. */
+/** Edge cases that are short enough not to be rejected because of their length. */
 const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
-/** Errors that are returned before the rest of a request is validated: they would prove nothing. */
+/** Errors that must not occur, because they are returned before a request is validated and so would prove nothing. */
 const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
 
 let product: ProductUnderTestAccess;
@@ -22,10 +22,10 @@ beforeAll(async () => {
   product = await getSharedProductUnderTest();
 }, 120_000);
 
-/** The fixture of all operations that cannot change it. */
+/** The fixture that all operations share that cannot change it. */
 let sharedFixture: Promise<ApiContractFixture> | undefined;
 
-/** Returns the operation's success request, with its own fixture unless it is a read. */
+/** Returns the operation's success request. If the operation is not a read, the request gets its own fixture. */
 async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRequest> {
   if (operation.method === "GET") sharedFixture ??= createApiContractFixture(product);
   const fixture = await ((operation.method === "GET" && sharedFixture) || createApiContractFixture(product));
@@ -34,7 +34,7 @@ async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRe
   return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
 }
 
-/** Sends the requests, a few at a time, and expects a documented response to each. */
+/** Sends the requests, a few at a time, and expects a documented response to each request. */
 async function expectDocumentedResponses(
   operation: ApiOperation,
   requests: Iterable<[description: string, OperationRequest]>,
@@ -67,7 +67,7 @@ describe("a body with one unexpected value", () => {
         operation,
         generateInvalidBodies(operation, successRequest, values, { valuesPerPlace: 3 }),
       );
-      // The depth is checked before the content is parsed: a few places are enough.
+      // A few places in the body are enough, because the depth is checked before the content is parsed.
       await expectDocumentedResponses(
         operation,
         generateInvalidBodies(operation, successRequest, deeplyNested, { maxPlaces: 4 }),
@@ -80,7 +80,7 @@ describe("a body with one unexpected value", () => {
 describe("a path or query with one unexpected value", () => {
   const hasParts = ({ pathParameters, queryParameters }: ApiOperation) =>
     pathParameters.length + queryParameters.length > 0;
-  /** Whether a path segment can contain the text: half of a surrogate pair cannot be encoded. */
+  /** Returns whether a path segment can contain the text. Half of a surrogate pair cannot be encoded. */
   const isSegment = (text: string) => !/^$|[/\p{Surrogate}]/u.test(text);
 
   it.each(apiOperations.filter(hasParts))("gets a documented response: $id", async (operation) => {
@@ -89,7 +89,7 @@ describe("a path or query with one unexpected value", () => {
       ...operation.queryParameters.map((name) => ["query", name] as const),
       ...operation.pathParameters.map((name) => ["path", name] as const),
     ];
-    // All parameters share the code that parses them: each one tests a third of the texts.
+    // All parameters are parsed by the same code, so each parameter is tested with only a third of the texts.
     const share = Math.min(3, parts.length);
     function* requests(): Generator<[string, OperationRequest]> {
       for (const [index, text] of [...shortEdgeCaseTexts, ...edgeCaseNumbers.map(String)].entries()) {
@@ -114,7 +114,7 @@ describe("an unexpected header", () => {
   ];
   const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
 
-  // All operations share the code that parses headers: these cover the kinds of responses.
+  // All operations parse headers with the same code, so one operation for each kind of response is enough.
   const testedOperations = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
   it.each(apiOperations.filter(({ id }) => testedOperations.test(id)))(
     "gets a documented response: $id",

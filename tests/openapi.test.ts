@@ -70,7 +70,7 @@ interface ExampleValue {
   value: unknown;
 }
 
-/** Returns every example and default of a document: of bodies, parameters and schemas. */
+/** Returns every example and default in the bodies, parameters and schemas of a document. */
 function listExampleValues(part: unknown, pointer = "", name = ""): ExampleValue[] {
   if (typeof part !== "object" || part === null) return [];
   const { schema, example, default: byDefault, examples } = part as Record<string, unknown>;
@@ -111,7 +111,7 @@ interface Schema {
   allOf?: Schema[];
 }
 
-/** Returns whether a body, its component, or each of its parts has an example. */
+/** Returns whether a body has an example itself, in its component, or in each of its parts. */
 function hasExample(body: Body | Schema, document: { components: { schemas: Record<string, Schema> } }): boolean {
   if (body.example !== undefined) return true;
   const schema = "schema" in body ? body.schema : body;

@@ -152,7 +152,7 @@ describe("operators", () => {
     expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: testLocation.locationId }]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: true }] });
     expect(await db.sql`select sweeps from tills where id = ${body.id}`).toEqual([{ sweeps: 1 }]);
-    // The state after the result has arrived.
+    // This is the state of the till after its result has arrived.
     await db.sql`update tills set next_sweep_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });

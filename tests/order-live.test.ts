@@ -46,7 +46,7 @@ const streams = () => [splitProduct, allInOneProduct].map(({ url }) => `${url}/v
 const createLiveOrderLocation = () =>
   createTestLocation(splitProduct, { scopes: ["orders:read", "orders:write", "tills:write", "locations:read"] });
 
-/** Upserts an order with retries at both instances, as POS in the field do. */
+/** Upserts an order with retries at both instances, as real points of sale do. */
 async function upsertWithRetries({ key }: TestLocation, order: OrderLiveInput, first: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const { url } = (first + attempt) % 2 ? splitProduct : allInOneProduct;
@@ -81,19 +81,19 @@ const upsertsPerSecond = 20;
 const seconds = 14;
 const readerCount = 20;
 
-/** The observations of a run. */
+/** The data that a run collects for the tests. */
 interface ServiceRun {
   testLocation: TestLocation;
   orderModel: LiveOrderReferenceModel;
   readers: ReconnectingStreamClient[];
   /** The time of the response to each revision, in milliseconds of `performance.now()`. */
   respondedAt: Map<string, number>;
-  /** The times in which a process was down. */
+  /** The periods in which a process was down. */
   outages: [from: number, to: number][];
   memory: { before: number; after: number };
 }
 
-/** Sends changes of many orders at a fixed rate, those of one order in sequence, while processes are killed. */
+/** Sends changes of many orders at a fixed rate while processes are killed. Changes of one order are sequential. */
 async function runOrderService(): Promise<ServiceRun> {
   const testLocation = await createLiveOrderLocation();
   const readers = Array.from({ length: readerCount }, (_, index) =>
@@ -179,7 +179,7 @@ describe("fifty live orders with twenty stream readers, while processes are kill
       expect(resetCount).toBe(0);
     }
     const streamsOpened = readers.reduce((sum, { openedStreamCount }) => sum + openedStreamCount, 0);
-    // Half of the readers lost their stream twice because of the kills; a quarter reconnected four times by themselves.
+    // Half of the readers lost their stream twice because of the kills. A quarter closed their stream four times.
     expect(streamsOpened).toBeGreaterThan(readerCount * 2);
   });
 
@@ -230,10 +230,10 @@ describe("fifty live orders with twenty stream readers, while processes are kill
       .sort((one, other) => one - other);
     expect(delays.length).toBeGreaterThan(1_000);
     const [p50, p99] = [0.5, 0.99].map((part) => delays[Math.floor(delays.length * part)] ?? 0);
-    // Far above the usual delays, for a machine that is busy with other tests.
+    // The limits are far above the usual delays, because the machine may be busy with other tests.
     expect(p50).toBeLessThan(500);
     expect(p99).toBeLessThan(5_000);
-    // Memory of the process that is not killed, with a margin for garbage.
+    // Checks the memory of the process that is not killed, in megabytes, with a margin for garbage.
     expect(memory.after - memory.before).toBeLessThan(150);
   });
 });

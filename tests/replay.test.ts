@@ -114,7 +114,7 @@ describe("a deleted event stream", () => {
     await waitUntilOutboxEmpty();
     await stream.delete();
     await product.process("reporting").start();
-    // The periodic requeue runs every minute, and at the start.
+    // The process is restarted, because the periodic requeue runs at the start, and then only every minute.
     await product.process("till-ingest").kill();
     await product.process("till-ingest").start();
     await waitUntilProcessed(tills);
@@ -129,7 +129,7 @@ describe("a deleted event stream", () => {
     const ids = tills.map(({ id }) => id);
     const reports = () =>
       sql`select * from ${tableOf("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
-    // Messages of the killed process are redelivered after their ack timeout.
+    // The timeout is long, because messages of the killed process are redelivered only after their ack timeout.
     await eventually("the reports", async () => (await reports()).length === 3, { timeoutSeconds: 60 });
     await waitUntilOutboxEmpty();
     const before = await reports();

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** Seconds that a gateway caches a key without events from NATS; the product's default is 60. */
+/** Maximum time for which a gateway caches a key without events from NATS, in seconds. The product's default is 60. */
 const keyLifetimeSeconds = Number(process.env.KEY_LIFETIME ?? 2);
-/** Milliseconds after which a revocation applies everywhere while NATS is up. */
+/** Maximum time until a revocation applies at all gateways while NATS is up, in milliseconds. */
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** A request with the times of sending and response, the index of its gateway, and its status. */
+/** A request with the times at which it was sent and answered, the index of its gateway, and the response status. */
 interface KeyUse {
   sentAt: number;
   respondedAt: number;
@@ -47,7 +47,7 @@ function sendAtFixedRate(key: string): { stop(): Promise<KeyUse[]> } {
   const sending: Promise<KeyUse>[] = [];
   const timer = setInterval(() => {
     const due = ((performance.now() - started) / 1000) * requestsPerSecond;
-    // A delayed timer sends all requests that are due.
+    // Timers can be late, so each run of the timer sends all requests that are due.
     while (sending.length < due) sending.push(sendRequest(key, sending.length % gateways.length));
   }, 5);
   return {
@@ -71,7 +71,7 @@ async function createLocationWithKey(): Promise<TestLocation> {
   return createTestLocation(gateway, { scopes: ["locations:read", "keys:write"] });
 }
 
-/** Revokes the only API key of a location with this key. */
+/** Revokes the only API key of this location. */
 async function revokeKeysOf(testLocation: TestLocation): Promise<void> {
   const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys");
   expect((await testLocation.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
@@ -110,7 +110,7 @@ describe("an API key that is revoked while it is used 50 times a second at two g
       } finally {
         await restoreNats();
       }
-      // Until the gateways are connected again, changes arrive late.
+      // Changes arrive late until the gateways are connected to NATS again.
       await eventually("the gateways to receive events again", async () => {
         const other = await createLocationWithKey();
         await Promise.all([sendRequest(other.key, 0), sendRequest(other.key, 1)]);

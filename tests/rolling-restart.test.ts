@@ -12,7 +12,7 @@ let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({
-    // Time for a busy load balancer to notice the stop, and for each connection to be closed.
+    // The delay gives a busy load balancer time to detect the stop, and each connection time to be closed.
     SHUTDOWN_DELAY_SECONDS: "3",
     DATABASE_POOL: "3",
     RATE_LIMIT_PER_SECOND: "10000",

@@ -123,7 +123,7 @@ describe("training-v2", () => {
     const testLocation = await createTestLocation(product);
     const pushed = await testLocation.request("POST", "/v2/tills/", { body: await readSample("training-v2.till") });
     expect(pushed.status).toBe(201);
-    // A till with a report, pushed later: when its report is ready, the training till has been processed, too.
+    // A real till is pushed later. When its report is available, the training till has also been processed.
     const real = { ...(await readSample("small-v2.till")), id: crypto.randomUUID() };
     expect((await testLocation.request("POST", "/v2/tills/", { body: real })).status).toBe(201);
     expect(await testLocation.waitForReports(1)).toHaveLength(1);

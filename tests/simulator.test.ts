@@ -37,7 +37,7 @@ afterAll(async () => {
 const createRestaurantLocation = () =>
   createTestLocation(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
 
-/** Simulates a day of sixteen hours in one second. */
+/** Options with which one second simulates a day of 16 hours. */
 const options: LocationSimulationOptions = {
   seed: "a day",
   days: 1,
@@ -73,7 +73,7 @@ const countLiveOrders = async (testLocation: TestLocation) =>
 
 type LiveOrder = SimulatedDay["till"]["orderList"][number] & { tillId: string };
 
-/** Simulates the same day at the maximum speed. */
+/** Options that simulate the same day at the maximum speed. */
 const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000 };
 
 describe("a simulated day", () => {
@@ -204,7 +204,7 @@ describe("an interrupted simulation", () => {
   }, 30_000);
 });
 
-/** Returns the number of live orders once it is stable after the interruption. */
+/** Waits until the number of live orders no longer changes after the interruption. Returns this number. */
 async function waitForStableLiveCount(testLocation: TestLocation): Promise<number> {
   return eventually("the last upsert to arrive", async () => {
     const before = await countLiveOrders(testLocation);

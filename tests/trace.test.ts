@@ -25,7 +25,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns a trace id, and the header with which a client adds a request to this trace. */
+/** Returns a new trace id, and the header that makes a request part of this trace. */
 function createTraceparent() {
   const traceId = randomBytes(16).toString("hex");
   return { traceId, headers: { traceparent: `00-${traceId}-${randomBytes(8).toString("hex")}-01` } };

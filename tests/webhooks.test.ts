@@ -112,7 +112,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
             subscribersOfKind("flapping").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
           eventuallyOptions,
         );
-        // Deliveries to dead subscribers never end: they are paused before the comparison with the log.
+        // Deliveries to subscribers that never respond do not end, so they are paused before the log is compared.
         for (const { webhookId } of subscribersOfKind("refusing", "silent")) {
           await testLocation.api.POST("/v1/webhooks/{id}/pause", { params: { path: { id: webhookId } } });
         }
@@ -168,7 +168,7 @@ function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: st
   expect(new Set([...messages.values()].flatMap((ids) => [...ids])).size).toBe(orderIds.length);
 }
 
-/** Expects the log to match the received messages, with repeats only after failures and lost responses. */
+/** Expects that the log matches the received messages, and that messages repeat only after failed attempts. */
 function expectDeliveryLog(
   { kind, webhookId, receivedMessages }: WebhookSubscriber,
   log: LoggedDelivery[],
@@ -200,9 +200,9 @@ interface LoggedDelivery {
   webhookId: string;
   messageId: string;
   state: string;
-  /** The statuses of attempts with a response. */
+  /** The response statuses of the attempts that got a response. */
   statuses: number[];
-  /** Number of attempts without a response, which may have arrived. */
+  /** Number of attempts that got no response. Their messages may nevertheless have arrived. */
   unanswered: number;
 }
 

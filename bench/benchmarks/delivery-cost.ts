@@ -17,9 +17,9 @@ import {
   waitForWebhookArrivals,
 } from "../webhook-subscription.ts";
 
-/** Concurrent requests of the baseline loop. */
+/** Number of concurrent requests of the baseline loop. */
 const postConcurrency = 50;
-/** Wait after the arrival of the last message, in which the product stores its outcome. */
+/** Milliseconds to wait after the last message has arrived, so that the product can store its outcome. */
 const settleMs = 1_000;
 
 interface DeliveryScenario {

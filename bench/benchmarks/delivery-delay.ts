@@ -79,7 +79,7 @@ async function compareDeliveryDelay(
       responseTimesByOrderId,
       await waitForWebhookArrivals(receiver, responseTimesByOrderId.length),
     );
-    // A message may arrive before the response: that delay is too small to measure, and 0 cannot divide a ratio.
+    // If a message arrives before the response, its delay is 0, which cannot be the divisor of a ratio.
     const clampedPercentile = (part: number) => Math.max(computePercentile(delays, part), 0.01);
     return { p50: clampedPercentile(0.5), p99: clampedPercentile(0.99), responseP99: responseTimeMs.p99 };
   };

@@ -85,7 +85,7 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
 
   async function compare(label: string, ours: MeasuredPage, baseline: MeasuredPage): Promise<BenchmarkComparison> {
     const pairs: BenchmarkMeasurementPair[] = [];
-    // The first repetition is a warm-up.
+    // The first repetition is a warm-up and is not counted.
     for (let repetition = 0; repetition <= repetitions; repetition += 1) {
       const [mine, theirs] = await environment.loadGenerator
         .run("alternate", { origin: url, pages: [ours, baseline], rounds, seconds: 5 })

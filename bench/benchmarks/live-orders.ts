@@ -11,7 +11,7 @@ const upsertsPerSecond = 200;
 const orderCount = 50;
 const readerCount = 50;
 
-/** The revision hash is also in a product row: a copy with another hash has other content, which causes an event. */
+/** The order to copy. The revision hash is also in a product row, so that each copy is a change that emits an event. */
 const template = JSON.stringify({
   ...orderLiveInputExample,
   data: {
@@ -23,7 +23,7 @@ const template = JSON.stringify({
   },
 });
 
-/** One side of the comparison. */
+/** One of the two compared servers: the product or the baseline. */
 interface LiveOrderServer {
   origin: string;
   headers: Record<string, string>;
@@ -32,7 +32,7 @@ interface LiveOrderServer {
 }
 
 interface LiveOrderMeasurement extends LiveOrderLoadResult {
-  /** CPU microseconds per change and reader. */
+  /** CPU time in microseconds to deliver one change to one reader. */
   cpuMicrosecondsPerDelivery: number;
 }
 
@@ -126,7 +126,7 @@ async function compareLiveOrders(
   ];
 }
 
-/** A reader may have a change before its sender has the response: 0 cannot divide a ratio. */
+/** Makes a delay positive: it is 0 if a reader gets a change before the response, and 0 cannot divide a ratio. */
 const clampDelayMs = (milliseconds: number) => Math.max(milliseconds, 0.01);
 
 async function measureLiveOrders(

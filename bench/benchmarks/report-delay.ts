@@ -9,7 +9,7 @@ import type { ProductUnderLoad } from "../product-under-load.ts";
 import { runMeasuredProgram } from "../run-measured-program.ts";
 import { busyShiftTillJson, quietShiftTillJson } from "../sample-tills.ts";
 
-/** Milliseconds between two requests for a report. */
+/** Milliseconds to wait between two requests for the same report. */
 const reportPollIntervalMs = 2;
 
 const tillScenarios = [

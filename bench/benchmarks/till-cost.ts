@@ -11,7 +11,7 @@ import { busyShiftTillJson, getSampleTillPath } from "../sample-tills.ts";
 
 const shiftTillFile = getSampleTillPath("shift-v2.till");
 
-/** CPU milliseconds per till. */
+/** CPU time per till, in milliseconds. */
 interface CpuMsPerTill {
   node: number;
   postgres: number;
@@ -77,7 +77,7 @@ async function compareTillCost(
     const before = { node: product.cpuSeconds(), postgres: readProcessTreeCpuSeconds(environment.postgres.pid) };
     await environment.loadGenerator.run("push", {
       ...{ origin: product.url, headers: benchLocation.headers, template: busyShiftTillJson },
-      // A long interval: the requests for reports are not what is measured.
+      // The interval is long, so that the requests for reports add little to the measured CPU time.
       ...{ tills, pushers: 2, pollIntervalMs: 50 },
     });
     const each = (seconds: number) => (seconds * 1000) / tills;

@@ -7,11 +7,11 @@ import { createOrderBodyCopier } from "./order-copier.ts";
 import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
 import { sendLoadRequest } from "./send-load-request.ts";
 
-/** Longest wait for the arrival of the last change at all readers, in milliseconds. */
+/** Maximum time to wait until the last change has arrived at all readers, in milliseconds. */
 const arrivalTimeoutMs = 30_000;
 const maxConcurrentUpserts = 16;
 
-/** Sends changes of orders at a fixed rate to a server with stream readers. Rejects when a reader missed a change. */
+/** Sends changes of orders at a fixed rate to a server with stream readers. Rejects if a reader misses a change. */
 export async function runLiveOrderLoad(job: LiveOrderLoad): Promise<LiveOrderLoadResult> {
   const { origin, headers, paths, readers } = job;
   const streams = new Pool(origin, { connections: readers, pipelining: 1, bodyTimeout: 0 });
@@ -70,7 +70,7 @@ interface StreamSubscription {
 const revisionHashPrefix = '"revisionHash":"';
 const hashLength = 36;
 
-/** Resolves after the stream's ready event. Then calls `onRevision` with the revision hash of each event. */
+/** Opens a stream. Resolves at its ready event, and then calls `onRevision` with the revision hash of each event. */
 function subscribeToStream(pool: Pool, { path, headers, onRevision }: StreamSubscription): Promise<void> {
   return new Promise((resolve, reject) => {
     let rest = "";

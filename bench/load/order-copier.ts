@@ -1,4 +1,4 @@
-/** Returns a function that creates a body of one order: the template with another id and revision hash. */
+/** Returns a function that creates a request body with one order: the template with a new id and revision hash. */
 export function createOrderBodyCopier(template: string): (copy: { id: string; revisionHash: string }) => string {
   const { id, revisionHash } = JSON.parse(template) as { id: string; revisionHash: string };
   const parts = template.split(new RegExp(`(${id}|${revisionHash})`));

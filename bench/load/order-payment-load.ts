@@ -8,7 +8,7 @@ import { getHttpConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 
 const maxConcurrentPayments = 16;
 
-/** Sends different paid orders at a fixed rate. Returns when each was acknowledged. */
+/** Sends different paid orders at a fixed rate. Returns the time at which each order was acknowledged. */
 export async function runOrderPaymentLoad({
   origin,
   headers,

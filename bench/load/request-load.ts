@@ -64,7 +64,7 @@ export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResul
   return toLoadResult(latencies, started);
 }
 
-/** Returns a function that creates the request of a load, with a new signature each time where it is signed. */
+/** Returns a function that creates the request of a load. If requests are signed, each has a new signature. */
 function createRequestFactory({ path, headers, signingOptions }: FixedRateLoad | SaturatingLoad): () => LoadRequest {
   if (!signingOptions) return () => ({ path, headers });
   const sign = createGetRequestSigner(signingOptions);

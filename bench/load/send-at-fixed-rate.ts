@@ -5,7 +5,7 @@ interface SendRate {
   seconds: number;
 }
 
-/** Calls `send` at a fixed rate without waiting for responses. Resolves when all calls have; rejects when one does. */
+/** Calls `send` at a fixed rate, without awaiting responses. Resolves if all calls resolve, rejects if any rejects. */
 export async function sendRequestsAtFixedRate(
   send: () => Promise<void>,
   { perSecond, seconds }: SendRate,

@@ -7,7 +7,7 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** The status and size of a response. Its body is dropped to keep the load generator cheap. */
+/** The status and size of a response. The body is discarded, so that the load generator needs little CPU time. */
 export interface LoadResponse {
   status: number;
   bytes: number;
@@ -15,7 +15,7 @@ export interface LoadResponse {
 
 const poolsByOrigin = new Map<string, Pool>();
 
-/** Returns the connections to an origin, one request at a time on each. Jobs share them. */
+/** Returns the pool of connections to an origin, which all jobs share. A connection sends one request at a time. */
 export function getHttpConnectionPool(origin: string, connections: number): Pool {
   const name = `${origin} ${connections}`;
   const existing = poolsByOrigin.get(name);
@@ -46,7 +46,7 @@ export function sendLoadRequest(
   });
 }
 
-/** Sends a request. Rejects when the response is not 200 with a body. */
+/** Sends a request. Rejects unless the response has status 200 and a body. */
 export async function sendLoadRequestOrThrow(pool: Pool, request: LoadRequest): Promise<void> {
   const { status, bytes } = await sendLoadRequest(pool, request);
   if (status !== 200 || bytes === 0) throw new Error(`GET ${request.path} returned ${status} with ${bytes} bytes.`);

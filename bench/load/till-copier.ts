@@ -6,7 +6,7 @@ export interface TillCopy {
   body: string;
 }
 
-/** Returns a function that creates copies of a till, which differ only in the ids of the till and its orders. */
+/** Returns a function that creates copies of a till. The copies differ only in the ids of the till and its orders. */
 export function createTillCopier(template: string): () => TillCopy {
   const till = JSON.parse(template) as { id: string; orderList: { id: string }[] };
   const ids = [till.id, ...till.orderList.map(({ id }) => id)];

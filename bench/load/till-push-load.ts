@@ -4,10 +4,10 @@ import type { TillPushLoad, TillPushLoadResult } from "./load-jobs.ts";
 import { getHttpConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 import { createTillCopier, type TillCopy } from "./till-copier.ts";
 
-/** Longest wait for a report, in milliseconds. */
+/** Maximum time to wait for a report, in milliseconds. */
 const reportTimeoutMs = 60_000;
 
-/** Pushes tills and polls their reports until they are readable. */
+/** Pushes tills, and requests the report of each till until the report is available. */
 export async function runTillPushLoad({
   origin,
   headers,

@@ -23,9 +23,9 @@ const { DATABASE_URL = "", ACCOUNTS_SCHEMA = "" } = process.env;
 const keyLifetimeMs = 60_000;
 
 /**
- * Returns a Fastify app that does for every request what the gateway does. The API key is hashed and looked up in a
- * cache, then in the accounts schema. Requests are limited per key in memory, far above the rate of the benchmarks.
- * Each request is logged on one line. Request ids are accepted and returned. Errors are problem documents.
+ * Returns a Fastify app that handles every request as the gateway does. The API key is hashed and looked up in a
+ * cache, then in the accounts schema. A rate limit per key is checked in memory, but is too high to be reached. Each
+ * request is logged on one line. Request ids are accepted and returned. Errors are problem documents.
  */
 export async function createFastifyApp(): Promise<FastifyInstance> {
   const app = fastify({
@@ -82,7 +82,7 @@ export async function createFastifyApp(): Promise<FastifyInstance> {
   return app;
 }
 
-/** Returns a function that finds the principal of a key by its hash. @throws ApiError key_invalid when none has it. */
+/** Returns a function that finds the principal of a key hash. @throws ApiError key_invalid if the hash is unknown. */
 function createPrincipalLookup(): (hash: string) => Promise<Principal> {
   const sql = postgres(DATABASE_URL, { max: 2, connection: { search_path: ACCOUNTS_SCHEMA } });
   const cache = new LRUCache<string, Principal>({ max: 20_000, ttl: keyLifetimeMs });

@@ -1,6 +1,6 @@
 /**
- * The baseline of the gateway of a split product: @fastify/http-proxy with the same key cache, rate limit and log (see
- * fastify-app.ts), in front of the same reporting process. It signs each request as the gateway does.
+ * The baseline of the gateway of a split product: @fastify/http-proxy in front of the same reporting process, with the
+ * key cache, rate limit and log of fastify-app.ts. It signs each request as the gateway does.
  */
 import httpProxy from "@fastify/http-proxy";
 import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";

@@ -1,6 +1,6 @@
 /**
- * The baseline of a product in one process: a Fastify process with the gateway's features (see fastify-app.ts) that
- * reads the same JSON from the same PostgreSQL. It serves an order and a report by id, and a page of orders.
+ * The baseline of a product in one process: a Fastify process that reads the same JSON from the same PostgreSQL server.
+ * It has the features of the gateway (see fastify-app.ts) and returns an order, a report, or a page of orders.
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
@@ -12,7 +12,7 @@ import { createFastifyApp } from "./fastify-app.ts";
 
 const { DATABASE_URL = "", REPORTING_SCHEMA = "", PORT } = process.env;
 const jsonType = "application/json; charset=utf-8";
-/** A service has as many connections. */
+/** The maximum number of connections is the same as that of a service. */
 const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: REPORTING_SCHEMA } });
 const app = await createFastifyApp();
 
@@ -34,7 +34,7 @@ function sendTagged(reply: FastifyReply, { body, etag: tag }: TaggedBody): Fasti
 }
 
 await app.register(async (etagApp) => {
-  // The plugin only compares If-None-Match: the ETags are stored.
+  // The plugin only compares If-None-Match with the ETag. It computes no ETags, because they are stored.
   await etagApp.register(etag);
   etagApp.get<IdRoute>(
     "/v1/orders/:id",

@@ -1,6 +1,6 @@
 /**
- * The baseline of live orders: plain node:http that stores each body as one durable row and writes it to all readers of
- * the stream. It has no keys, no validation, no ordering and no log of changes.
+ * The baseline of live orders: a node:http server that stores each body as one durable row and writes the body to all
+ * readers of the stream. It has no API keys, no validation, no log of changes, and no fixed sequence of changes.
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";

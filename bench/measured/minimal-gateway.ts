@@ -1,6 +1,6 @@
 /**
- * The gateway's app and forwarder with one fixed principal in place of API keys, without limits and log. The difference
- * to the gateway is the cost of keys, limits and log.
+ * The gateway's app and forwarder, with one fixed principal in place of API keys, and without rate limits and logging.
+ * The gateway's additional CPU time is the cost of API keys, rate limits and logging.
  */
 import { setFlagsFromString } from "node:v8";
 import { principalSchema } from "@pragma/contracts/principal";
@@ -15,7 +15,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 
 const { PRINCIPAL = "", PORT } = process.env;
-// The gateway sets the same flag.
+// Set as in the gateway, so that both collect garbage equally often.
 setFlagsFromString("--heap-growing-percent=300");
 
 const key = { principal: principalSchema.parse(JSON.parse(PRINCIPAL)), rateLimit: null, isRevoked: false };

@@ -1,6 +1,6 @@
 /**
- * The baseline of a page of orders: plain node:http that runs the plain query and sends the stored JSON unchanged. It
- * has no keys, no total, no links and no log.
+ * The baseline of a page of orders: a node:http server that runs the plain query and sends the stored JSON unchanged.
+ * It has no API keys, no total count, no links and no log.
  */
 import { createServer } from "node:http";
 import postgres from "postgres";

@@ -1,4 +1,4 @@
-/** The baseline of accepting a till: JSON.parse and SHA-256 of its body in a loop. Prints the tills per CPU second. */
+/** The baseline of accepting a till: parses and hashes its body in a loop. Prints the tills per second of CPU time. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
 /**
- * The baseline of deliveries: undici in a loop that signs one body under both schemes and posts it, without database,
- * queue and log. Arguments: the endpoint, the file of the body, the number of messages and the concurrency.
+ * The baseline of deliveries: a loop that signs one body with both signature schemes and posts it with undici, without
+ * a database, a queue or a log. Arguments: the endpoint, the file of the body, the number of messages, the concurrency.
  */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

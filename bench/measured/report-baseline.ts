@@ -1,6 +1,6 @@
 /**
- * The baseline of a readable report: the calculation and one durable insert of the same JSON as one row, one till at a
- * time. Prints the milliseconds of each till.
+ * The baseline of the time until a report is available: computes the report and inserts its JSON as one durable row,
+ * one till at a time. Prints the duration for each till in milliseconds.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The CPU time of each stage of a till: prints the CPU milliseconds of each function on its way. The CPU time of
- * PostgreSQL is not included.
+ * Measures each stage in which a till is processed: prints the CPU time of each function in milliseconds. The CPU time
+ * of PostgreSQL is not included.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -26,7 +26,7 @@ const bytes = Buffer.from(template);
 const repetitions = Number(repetitionsArgument);
 const locationId = randomUUID();
 
-/** Returns the median CPU milliseconds of `work` after a warm-up. The time of `prepare` is not included. */
+/** Returns the median CPU time of `work` after a warm-up, in milliseconds. The time of `prepare` is not included. */
 async function measureCpuMs<Prepared>(
   work: (prepared: Prepared) => unknown,
   prepare: () => Prepared = () => undefined as Prepared,

@@ -1,6 +1,6 @@
 /**
- * The baseline of the delay from an order to its webhook receiver: plain node:http that stores each order as one
- * durable row, responds, and posts the signed order to ENDPOINT. It has no keys, validation, events, retries and log.
+ * The baseline of the delay between an order and its webhook message: a node:http server that stores each order as one
+ * durable row, responds, and posts the signed order to ENDPOINT. It has no keys, validation, events, retries or log.
  */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";

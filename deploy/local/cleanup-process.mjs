@@ -1,7 +1,6 @@
 /**
- * The cleanup process: outlives its owner just long enough to clean up the resources that the owner leaves behind. Each
- * line of standard input replaces the list of resources. The end of the input means that the owner has ended, for any
- * reason, SIGKILL included.
+ * The cleanup process: after its owner has ended, cleans up the resources that still exist, and exits. Each line of
+ * standard input replaces the list of resources. The input ends when the owner ends for any reason, including SIGKILL.
  */
 import { createInterface } from "node:readline";
 import { cleanUpResources } from "./data-folder.mjs";

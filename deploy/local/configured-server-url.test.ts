@@ -6,7 +6,7 @@ import { findConfiguredServerUrl } from "./servers.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** Starts a fake NATS server that sends this greeting and responds PONG to everything. */
+/** Starts a fake NATS server that sends this greeting and responds to everything with PONG. */
 async function startGreetingServer(greeting: string) {
   const server = createServer((socket) => {
     socket.on("error", () => {}).on("data", () => socket.write("PONG\r\n"));

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { registerForCleanup, signalProcess, terminateProcess, unregisterFromCleanup } from "./process-cleanup.mjs";
 
-/** The name of a file in a data folder; it contains the name of the Docker volume of that folder. */
+/** The name of the file in a data folder that contains the name of the folder's Docker volume. */
 export const dockerVolumeNameFile = "docker-volume";
 
-/** Returns the client of the local Docker engine. It is imported on demand, because that takes half a second. */
+/** Returns the client of the local Docker engine. It is imported on demand, because the import takes half a second. */
 export async function loadContainerRuntime() {
   // biome-ignore lint/style/noRestrictedImports: packages are installed before this is called.
   const { getContainerRuntimeClient } = await import("testcontainers");
@@ -15,7 +15,7 @@ export async function loadContainerRuntime() {
 }
 
 /**
- * Cleans up resources in reverse order, so that servers have stopped before the folder of their data is removed.
+ * Cleans up resources, the last one first, so that servers have stopped before the folder of their data is removed.
  * @param {import("./process-cleanup.mjs").CleanupResource[]} resources
  */
 export async function cleanUpResources(resources) {
@@ -29,7 +29,7 @@ export async function cleanUpResources(resources) {
 }
 
 /**
- * Stops and removes a container, if it exists. Its data volume stays.
+ * Stops and removes a container, if it exists. The data volume of the container is not removed.
  * @param {string} name
  */
 export async function removeContainer(name) {
@@ -43,7 +43,7 @@ export async function removeContainer(name) {
  * @returns {undefined}
  */
 export function ignoreMissingContainer(error) {
-  // 404: it does not exist. 409: its removal is in progress.
+  // 404: the container does not exist. 409: the container is being removed.
   if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
 }
 
@@ -60,7 +60,7 @@ export function createTemporaryDataFolder(label) {
 }
 
 /**
- * Returns the folder that is used instead of this one when the user who runs PostgreSQL cannot enter it.
+ * Returns the folder to use instead of `folder` if the user who runs PostgreSQL cannot enter `folder`.
  * @param {string} folder
  */
 export function getFallbackDataFolder(folder) {
@@ -68,7 +68,7 @@ export function getFallbackDataFolder(folder) {
 }
 
 /**
- * Removes a data folder, or a folder of data folders, with their Docker volumes. Their servers must have stopped.
+ * Removes a data folder, or a folder of data folders, with their Docker volumes. The servers must have stopped before.
  * @param {string} folder
  */
 export async function removeDataFolder(folder) {

@@ -8,10 +8,10 @@ import { UserFacingError, withProgress } from "./terminal.mjs";
 const createdFileMark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
 const aptLockTimeoutMs = 300_000;
 const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
-/** An interrupted installation leaves dpkg broken, so the cleanup process waits for apt-get instead of ending it. */
+/** The cleanup process waits for apt-get instead of stopping it, because an interrupted installation breaks dpkg. */
 const uninterruptible = { signal: "SIGCONT", timeoutMs: 600_000 } as const;
 
-/** Files that keep Debian from starting installed servers and from creating a PostgreSQL cluster. */
+/** Files that prevent Debian from starting installed servers and from creating a PostgreSQL cluster. */
 const startBlockers = [
   { path: "/usr/sbin/policy-rc.d", content: `#!/bin/sh\n# ${createdFileMark}\nexit 101\n`, mode: 0o755 },
   {
@@ -27,7 +27,7 @@ export function canInstallDebianPackages(): boolean {
 }
 
 /**
- * Installs Debian packages without starting their services, now or at boot.
+ * Installs Debian packages. Their services are neither started nor enabled at boot.
  *
  * @throws `UserFacingError` with the end of the output of apt-get.
  */
@@ -44,12 +44,12 @@ export async function installDebianPackages(label: string, names: string[]): Pro
       process.off("exit", unblock);
       unblock();
     }
-    // Fails harmlessly for packages without a service.
+    // Errors are ignored, because packages without a service have nothing to disable.
     spawnSync("systemctl", ["disable", ...names], { stdio: "ignore" });
   });
 }
 
-/** Writes the start blockers, except over files of others. Returns a function that removes them. */
+/** Writes the start blockers, but overwrites no files of others. Returns a function that removes the blockers. */
 function blockServiceStarts(): () => void {
   const ownBlockers = startBlockers.filter(
     ({ path }) => !existsSync(path) || readFileSync(path, "utf8").includes(createdFileMark),
@@ -64,7 +64,7 @@ function blockServiceStarts(): () => void {
   };
 }
 
-/** Runs apt-get, and waits while another apt-get holds the locks. */
+/** Runs apt-get. Waits first if another apt-get process holds the locks. */
 async function aptGet(args: string[], show: (detail: string) => void): Promise<void> {
   for (const deadline = Date.now() + aptLockTimeoutMs; ; await sleep(1_000)) {
     const options = ["-o", "DPkg::Lock::Timeout=300", "-q"];

@@ -19,7 +19,7 @@ afterAll(() => {
   return removeDataFolder(folder);
 });
 
-// Runs only where a Docker engine responds and the images are available.
+// These tests run only if a Docker engine responds and the images are available.
 const itWithDocker = it.skipIf(!isDockerUsable);
 const dockerTimeout = { timeout: 300_000 };
 

@@ -19,11 +19,11 @@ export const serverProgramsByKind = {
     name: "PostgreSQL",
     program: "postgres",
     minVersion: "15",
-    /** The variable with the URL of a server that is already running. */
+    /** The environment variable with the URL of a server that is already running. */
     variable: "DATABASE_URL",
     /** The Debian package. */
     package: "postgresql",
-    /** The same image as in docker-compose.yml. */
+    /** The Docker image, which must be the same as in docker-compose.yml. */
     image: "postgres:17.11-alpine",
   },
   nats: {
@@ -44,7 +44,7 @@ export const serverProgramsByKind = {
   },
 };
 
-/** Folders outside PATH where packages install servers. A star matches the folder of each version. */
+/** Folders outside PATH in which packages install servers. An asterisk matches the folder of each version. */
 const packageFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 const postgresFolders = [
   "/usr/lib/postgresql/*/bin",
@@ -56,14 +56,14 @@ const postgresFolders = [
 let lastSearch: Promise<unknown> = Promise.resolve();
 
 /**
- * Returns the installed programs for each kind of server, the newest first. A server without a program, or any server
- * with PRAGMA_SERVERS=docker, gets an empty list and runs in Docker. Without Docker, missing servers are installed if
- * this process is root on Debian.
+ * Returns the installed programs for each kind of server, the newest first. The list is empty for a server that runs in
+ * Docker: one without an installed program, or any server if PRAGMA_SERVERS=docker is set. If there is no Docker, this
+ * installs missing servers, provided that this process is root on Debian.
  *
- * @throws `UserFacingError` with what to install.
+ * @throws `UserFacingError` that states which programs to install.
  */
 export function findServerBinaries<K extends ServerKind>(kinds: readonly K[]): Promise<Record<K, ServerBinary[]>> {
-  // One search at a time, so that two searches do not install the same server.
+  // Searches run one at a time, so that two searches do not install the same server.
   const search = lastSearch.then(() => findOrInstall(kinds, canInstallDebianPackages()));
   lastSearch = search.catch(() => {});
   return search;
@@ -101,7 +101,7 @@ export function findInstalledServerBinaries(kind: ServerKind): ServerBinary[] {
   const paths = folders.map((folder) => join(folder, program)).filter(existsSync);
   return (
     [...new Map(paths.map((path) => [realpathSync(path), path]))]
-      // Some programs choose their role by the name of the link. PostgreSQL instead needs its real folder, for initdb.
+      // Links are kept, because some programs depend on their name. PostgreSQL needs its real folder, for initdb.
       .map(([real, path]) => (kind === "postgres" ? real : path))
       .filter((path) => kind !== "postgres" || existsSync(join(dirname(path), "initdb")))
       .map((path) => ({ path, version: readProgramVersion(path) }))
@@ -110,7 +110,7 @@ export function findInstalledServerBinaries(kind: ServerKind): ServerBinary[] {
   );
 }
 
-/** Returns the folders that match a pattern with one star. */
+/** Returns the folders that match a pattern with one asterisk. */
 function expandFolderPattern(pattern: string): string[] {
   const [start = "", end = ""] = pattern.split("*");
   const parent = start.slice(0, start.lastIndexOf("/"));
@@ -118,7 +118,7 @@ function expandFolderPattern(pattern: string): string[] {
   return entries.filter((path) => path.startsWith(start)).map((path) => path + end);
 }
 
-/** Returns the version that a program reports; empty, which sorts before all versions, when it reports none. */
+/** Returns the version that a program reports. If it reports none, returns "", which sorts before all versions. */
 function readProgramVersion(path: string): string {
   const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
   return /\d+(?:\.\d+)*/.exec(stdout ?? "")?.[0] ?? "";

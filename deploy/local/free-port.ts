@@ -3,13 +3,14 @@ import { createServer } from "node:net";
 import { UserFacingError } from "./terminal.mjs";
 
 /**
- * These ports are below the ephemeral range of common systems, so no outgoing connection takes one between the search
- * and the start of the server. Each vitest worker has its own range, so that no two find the same port.
+ * Number of ports in the range of each vitest worker. Workers have separate ranges, so that two workers do not find the
+ * same port. All ranges are below the ephemeral ports of common systems, so that no outgoing connection uses a port
+ * between the search and the start of the server.
  */
 const portsPerWorker = 4_250;
 const firstPort = 15_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * portsPerWorker;
 
-/** Where the next search starts, so that consecutive searches return different ports even before one is used. */
+/** Where the next search starts, so that two searches return different ports even if neither is in use yet. */
 let nextOffset = randomInt(portsPerWorker);
 
 /** Returns a TCP port that is free at this moment. */
@@ -21,7 +22,7 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Whether a server can listen on this port, both on the loopback interface and on all interfaces. */
+/** Returns whether a server can listen on this port, both on the loopback interface and on all interfaces. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await canListen(port, "127.0.0.1")) && (await canListen(port, undefined));
 }
@@ -34,7 +35,7 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** @throws `UserFacingError` with the variable that sets another port, when the port is in use. */
+/** @throws `UserFacingError` if the port is in use. The message names the variable that sets another port. */
 export async function requireFreePort(variable: string, port: number): Promise<void> {
   if (await isPortFree(port)) return;
   throw new UserFacingError(`Port ${port} is in use by another program. Set ${variable} to another port.`);

@@ -1,4 +1,4 @@
-/** Exits with a message when this Node.js is too old. Imported first, and written for old versions. */
+/** Exits with a message if this Node.js is too old. Must be imported first, and must also run on old versions. */
 const minVersion = { major: 20, minor: 19 };
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < minVersion.major || (major === minVersion.major && minor < minVersion.minor)) {

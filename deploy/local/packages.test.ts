@@ -17,7 +17,7 @@ const { packages } = JSON.parse(readFileSync(join(repositoryFolder, "package-loc
   packages: Record<string, LockedPackage>;
 };
 
-/** Whether a package in this folder of the lockfile can resolve the dependency, as Node.js would. */
+/** Returns whether a package in this folder of the lockfile can resolve the dependency, as Node.js resolves it. */
 function isLocked(folder: string, dependency: string): boolean {
   if (packages[join(folder, "node_modules", dependency)]) return true;
   return folder !== "" && isLocked(folder.slice(0, Math.max(0, folder.lastIndexOf("/"))), dependency);
@@ -55,7 +55,7 @@ it("runs no install scripts of packages", () => {
   writeFileSync(join(dependency, "package.json"), JSON.stringify({ name: "dependency", version: "1.0.0", scripts }));
   writeFileSync(
     join(folder, "package.json"),
-    // Newer npm versions need this to run scripts at all.
+    // Newer npm versions run install scripts only with `allowScripts`.
     JSON.stringify({ dependencies: { dependency: "file:dependency" }, allowScripts: { dependency: true } }),
   );
   const { status, stderr } = spawnSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--install-links"], {

@@ -21,8 +21,8 @@ export async function buildDocsPortal(): Promise<void> {
 }
 
 /**
- * Builds the documentation site if necessary and serves it. Returns a message for the user, which states the error if
- * there is one. It never throws, because the API works without the documentation.
+ * Builds the documentation site if necessary and serves the site. Returns a message for the user. If the site cannot be
+ * built or served, the message contains the error. Never throws, because the API works without the documentation.
  */
 export async function startDocsPortal(port: number): Promise<string> {
   try {

@@ -18,22 +18,22 @@ import type { ServerLaunchSpec } from "./run-server.ts";
 import { printLine, UserFacingError } from "./terminal.mjs";
 
 interface NewClusterOptions {
-  /** The user who runs PostgreSQL; undefined: the user of this process. */
+  /** The user who runs PostgreSQL; undefined for the user of this process. */
   user: SystemUser | undefined;
   password: string;
-  /** Whether the files of a new cluster must be on disk before this returns. */
+  /** Whether the files of a new cluster must be flushed to disk before the function returns. */
   durable: boolean;
 }
 
 interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
   folder: string;
-  /** The newest version first. */
+  /** The installed PostgreSQL programs, the newest version first. */
   binaries: ServerBinary[];
 }
 
 /**
- * Returns how to launch PostgreSQL on the cluster in a folder, and creates the cluster if necessary. If this process is
- * root, PostgreSQL runs as another user, who owns the cluster.
+ * Creates a PostgreSQL cluster in a folder if necessary. Returns how to launch PostgreSQL on this cluster. If this
+ * process is root, PostgreSQL runs as another user, who owns the cluster.
  */
 export async function prepareLocalPostgres({
   folder,
@@ -51,9 +51,10 @@ export async function prepareLocalPostgres({
 }
 
 /**
- * Returns the folder of the programs for this cluster: of the version that created it, or the newest for a new cluster.
+ * Returns the folder of the PostgreSQL programs of the version that created the cluster; for a new cluster, of the
+ * newest version.
  *
- * @throws `UserFacingError` when the cluster is broken or its version is not installed.
+ * @throws `UserFacingError` if the cluster is broken, or the version that created it is not installed.
  */
 function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
   const newest = binaries[0] ?? { path: "", version: "none" };
@@ -73,8 +74,8 @@ function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
 }
 
 /**
- * Creates a UTF-8 cluster with one user, `pragma`, who logs in with a password, and an empty database `pragma`. The
- * folder appears only when it is complete.
+ * Creates a UTF-8 cluster with an empty database `pragma` and one user, `pragma`, who logs in with a password. The
+ * folder gets its final name only after all its files have been written.
  */
 async function createCluster(
   cluster: string,
@@ -91,7 +92,7 @@ async function createCluster(
   const run = async (program: string, args: string[], input = "") => {
     const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, ...user };
     const output = await runCommandOrFail(join(programs, program), args, options, `${program} failed`);
-    // In single-user mode, PostgreSQL prints errors but exits with code 0.
+    // In single-user mode, PostgreSQL prints errors but exits with code 0, so the output is searched for errors.
     if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new UserFacingError(`${program} failed:\n${output}`);
   };
   try {
@@ -108,8 +109,9 @@ async function createCluster(
 }
 
 /**
- * Removes the lock of a killed server if its process id now belongs to another process, which PostgreSQL would take for
- * the killed server. A lock whose process is gone stays, because it records the shared memory that was in use.
+ * Removes the lock file of a killed server if the process id in it now belongs to another process. PostgreSQL would
+ * assume that this process is the killed server. If no process has this id, the lock file is not removed, because it
+ * records the shared memory that the killed server used.
  */
 function removeStaleLock(cluster: string): void {
   const lockFile = join(cluster, "postmaster.pid");
@@ -126,8 +128,8 @@ export interface SystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL when this process is root, because PostgreSQL refuses to run as root: Debian's
- * `postgres`, or the system user `pragma`, which is created if necessary. Undefined when this process is not root.
+ * Returns the user who runs PostgreSQL if this process is root, because PostgreSQL refuses to run as root. The user is
+ * Debian's `postgres`, or the system user `pragma`, which is created if necessary. Undefined if not root.
  *
  * @throws `UserFacingError` when the user cannot be created.
  */
@@ -152,10 +154,10 @@ function lookUpSystemUser(name: string): SystemUser | undefined {
 }
 
 /**
- * Returns a data folder that this user, and no other, can enter: the given one, or its fallback in /var/tmp when a
- * parent folder, such as /root, is closed to the user.
+ * Returns a data folder that only this user can enter: the given folder, or its fallback in /var/tmp if the user has no
+ * access to a parent folder, such as /root.
  *
- * @throws `UserFacingError` when the fallback belongs to another user.
+ * @throws `UserFacingError` if the fallback folder belongs to another user.
  */
 function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
   const canEnter = (path: string) =>

@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 import { UserFacingError } from "./terminal.mjs";
 
 /**
- * Identifies a process, also after another process has got the same process id.
+ * Identifies a process uniquely, even if its process id is later reused for another process.
  * @typedef {{ pid: number, startedAt: string }} ProcessIdentity
  */
 
 /**
- * Returns when a running process was started, in a form that depends on the system; undefined when it has ended.
+ * Returns the start time of a running process, in a format that depends on the system; undefined if it has ended.
  * @param {number} pid
  */
 function processStartOf(pid) {
@@ -19,7 +19,7 @@ function processStartOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // A zombie has ended. Field 22 counts ticks since this boot.
+    // A zombie process (Z) has ended. Field 22 is the start time in clock ticks since this boot.
     if (state === "Z") return undefined;
     return `${fields[18]}@${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}`;
   } catch {
@@ -41,7 +41,7 @@ export function isProcessRunning({ pid, startedAt }) {
 }
 
 /**
- * Signals a process and waits until it has ended. After the timeout it is killed.
+ * Sends a signal to a process and waits until the process has ended. Kills the process after the timeout.
  * @param {ProcessIdentity} identity
  * @param {NodeJS.Signals} signal
  * @param {number} timeoutMs
@@ -58,7 +58,7 @@ export async function terminateProcess(identity, signal, timeoutMs) {
 }
 
 /**
- * Signals a process or a process group; does nothing when it has ended.
+ * Sends a signal to a process or a process group. Does nothing if the process or group has ended.
  * @param {number} pid negative for a group
  * @param {NodeJS.Signals} signal
  */
@@ -86,7 +86,7 @@ let resourceListFile;
 let isCleanupStarted = false;
 
 /**
- * Registers a resource to be cleaned up when this process ends, however it ends.
+ * Registers a resource to be cleaned up when this process ends for any reason.
  * @param {CleanupResource} resource
  */
 export function registerForCleanup(resource) {
@@ -105,8 +105,8 @@ export function unregisterFromCleanup(id) {
 }
 
 /**
- * Starts a process in a new process group, which Ctrl-C in the terminal does not reach. The group is ended when the
- * process or this process ends.
+ * Starts a process in a new process group, so that Ctrl-C in the terminal does not stop it. The group is stopped when
+ * the started process or this process ends.
  * @param {string} command
  * @param {string[]} args
  * @param {import("node:child_process").SpawnOptions} options
@@ -127,7 +127,7 @@ export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", t
 }
 
 /**
- * Stores the registered resources and their owner in a file, too, in case the cleanup process is killed.
+ * Also stores the registered resources and their owner in a file, in case the cleanup process is killed.
  * @param {string} file
  */
 export function persistCleanupList(file) {
@@ -135,12 +135,12 @@ export function persistCleanupList(file) {
   sendResourceList();
 }
 
-/** Whether the cleanup has begun, so that the end of a server is expected. */
+/** Returns whether the cleanup has begun. After that, servers are expected to end. */
 export function hasProcessCleanupStarted() {
   return isCleanupStarted;
 }
 
-/** Cleans up all registered resources, the last one first. Nothing can be started afterwards. */
+/** Cleans up all registered resources, the last one first. Afterwards, no process can be started. */
 export async function cleanUpResourcesAndWait() {
   isCleanupStarted = true;
   const running = cleanupProcess;
@@ -166,11 +166,11 @@ function sendResourceList() {
     writeFileSync(`${resourceListFile}.unfinished`, JSON.stringify(record), { mode: 0o600 });
     renameSync(`${resourceListFile}.unfinished`, resourceListFile);
   } catch {
-    // A full disk must not stop the program. The cleanup process has the list, too.
+    // Errors such as a full disk must not stop the program, because the cleanup process also has the list.
   }
 }
 
-/** Starts the cleanup process: detached from terminal signals, and unreferenced, so that this process can exit. */
+/** Starts the cleanup process. It gets no terminal signals, and it does not prevent this process from exiting. */
 function startCleanupProcess() {
   const child = spawn(process.execPath, [fileURLToPath(new URL("cleanup-process.mjs", import.meta.url))], {
     cwd: "/",
@@ -180,7 +180,7 @@ function startCleanupProcess() {
   child.unref();
   child.stdin.on("error", () => {});
   child.once("exit", (_, signal) => {
-    // It was killed, so it is replaced.
+    // The cleanup process was killed, so a new one replaces it.
     if (isCleanupStarted || signal === null) return;
     cleanupProcess = startCleanupProcess();
     sendResourceList();

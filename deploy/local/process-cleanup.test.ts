@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isProcessRunning, readProcessIdentity, terminateProcess } from "./process-cleanup.mjs";
 
-/** Starts a process that registers a sleeping process, a group of two and a temporary folder. Returns all of them. */
+/** Starts a process that registers a sleeping process, a group of two processes and a folder. Returns all of them. */
 async function startOwner(ending: string) {
   const modules = JSON.stringify(new URL("./", import.meta.url).href);
   const program = `
@@ -48,7 +48,7 @@ it.skipIf(process.platform !== "linux")("cleans up even when the cleanup process
   const [first = ""] = findCleanupProcesses();
   process.kill(Number(first), "SIGKILL");
   await expect.poll(() => findCleanupProcesses().some((pid) => pid !== first)).toBe(true);
-  // The owner has yet to send the list of resources.
+  // Gives the owner time to send the list of resources.
   await sleep(500);
   owner.kill("SIGKILL");
   await expect.poll(() => started.some(isProcessRunning) || existsSync(folder), { timeout: 20_000 }).toBe(false);

@@ -7,13 +7,14 @@ import { UserFacingError } from "./terminal.mjs";
  */
 
 /**
- * Runs a command until it ends. Returns the text of both outputs, and its exit code: null when a signal ended it.
+ * Runs a command until it ends. Returns its exit code, which is null if a signal ended the command, and the text that
+ * it wrote to standard output and standard error.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} [options]
  * @param {Parameters<typeof spawnWithCleanup>[3]} [end]
  * @returns {Promise<{ code: number | null, output: string }>}
- * @throws when the command cannot be started
+ * @throws if the command cannot be started
  */
 export function runCommand(command, args, { input = "", env, ...options } = {}, end) {
   const child = spawnWithCleanup(command, args, { ...options, env: { ...process.env, ...env } }, end);
@@ -31,7 +32,7 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
 }
 
 /**
- * Runs a command that must succeed. Returns its output.
+ * Runs a command, and throws if it fails. Returns its output.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} options

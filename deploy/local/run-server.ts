@@ -30,27 +30,27 @@ import { UserFacingError } from "./terminal.mjs";
 export interface ServerLaunchSpec {
   command: string;
   args: string[];
-  /** Default: the environment of this process, with English messages. */
+  /** The environment of the program. Default: the environment of this process, with the locale set to English. */
   env?: NodeJS.ProcessEnv;
-  /** Default: the user of this process. */
+  /** The user who runs the program. Default: the user of this process. */
   user?: { uid: number; gid: number } | undefined;
-  /** Runs it in a container. Its folder is mounted read-only at the same path, and its data is in a volume. */
+  /** If set, the server runs in a container. `folder` is mounted read-only at the same path. Data is in a volume. */
   container?: { image: string; dataPath: string; folder: string };
 }
 
 export interface ServerProcessOptions extends ServerLaunchSpec {
-  /** The display name: "PostgreSQL". */
+  /** The name to display, such as "PostgreSQL". */
   name: string;
-  /** Its folder is created if necessary. */
+  /** The path of the log file. The folder of the file is created if necessary. */
   logFile: string;
-  /** The port on which it listens, if any. */
+  /** The port on which the server listens, if any. */
   port?: number;
   isReady(): Promise<boolean>;
-  /** Default: SIGTERM. */
+  /** The signal that stops the server. Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
-  /** The time after which it is killed when it does not stop. Default: 20 s. */
+  /** Milliseconds after which a server that does not stop is killed. Default: 20,000. */
   stopTimeoutMs?: number;
-  /** Called with a message for the user when the server exits unexpectedly. */
+  /** Called with a message for the user if the server exits unexpectedly. */
   log(line: string): void;
 }
 
@@ -62,17 +62,17 @@ export type ResolvedServerProcessOptions = ServerProcessOptions & typeof stopDef
 /** A started server, whether a process or a container. */
 export interface LocalServerInstance {
   pid: number;
-  /** Resolves to the exit code or signal, as text. */
+  /** Resolves when the server has ended, to a text with the exit code or signal. */
   ended: Promise<string>;
-  /** Signals it, unless it has ended. */
+  /** Sends a signal to the server, unless the server has ended. */
   sendSignal(signal: NodeJS.Signals): unknown;
 }
 
-/** A server that is ready. Send SIGSTOP to make it hang, with its connections open, until SIGCONT. */
+/** A server that is ready. Between SIGSTOP and SIGCONT, it does not respond, but its connections remain open. */
 export interface RunningServer extends LocalServerInstance {
-  /** Stops it gracefully and waits until it has ended. After the timeout it is killed. */
+  /** Stops the server gracefully and waits until it has ended. Kills the server after the timeout. */
   stop(): Promise<void>;
-  /** Kills it with SIGKILL, as a power cut would, and waits until it has ended. The data stays. */
+  /** Kills the server with SIGKILL and waits until it has ended. The data is not removed. */
   kill(): Promise<void>;
 }
 
@@ -81,9 +81,10 @@ const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
 const rotateLogEveryMs = 60_000;
 
 /**
- * Starts a private server and waits until it is ready. It is stopped when this process ends, for any reason.
+ * Starts a server for this process and waits until the server is ready. The server is stopped when this process ends
+ * for any reason.
  *
- * @throws `UserFacingError` with the last lines of its log, when it is not ready within a minute.
+ * @throws `UserFacingError` with the last lines of the server's log if the server is not ready within one minute.
  */
 export async function launchLocalServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
@@ -141,7 +142,7 @@ async function startProgram(plan: ResolvedServerProcessOptions): Promise<LocalSe
   return { pid: child.pid, ended, sendSignal };
 }
 
-/** Waits until a server is ready. Returns the problem when it has ended or the time is up, else undefined. */
+/** Waits until a server is ready. Returns a description of the problem if the server ends or the time runs out. */
 async function waitUntilReady(isReady: () => Promise<boolean>, ended: Promise<string>): Promise<string | undefined> {
   let exitDescription: string | undefined;
   void ended.then((reason) => {
@@ -149,14 +150,14 @@ async function waitUntilReady(isReady: () => Promise<boolean>, ended: Promise<st
   });
   for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(25)) {
     const ready = await isReady();
-    // The response may come from another program on the port that this server could not get.
+    // If this server has ended because its port was in use, the response comes from another program.
     if (exitDescription !== undefined) return exitDescription;
     if (ready) return undefined;
   }
   return `it was not ready within ${readyTimeoutMs / 1000} s`;
 }
 
-/** Whether a GET request to this URL succeeds within 5 seconds. */
+/** Returns whether a GET request to this URL succeeds within 5 seconds. */
 export async function isUrlOk(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
@@ -176,7 +177,7 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
   await images.pull(imageName);
   const name = readOrCreateFile(join(settings.folder, dockerVolumeNameFile), () => `pragma-${randomUUID()}`);
   await removeContainer(name);
-  // Cleaned up by the cleanup process: the reaper of testcontainers would be a container with access to Docker.
+  // The cleanup process removes the container, because the reaper of testcontainers would need access to Docker itself.
   registerForCleanup({ kind: "container", id: name });
   const remove = () => removeContainer(name).finally(() => unregisterFromCleanup(name));
   try {
@@ -213,8 +214,8 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
 }
 
 /**
- * Moves the contents of a log that has reached this size to `<file>.1`, and replaces that. The writer of the log must
- * append to it. Returns the remaining size.
+ * Moves the contents of a log file to `<file>.1` if the file has reached the maximum size, and overwrites the previous
+ * `<file>.1`. The writer of the log must have opened the file for appending. Returns the remaining size of the file.
  */
 export function rotateLogFile(file: string, maxBytes: number): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -224,7 +225,7 @@ export function rotateLogFile(file: string, maxBytes: number): number {
   return 0;
 }
 
-/** Returns the path of a log and its last lines after this many bytes, for an error message. */
+/** Returns the path of a log file and its last lines, for an error message. Skips the first `from` bytes. */
 export function describeLogEnd(file: string, from: number): string {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();

@@ -2,17 +2,17 @@ import { cleanUpResourcesAndWait } from "./process-cleanup.mjs";
 import { ensureNpmPackagesInstalled } from "./setup.mjs";
 import { describeError, printLine } from "./terminal.mjs";
 
-/** When npm is killed, its scripts keep running, so they must detect its end. */
+/** Whether npm runs this script. A script must detect when npm is killed, because it would otherwise keep running. */
 const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
 
-/** Within this time, Ctrl-C arrives twice: from the terminal, and forwarded by npm. */
+/** Milliseconds in which a second signal is ignored, because npm forwards the Ctrl-C that the terminal also sends. */
 const duplicateSignalMs = 1_000;
 
 /**
- * Installs packages, enables imports of TypeScript, runs a program, and then exits this process. It exits with the code
- * that the program returns. If that is undefined, it exits on Ctrl-C, SIGTERM and SIGHUP, and when its npm has ended.
- * When something fails, it prints one message and exits with code 1. In each case all started processes are cleaned up
- * first; a second signal skips that.
+ * Installs packages, enables imports of TypeScript, runs a program, and then exits this process with the code that the
+ * program returns. If the program returns undefined, the process exits on Ctrl-C, SIGTERM or SIGHUP, or when npm has
+ * ended. On an error, the process prints one message and exits with code 1. Before every exit, all started processes
+ * are cleaned up, unless a second signal arrives.
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
  * @param {number} [stopExitCode] the exit code after a signal
  */
@@ -25,7 +25,7 @@ export async function runUntilStopped(program, stopExitCode = 0) {
     const stop = () => end({ code: stopExitCode });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});
-    // This timer also keeps the process running.
+    // This timer also prevents the process from exiting.
     const parent = process.ppid;
     setInterval(() => isRunByNpm && process.ppid !== parent && stop(), 500);
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -49,7 +49,7 @@ async function preparePackages() {
   await ensureNpmPackagesInstalled();
   // biome-ignore lint/style/noRestrictedImports: packages are installed above.
   const { register } = await import("tsx/esm/api");
-  // The cache of tsx would be a folder outside the checkout.
+  // The cache is disabled, because tsx would create its folder outside the checkout.
   process.env.TSX_DISABLE_CACHE = "1";
   register();
   delete process.env.TSX_DISABLE_CACHE;

@@ -6,13 +6,13 @@ import { UserFacingError } from "./terminal.mjs";
 
 /**
  * Returns the secrets of a local installation: the encryption keys for stored data (`name:secret`) and the first admin
- * key. They are created once, in a file that only its owner can read.
+ * key. The first call creates the secrets in a file that only its owner can read.
  *
- * @throws `UserFacingError` when the file is broken. It is not replaced, because the stored data depends on its keys.
+ * @throws `UserFacingError` if the file is broken. The file is not replaced, because only its keys decrypt stored data.
  */
 export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
   const file = join(folder, "secrets.json");
-  // A dynamic import, because the runtime itself is compiled with types of this folder.
+  // Imported dynamically, because the runtime itself is compiled with types of this folder.
   const { createApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
   const text = readOrCreateFile(file, () => {
     const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: createApiKey().key };

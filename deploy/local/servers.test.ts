@@ -44,7 +44,7 @@ it("rejects a broken cluster instead of replacing it", async () => {
   expect(existsSync(join(dataFolder, "cluster", "PG_VERSION"))).toBe(false);
 });
 
-// As root, PostgreSQL runs as another user.
+// These tests need root, because only then does PostgreSQL run as another user.
 const asRoot = it.skipIf(process.getuid?.() !== 0);
 
 asRoot("lets the user who runs PostgreSQL, and no other, enter a closed folder", async () => {

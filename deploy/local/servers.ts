@@ -26,8 +26,8 @@ const kinds = ["postgres", "nats", "redis"] as const;
 const serverStarters = { postgres: startPostgres, nats: startNats, redis: startRedis };
 
 /**
- * Returns the URLs of the three servers by variable. A server whose variable is not set is started and ends with this
- * process. The profile "start" stores its data in `.pragma/`, "test" in a temporary folder.
+ * Returns the URLs of the three servers by environment variable. If a variable is not set, its server is started, and
+ * it is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
  */
 export async function ensureServers(profile: "start" | "test"): Promise<LocalServerUrls> {
   const configured = await Promise.all(kinds.map(findConfiguredServerUrl));
@@ -46,9 +46,9 @@ export async function ensureServers(profile: "start" | "test"): Promise<LocalSer
 }
 
 /**
- * Returns the URL in the environment of an already running server of this kind; undefined when there is none.
+ * Returns the URL of a running server of this kind from the environment; undefined if its variable is not set.
  *
- * @throws `UserFacingError` when the URL is invalid or the server does not respond.
+ * @throws `UserFacingError` if the URL is invalid or the server does not respond.
  */
 export async function findConfiguredServerUrl(kind: ServerKind): Promise<string | undefined> {
   const { name, variable } = serverProgramsByKind[kind];
@@ -68,20 +68,20 @@ export async function findConfiguredServerUrl(kind: ServerKind): Promise<string 
 }
 
 interface ServerOptions {
-  /** The folder for the data and the log of this server. Created if necessary. */
+  /** The folder for the data and the log of the server. The folder is created if necessary. */
   dataFolder: string;
-  /** Default: a free port. Pass the port of a stopped server to restart it at the same URL. */
+  /** The port of the server. Default: a free port. Pass the port of a stopped server to restart it at the same URL. */
   port?: number;
-  /** Called with a message for the user when the server exits unexpectedly. */
+  /** Called with a message for the user if the server exits unexpectedly. */
   log?: (line: string) => void;
 }
 
-/** `config` is appended to the configuration file, for example users. */
+/** Options of a server with a configuration file. `config` is text to append to this file, such as users. */
 type ConfiguredOptions = ServerOptions & { config?: string };
 
 /**
- * `durable: false` turns off fsync and similar settings, for data that may be lost in a power cut; default true.
- * `adjustLaunch` changes how the server is launched.
+ * Options of PostgreSQL. `durable` is true by default; false turns off settings like fsync, for data that may be lost
+ * in a power cut. `adjustLaunch` changes how the server is launched.
  */
 type PostgresOptions = ServerOptions & {
   durable?: boolean;
@@ -90,7 +90,7 @@ type PostgresOptions = ServerOptions & {
 
 export type StartedLocalServer = RunningServer & { url: string; port: number };
 
-/** Starts a private NATS server with JetStream on file storage. */
+/** Starts a NATS server for this process, with JetStream and file storage. */
 export function startNats(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("nats", options, (host, port, data) => [
     `listen: "${host}:${port}"`,
@@ -98,7 +98,7 @@ export function startNats(options: ConfiguredOptions): Promise<StartedLocalServe
   ]);
 }
 
-/** Starts a private Redis server with an append-only file and without snapshots. */
+/** Starts a Redis server for this process, with an append-only file and without snapshots. */
 export function startRedis(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("redis", options, (host, port, data) => [
     `bind ${host}`,
@@ -108,7 +108,7 @@ export function startRedis(options: ConfiguredOptions): Promise<StartedLocalServ
     'save ""',
     "appendonly yes",
     "appendfsync everysec",
-    // As in production: when memory is full, writes fail, and no queue data is evicted.
+    // As in production, writes fail when the memory is full, so that no queue data is evicted.
     "maxmemory 256mb",
     "maxmemory-policy noeviction",
   ]);
@@ -124,7 +124,7 @@ function startWithConfigFile(
     const file = join(folder, `${kind}.conf`);
     const data = join(folder, "data");
     mkdirSync(data, { recursive: true });
-    // In a container it listens on all interfaces, because Docker publishes the port on loopback only.
+    // In a container, the server can listen on all interfaces, because Docker publishes the port only on loopback.
     const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
     const { program, image } = serverProgramsByKind[kind];
@@ -146,11 +146,11 @@ const postgresSettings = {
   log_timezone: "UTC",
 };
 const nonDurableSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
-/** The error while worker processes of a killed server still hold its shared memory. */
+/** The error that PostgreSQL logs while worker processes of a killed server still use its shared memory. */
 const sharedMemoryInUse = /pre-existing shared memory block/;
 const sharedMemoryTimeoutMs = 10_000;
 
-/** Starts a private PostgreSQL server with a UTF-8 database `pragma`. It never runs as root. */
+/** Starts a PostgreSQL server for this process, with a UTF-8 database `pragma`. The server never runs as root. */
 export async function startPostgres(options: PostgresOptions): Promise<StartedLocalServer> {
   const { durable = true, adjustLaunch = (launch) => launch } = options;
   const parameters = Object.entries({ ...postgresSettings, ...(durable ? {} : nonDurableSettings) });
@@ -185,7 +185,7 @@ export async function startPostgres(options: PostgresOptions): Promise<StartedLo
 
 type ServerLaunchWithUrl = ServerLaunchSpec & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
 
-/** Starts a private server. `createLaunch` gets the installed programs; without any, it must return a container. */
+/** Starts a server for this process. If `createLaunch` gets no installed programs, it must return a container. */
 async function startServer(
   kind: ServerKind,
   { dataFolder, port: requestedPort, log = () => {} }: ServerOptions,
@@ -215,7 +215,7 @@ async function startServer(
 
 const probeTimeoutMs = 5_000;
 
-/** By kind: returns whether the server at a URL is usable. Rejects when it cannot be reached or refuses the login. */
+/** Functions that return whether the server at a URL is usable. They reject if it cannot be reached or denies login. */
 const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
     const sql = postgres(url, { max: 1, connect_timeout: probeTimeoutMs / 1000, fetch_types: false });
@@ -231,7 +231,7 @@ const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
   async redis(url) {
     const client = new Redis(url, { lazyConnect: true, connectTimeout: probeTimeoutMs, retryStrategy: () => null });
     try {
-      // The failed command does not contain the cause of the missing connection; the error event does.
+      // The error of the command does not contain why there is no connection, but the error event does.
       await new Promise((resolve, reject) => client.on("error", reject).ping().then(resolve, reject));
       return true;
     } finally {
@@ -241,14 +241,14 @@ const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
 };
 
 /**
- * Whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A NATS
- * server must have JetStream.
+ * Returns whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A
+ * NATS server must have JetStream.
  */
 export function isServerResponding(kind: ServerKind, url: string): Promise<boolean> {
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 
-/** Whether an error shows that a server of the right kind is listening, but refused the connection. */
+/** Returns whether an error shows that a server of the expected kind is listening, but refused the connection. */
 function isServerRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";
   if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;

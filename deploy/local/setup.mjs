@@ -9,14 +9,14 @@ import { UserFacingError, withProgress } from "./terminal.mjs";
 /** The absolute path of the repository, without a trailing slash. */
 export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** Where the documentation build caches compiled packages. */
+/** Folders in which the documentation build caches compiled packages. */
 const buildCacheFolders = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
-/** Records the lockfile and patches of the installation. npm removes it together with the packages. */
+/** The file that records which lockfile and patches were installed. npm removes the file together with the packages. */
 const installRecordFile = "node_modules/.installed-from.json";
 
 /**
- * Installs the packages in package-lock.json with the patches in `patches/`, unless they are installed already. Only
- * the patches are run: `.npmrc` disables the install scripts of packages.
+ * Installs the packages in package-lock.json and applies the patches in `patches/`, unless both are already installed.
+ * Install scripts of packages do not run, because `.npmrc` disables them.
  * @param {string} [folder] the checkout
  * @throws {UserFacingError} with the errors in the output of npm
  */
@@ -33,13 +33,13 @@ export async function ensureNpmPackagesInstalled(folder = repositoryFolder) {
   if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
     await withProgress("Installing packages with npm ci", () => runNpm(folder, "ci", "--no-audit", "--no-fund"));
   await runNpm(folder, "run", "patch");
-  // The caches are keyed by package version, which a patch does not change.
+  // A new patch makes the caches outdated, because their keys are package versions, which a patch does not change.
   if (arePatchesNew)
     for (const cache of buildCacheFolders) rmSync(join(folder, cache), { recursive: true, force: true });
   writeFileSync(join(folder, installRecordFile), JSON.stringify(expected));
 }
 
-/** Called by vitest before tests, because a plain `npm ci` does not apply the patches. */
+/** Installs packages and patches. vitest calls this before tests, because a plain `npm ci` does not apply patches. */
 export async function setup() {
   if (!existsSync(join(repositoryFolder, installRecordFile))) await ensureNpmPackagesInstalled();
 }
@@ -51,7 +51,7 @@ export async function setup() {
 async function runNpm(folder, ...args) {
   const { code, output } = await runCommand("npm", args, { cwd: folder });
   if (code === 0) return;
-  // npm prints the cause first and general advice last.
+  // Only the first error lines are shown: npm prints the cause first and general advice last.
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
   const shown = errorLines.length === 0 ? indentLastLines(output) : indentLastLines(errorLines.slice(0, 15).join("\n"));
   throw new UserFacingError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
@@ -69,8 +69,8 @@ function readPatches(folder) {
 /** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
 
 /**
- * Whether npm's record of installed packages matches the lockfile, as after a manual `npm install`. Optional packages
- * for other systems may be missing.
+ * Returns whether npm's record of installed packages matches the lockfile, as it does after a manual `npm install`.
+ * Optional packages for other systems may be missing.
  * @param {Lockfile} lockfile
  * @param {string} recordFile
  */

@@ -1,4 +1,4 @@
-/** `npm start`: starts everything that a checkout needs, and runs until Ctrl-C. */
+/** `npm start`: installs packages, starts the servers, the product and the documentation, and runs until Ctrl-C. */
 import "./node-version.mjs";
 
 // Imported dynamically, because an older Node.js cannot load these modules.

@@ -13,8 +13,8 @@ const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo
 const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
 
 /**
- * Starts the servers, the product, the demo and the documentation. Resolves when they are ready. Calls `fail` when the
- * product exits unexpectedly.
+ * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. Calls `fail` if
+ * the product exits unexpectedly.
  */
 export async function startLocalProduct(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
@@ -47,14 +47,14 @@ export async function startLocalProduct(fail: (error: unknown) => void): Promise
     args: [join(repositoryFolder, "services", "dist", "main.js")],
     env,
     log: fail,
-    // It lets requests in progress finish, for up to 30 seconds.
+    // Before it exits, the product finishes requests in progress, which takes up to 30 seconds.
     stopTimeoutMs: 35_000,
     isReady: async () =>
       (await isUrlOk(`http://127.0.0.1:${port}/health/`)) && (await isUrlOk(`http://127.0.0.1:${opsPort}/ready`)),
   };
   await withProgress("Starting the product", () => launchLocalServer(product));
   const url = `http://localhost:${port}`;
-  // Concurrently: the demo waits for reports while the documentation is built.
+  // The documentation is built while the demo waits for reports, so that the start takes less time.
   const portalStart = startDocsPortal(portalPort);
   const demoSummary = await seedDemo(url, env);
   const isLive = isLiveDemoEnabled(process.env);
@@ -97,7 +97,7 @@ async function createProductEnvironment(
 
 /** Creates the demo location if necessary. Returns a description of it for the user. */
 async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
-  // Without DOCS_URL: the documentation is described separately.
+  // DOCS_URL is unset, because the message about the documentation is printed separately.
   const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined } };
   const output = await withProgress("Seeding the demo location", () =>
     runCommandOrFail(process.execPath, [seedDemoProgram], options, "The demo location could not be seeded"),
@@ -105,17 +105,17 @@ async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
   return output.trimEnd();
 }
 
-/** Whether the live demo runs: unless PRAGMA_LIVE_DEMO turns it off. */
+/** Returns whether the live demo runs. PRAGMA_LIVE_DEMO can turn it off. */
 export function isLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
   return !["off", "false", "0", "no"].includes((env.PRAGMA_LIVE_DEMO ?? "").toLowerCase());
 }
 
 /**
- * Starts the program that simulates the demo restaurant against the API at `url`. When it exits, the product keeps
- * running. Its log is `logs/live-demo.log`.
+ * Starts the program that simulates the demo restaurant and sends its data to the API at `url`. The log of the program
+ * is `logs/live-demo.log`. If the program exits, the product keeps running.
  */
 export function startLiveDemo(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
-  // The same file as the seeding program uses, which resolves it against the working directory.
+  // The seeding program uses the same file. It resolves the path against the working directory.
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
   return launchLocalServer({
     name: "The live demo",

@@ -46,7 +46,7 @@ it("rejects a file in place of the folder", () => {
   expect(() => prepareLocalStateFolder(file)).toThrow("is not a folder");
 });
 
-/** Writes the record of an earlier start: its owner and the process that it left running. */
+/** Writes the record of an earlier start: its owner, and a process that is still running. */
 function writeRunningRecord(folder: string, owner: object, identity = { pid: 1, startedAt: "before" }) {
   const resources = [{ kind: "process", id: identity.pid, identity, signal: "SIGTERM", timeoutMs: 1_000 }];
   writeFileSync(join(folder, "running.json"), JSON.stringify({ owner, resources }));

@@ -24,14 +24,14 @@ import { UserFacingError } from "./terminal.mjs";
 /** The folder in the checkout for all data of `npm start`. */
 export const localStateFolder = join(repositoryFolder, ".pragma");
 
-/** Increased when an existing folder cannot be used any more without changes. */
+/** Version of the folder's layout. Must be increased when existing folders can no longer be used. */
 const layoutVersion = 3;
 const minFreeBytes = 256 * 2 ** 20;
 
 /**
- * Creates the folder, for this user only, or checks that the existing one can be used.
+ * Creates the folder with access for this user only, or checks that the existing folder can be used.
  *
- * @throws `UserFacingError` when the folder has another layout version or is broken, or its disk is nearly full.
+ * @throws `UserFacingError` if the folder has another layout version or is broken, or if its disk is nearly full.
  */
 export function prepareLocalStateFolder(folder = localStateFolder): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
@@ -57,21 +57,21 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
 }
 
 /**
- * Locks the folder for this process. Cleans up what an earlier process left running if its cleanup process was killed.
+ * Locks the folder for this process. Cleans up the resources of an earlier process if its cleanup process was killed.
  *
- * @throws `UserFacingError` when another running process uses the folder.
+ * @throws `UserFacingError` if another running process uses the folder.
  */
 export async function lockLocalStateFolder(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
   const { owner, resources = [] } = readRunningRecord(file);
   if (owner !== undefined && isProcessRunning(owner))
     throw new UserFacingError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
-  // The process id of an ended process may belong to another process now.
+  // A process is cleaned up only if it is still the same, because its id may now belong to another process.
   await cleanUpResources(resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)));
   persistCleanupList(file);
 }
 
-/** Returns an empty record when there is none, or when a full disk or a power cut has truncated it. */
+/** Returns the record in a file; an empty record if there is no file, or if a full disk or power cut truncated it. */
 function readRunningRecord(file: string): { owner?: ProcessIdentity; resources?: CleanupResource[] } {
   try {
     return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
@@ -82,7 +82,7 @@ function readRunningRecord(file: string): { owner?: ProcessIdentity; resources?:
 
 const megabytes = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB`;
 
-/** Returns the text of a file, which is created atomically if necessary, readable by its owner only. */
+/** Returns the text of a file. If necessary, creates the file atomically, with read access only for its owner. */
 export function readOrCreateFile(file: string, createContent: () => string): string {
   if (!existsSync(file)) {
     const unfinished = `${file}.unfinished`;

@@ -1,11 +1,11 @@
 /**
- * A problem that the user can solve: a port in use, a missing program, a full disk. Only its message is shown, without
- * the stack.
+ * An error that the user can fix, such as a port in use, a missing program or a full disk. Only its message is shown,
+ * without the stack.
  */
 export class UserFacingError extends Error {}
 
 /**
- * Returns the text to show for an error: the message of a UserFacingError, advice for file errors, else the stack.
+ * Returns the text to show for an error: the message of a UserFacingError, advice for a file error, or the stack.
  * @param {unknown} error
  */
 export function describeError(error) {
@@ -31,8 +31,8 @@ let redrawTimer;
 let lastPlainLine = 0;
 
 /**
- * Runs a task and shows its progress once it has taken two seconds. On a terminal this is one line that is updated in
- * place; elsewhere it is a first line, one every 15 seconds, and one at the end. Several tasks may run concurrently.
+ * Runs a task. If it takes longer than two seconds, shows its progress: on a terminal, in one line that is updated;
+ * elsewhere, with a new line at first, every 15 seconds, and at the end. Several tasks may run concurrently.
  * @template T
  * @param {string} label the name of the task: "Installing packages"
  * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step

@@ -3,7 +3,7 @@ import searchLocal from "@easyops-cn/docusaurus-search-local";
 export const { validateOptions } = searchLocal;
 
 /**
- * The search of the navigation bar across guides and reference, without the plugin's search page.
+ * Returns the plugin that adds a search of guides and reference to the navigation bar, without a separate search page.
  * @param {import("@docusaurus/types").LoadContext} context
  * @param {unknown} options
  * @returns {import("@docusaurus/types").Plugin}

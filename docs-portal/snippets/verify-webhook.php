@@ -2,7 +2,7 @@
 
 /**
  * Throws unless the message was signed with the recipient's secret within the last five minutes.
- * $headers has lower-case names; $body is the raw request body: file_get_contents('php://input').
+ * The names in $headers are in lower case. $body is the raw request body: file_get_contents('php://input').
  */
 function verify_webhook(array $headers, string $body, string $secret): void
 {

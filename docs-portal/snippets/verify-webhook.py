@@ -6,7 +6,7 @@ import time
 
 def verify_webhook(headers: dict[str, str], body: bytes, secret: str) -> None:
     """Raises ValueError unless the message was signed with the recipient's secret within the last five minutes.
-    `headers` has lower-case names; `body` is the raw request body, before parsing."""
+    The names in `headers` are in lower case. `body` is the raw request body, before parsing."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 /**
  * Throws unless the message was signed with the recipient's secret within the last five minutes.
- * `headers` has lower-case names; `body` is the raw request body, before parsing.
+ * The names in `headers` are in lower case. `body` is the raw request body, before parsing.
  */
 export function verifyWebhook(headers: Record<string, string | undefined>, body: Buffer, secret: string): void {
   const id = headers["webhook-id"] ?? "";

@@ -1,6 +1,6 @@
 /*
- * If a script of the first page fails to load, the page stays readable but is not interactive, and the framework shows
- * no error. This module shows a notice with a retry button.
+ * Shows a notice with a retry button if a script of the first page fails to load. In this case, the page is readable
+ * but not interactive, and the framework shows no error.
  */
 
 if (typeof window !== "undefined") {

@@ -1,6 +1,6 @@
 /**
- * A strict FEC reader, independent of the code that writes FEC files. It throws at the first violation of article A47
- * A-1 of the French Livre des procédures fiscales, or of the tax administration's test program.
+ * A strict FEC reader that shares no code with the FEC writer. It throws at the first violation of the rules of article
+ * A47 A-1 of the French Livre des procédures fiscales, or of the tax administration's test program.
  */
 
 const fecColumns =
@@ -14,7 +14,7 @@ const requiredColumns =
     " ",
   );
 
-/** Columns that are both empty or both filled. */
+/** Pairs of columns of which either both or neither must be empty. */
 const pairedColumns = [
   ["CompAuxNum", "CompAuxLib"],
   ["EcritureLet", "DateLet"],
@@ -31,7 +31,7 @@ export interface FecLine {
   piece: string;
   text: string;
   validFrom: string;
-  /** Cents. */
+  /** The debit in cents. */
   debit: number;
   credit: number;
 }
@@ -41,7 +41,7 @@ interface FecFormat {
   charset: "iso-8859-15" | "us-ascii";
 }
 
-/** Returns the lines of a FEC file. @throws Error at the first violation. */
+/** Returns the lines of a FEC file. @throws Error at the first violation of the rules. */
 export function parseFecFile(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
   const lines = decodeFec(bytes, charset).split("\r\n");
   if (lines.pop() !== "") throw new Error("The last line has no line end.");
@@ -102,8 +102,8 @@ function parseCents(text: string, line: string): number {
 }
 
 /**
- * Checks that entry numbers rise from 1 without gaps, and that the lines of each entry are consecutive, balanced, and
- * of one day, piece and journal.
+ * Throws unless entry numbers increase from 1 without gaps, and the lines of each entry are consecutive, balanced, and
+ * have the same day, document and journal.
  */
 function requireBalancedEntries(lines: FecLine[]): void {
   let last = 0;

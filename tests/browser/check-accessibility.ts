@@ -9,9 +9,9 @@ const axeScript = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
- * Returns the serious and critical accessibility violations of a page, one for each rule and reason, with their first
- * place. Colors are checked once for each text style, since a page has thousands of words in a few dozen styles.
- * Highlighted code is only checked for its colors.
+ * Returns the serious and critical accessibility violations of a page, one for each rule and reason, with the first
+ * element that violates the rule. Colors are checked only once for each text style, because a page has thousands of
+ * words in a few dozen styles. In highlighted code, only colors are checked.
  */
 export async function findSeriousAccessibilityViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
@@ -21,7 +21,7 @@ export async function findSeriousAccessibilityViolations(page: Page): Promise<st
   ];
 }
 
-/** Returns only the violations of color rules, for the second color mode of a page that was checked in the first. */
+/** Returns only violations of color rules, because the other results are the same in both color modes of a page. */
 export async function findColorViolations(page: Page): Promise<string[]> {
   await page.evaluate(`window.styleSamples = (${selectOneElementPerStyle})()`);
   return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });
@@ -42,7 +42,7 @@ async function findViolations(page: Page, context: string, options: RunOptions):
   return [...firstByRuleAndReason.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
 }
 
-/** Runs in the page: returns the first element with text for each color, size, weight, decoration and background. */
+/** Script for the page that returns one element with text per color, size, weight, decoration and background. */
 const selectOneElementPerStyle = `() => {
   const byStyle = new Map();
   for (const element of document.body.querySelectorAll("*")) {

@@ -8,7 +8,7 @@ import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium
 
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
 
-/** A server of the built documentation, and a browser. */
+/** A server for the built documentation site, and a browser that opens its pages. */
 export interface DocumentationSite {
   url: string;
   /** Opens a tab with empty storage, by default in dark mode. */
@@ -19,19 +19,19 @@ export interface DocumentationSite {
 interface BrowserTabOptions {
   colorScheme?: "dark" | "light" | "no-preference";
   viewport?: { width: number; height: number };
-  /** Whether the tab has its own cache, for tests that depend on requests. Other tabs share their loaded files. */
+  /** Whether the tab has its own cache, for tests that check requests. All other tabs share one cache. */
   hasOwnCache?: boolean;
 }
 
 export interface BrowserTab {
   page: Page;
   context: BrowserContext;
-  /** Console errors and uncaught errors of the page so far. */
+  /** Errors on the console and uncaught errors that the page has caused so far. */
   consoleErrors: string[];
   close(): Promise<void>;
 }
 
-/** Serves the build of `npm test` or `node docs-portal/build.mjs`. `flags` are additional flags of Chromium. */
+/** Serves the site that `npm test` or `node docs-portal/build.mjs` has built. `flags` are more flags for Chromium. */
 export async function serveDocumentationSite({ flags = [] }: { flags?: string[] } = {}): Promise<DocumentationSite> {
   if (!existsSync(join(portalFolder, "build", "index.html")))
     throw new Error("Build the documentation first: node docs-portal/build.mjs");
@@ -43,8 +43,8 @@ export async function serveDocumentationSite({ flags = [] }: { flags?: string[] 
   const [output] = await once(server.stdout, "data");
   const url = /http:\S+/.exec(String(output))?.[0] ?? "";
   const browser = await chromium.launch({ executablePath, args: [...chromiumFlags, ...flags] });
-  // Tabs share a process and loaded files, since starting and loading take most of the time. A page that stays open
-  // keeps the process alive.
+  // Tabs share a process and a cache, because starting a process and loading files take most of the time. One page
+  // stays open, so that the process does not end.
   const shared = await browser.newContext();
   await (await shared.newPage()).goto(`${url}/llms.txt`);
   return {
@@ -71,13 +71,13 @@ export async function serveDocumentationSite({ flags = [] }: { flags?: string[] 
   };
 }
 
-/** Runs in every page before its own scripts: clears the local storage on the first page of a tab. */
+/** Script that runs on every page before its own scripts. Clears the local storage on the first page of a tab. */
 const clearStoredStateScript = `if (location.protocol.startsWith("http") && !sessionStorage.getItem("isOldTab")) {
   localStorage.clear();
   sessionStorage.setItem("isOldTab", "true");
 }`;
 
-/** Waits until the page is interactive, and not only rendered by the server. */
+/** Waits until the page, which the server has rendered, is also interactive. */
 export async function waitUntilHydrated(page: Page): Promise<void> {
   await page.waitForFunction("'docusaurusRoot' in window");
   await page.waitForFunction("document.documentElement.dataset.hasHydrated === 'true'");

@@ -69,7 +69,7 @@ describe("the color mode", () => {
       ["no-preference", "light"],
     ] as const) {
       const { page, close } = await documentationSite.openTab("/", { colorScheme });
-      // Current browsers report light for no-preference.
+      // For "no-preference", current browsers report "light".
       expect(await page.evaluate(mode), colorScheme).toBe(theme);
       await close();
     }

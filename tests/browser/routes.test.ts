@@ -56,7 +56,7 @@ describe("the site", () => {
     const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
     expect(operations.length).toBeGreaterThan(50);
     for (const path of operations) {
-      // An event instead of click(), which waits until the page is still and takes most of the time.
+      // An event is dispatched, because click() waits until the page no longer moves, which takes too much time.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");
       await page.waitForFunction(`location.pathname === "${path}" && document.querySelector("article h1")`);
       expect(consoleErrors, path).toEqual([]);
@@ -66,7 +66,7 @@ describe("the site", () => {
 });
 
 describe("a page", () => {
-  // One tab for all pages: shared files are loaded once.
+  // All pages use the same tab, so that shared files are loaded only once.
   let tab: BrowserTab;
   beforeAll(async () => {
     tab = await documentationSite.openTab("/");
@@ -84,7 +84,7 @@ describe("a page", () => {
       await page.waitForFunction(
         "[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')",
       );
-      // During a transition the colors are neither of the two.
+      // Transitions are disabled, because during a transition the colors belong to neither color mode.
       await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
       // The browser logs an error for a page with status 404.
       expect(consoleErrors.filter((error) => !/status of 404/.test(error))).toEqual([]);

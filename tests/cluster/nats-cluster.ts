@@ -7,7 +7,7 @@ import { createTemporaryDataFolder, type StartedLocalServer, startNats } from ".
 export interface NatsCluster {
   /** The addresses of all servers. */
   url: string;
-  /** Kills the leader of a stream without a shutdown. Returns its name. */
+  /** Kills the server that leads a stream, without a graceful shutdown. Returns the name of the server. */
   killStreamLeader(stream: string): Promise<string>;
   /** Restarts the killed server, and waits until its replicas are up to date. */
   restartKilledServer(stream: string): Promise<void>;
@@ -34,7 +34,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);
   const url = `nats://${addresses.join(",")}`;
 
-  // The servers elect a leader after their start.
+  // The servers need time after their start to elect a leader.
   await eventually("the cluster to have a leader", () => assertClusterHasLeader(addresses));
 
   return {

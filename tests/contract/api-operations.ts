@@ -33,12 +33,12 @@ export interface ApiOperation {
   method: string;
   /** The path template, with parameters in braces. */
   path: string;
-  /** The scope that a key needs; undefined when no key is needed. */
+  /** The scope that the API key needs; undefined if the operation needs no API key. */
   scope: ApiScope | undefined;
   pathParameters: string[];
   queryParameters: string[];
   acceptsBody: boolean;
-  /** The schema of the request body; empty when the operation has none. */
+  /** The schema of the request body; an empty schema if the operation has no request body. */
   bodySchema: JsonSchema;
   requiresBody: boolean;
   /** Every documented success and error, with its status and the schema of each content type. */
@@ -52,7 +52,7 @@ export const fullOpenApiDocument: OpenApiDocument = JSON.parse(
   readFileSync(join(contractsFolder, "openapi.full.json"), "utf8"),
 );
 
-/** Every operation of the full document, in its order. */
+/** All operations of the full document, in the same sequence as in the document. */
 export const apiOperations: ApiOperation[] = Object.entries(fullOpenApiDocument.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, documented]) => readOperation(method, path, documented)),
 );

@@ -9,7 +9,7 @@ import type { ProductUnderTestAccess } from "../harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { createLiveOrderInput } from "./order-and-till-inputs.ts";
 
-/** The scopes of a location's API key: all that do not reach beyond the location. */
+/** The scopes of a location's API key: all scopes that give no access to other locations. */
 export const locationKeyScopes: ApiScope[] = apiScopeNames.filter(
   (scope) => scope !== "admin" && scope !== "locations:any",
 );
@@ -20,7 +20,7 @@ export interface ApiContractFixture {
   testLocation: TestLocation;
   /** Another location, whose API key has the same scopes. */
   otherLocation: TestLocation;
-  /** A till of the location that was pushed and has its report. */
+  /** A till of the location that was pushed and whose report is available. */
   till: ReturnType<typeof generateTill>;
   reportId: string;
   orderId: string;
@@ -28,13 +28,13 @@ export interface ApiContractFixture {
   catalog: ReturnType<typeof createRestaurantCatalog>;
   /** A consumer that the location's API key created. */
   consumer: { id: string; name: string };
-  /** Sends a request with the admin key. @throws Error when it fails. */
+  /** Sends a request with the admin key. @throws Error if the request fails. */
   requestAsAdmin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
   /** Creates an API key of the location with these scopes and this rate limit. */
   createKeyWithScopes(scopes: ApiScope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
-/** Creates the fixture. `mark` is appended to every name in its data. */
+/** Creates the fixture. `mark` is appended to every name in the data of the fixture. */
 export async function createApiContractFixture(
   product: ProductUnderTestAccess,
   { mark = "" } = {},

@@ -46,7 +46,7 @@ function getSchemaValidator(schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-/** Returns the schema with undocumented fields forbidden, and with references into the OpenAPI document. */
+/** Returns the schema, changed to allow no undocumented fields and to resolve references in the OpenAPI document. */
 function forbidAdditionalProperties<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(forbidAdditionalProperties) as Part;
   if (typeof part !== "object" || part === null) return part;

@@ -5,26 +5,26 @@ import type { ApiContractFixture } from "./contract-fixture.ts";
 export interface OperationRequest {
   path?: Record<string, string>;
   query?: Record<string, string>;
-  /** Sent as JSON, unless it is text or bytes. */
+  /** The body, which is sent as JSON unless it is text or bytes. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** By default the API key of the fixture's location; null for none. */
+  /** The API key. Default: the key of the fixture's location. Null sends no key. */
   key?: string | null;
 }
 
-/** Returns a request with a certain outcome, after its preparations. */
+/** A function that prepares the data for an outcome of an operation, and returns the request with this outcome. */
 export type OperationRequestBuilder = (fixture: ApiContractFixture) => OperationRequest | Promise<OperationRequest>;
 
 /** The requests that test the contract of an operation. */
 export interface OperationContract {
   /**
-   * The request for each outcome of this operation. The first success is its success request, from which the requests
-   * for the common errors are built.
+   * Builders of the request for each outcome of this operation. The first success is the success request. The requests
+   * for the common errors are built from the success request.
    */
   requestsByOutcome: Partial<Record<ApiOperationOutcome, OperationRequestBuilder>>;
-  /** The status of the success request with another location's API key that has all scopes. */
+  /** The status of the response if the success request is sent with another location's API key that has all scopes. */
   statusForOtherLocation?: number;
-  /** Why a documented outcome cannot be tested here. */
+  /** The documented outcomes that cannot be tested here, with the reason. */
   untestableOutcomes?: Partial<Record<ApiOperationOutcome, string>>;
 }
 

@@ -8,7 +8,7 @@ export interface ReceivedOperationResponse {
   text: string;
 }
 
-/** Sends a request to an operation. Of an event stream only the first chunk is read. */
+/** Sends a request to an operation. If the response is an event stream, only its first chunk is read. */
 export async function sendOperationRequest(
   url: string,
   operation: ApiOperation,

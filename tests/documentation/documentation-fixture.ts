@@ -6,7 +6,7 @@ import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import { edgeCaseTill } from "./edge-case-till.ts";
 import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
-/** A location with three days of the demo and one day of edge cases, for the examples of the documentation. */
+/** A location with three days of demo data and one day of edge cases, for the examples of the documentation. */
 export interface DocumentationFixture {
   locationId: string;
   /** An API key with all scopes of a partner. */

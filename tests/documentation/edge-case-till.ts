@@ -18,9 +18,9 @@ const createDiscountRow = (number: number, amount: number, discountGroupId: stri
   discountGroupId,
 });
 
-/** The orders of a day with every edge case, one of each. */
+/** The orders of a day on which every edge case occurs once. */
 export const edgeCaseOrders = {
-  /** Two guests share a bottle: a child row has half of the amount. */
+  /** Two guests share a bottle, so a child row has half of the amount. */
   split: createExampleOrder(101, {
     products: [
       createExampleProductRow(1011, "Bordeaux 75 cl", 2800, { totalRow: 1400, taxableAmount: 1273, taxAmount: 127 }),

@@ -9,26 +9,26 @@ const dayMs = 24 * 3_600_000;
 /** The time of all examples. Expiry times are a day later. */
 const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
 
-/** A time within this distance of the run, in milliseconds, is a time of the run. */
+/** Maximum difference in milliseconds between the time of the run and a time that is replaced. */
 const maxClockDistanceMs = 10 * 60_000;
 
 export interface ExampleNormalizer {
-  /** Keeps the ids in this value. */
+  /** Excludes the ids in this value from being replaced. */
   keepIds(value: unknown): void;
-  /** Returns the value with fixed ids, times and API keys in place of those of the run. */
+  /** Returns the value with the ids, times and API keys of the run replaced by fixed values. */
   normalize<Value>(value: Value): Value;
 }
 
 /**
- * Makes responses equal in each run. Ids that the product generated become numbered ids in the order of their
- * appearance, times of the run become a fixed time, and API keys become an invalid key.
+ * Returns a normalizer that makes responses equal in each run. It replaces generated ids with ids that are numbered in
+ * the sequence of their appearance, times of the run with a fixed time, and API keys with an invalid key.
  */
 export function createExampleNormalizer(now = Date.now()): ExampleNormalizer {
   const keptIds = new Set<string>();
   const ids = new Map<string, string>();
 
   function normalizeId(id: string, version: string): string {
-    // Ids of version 5 are derived from the till's id.
+    // UUIDs of version 5 are equal in each run, because they are derived from the id of the till.
     if (version === "5" || keptIds.has(id)) return id;
     const normalizedId = ids.get(id) ?? createNumberedUuid(ids.size + 1);
     ids.set(id, normalizedId);

@@ -8,7 +8,7 @@ interface RecordedRequest {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** By default the fixture's API key; null for none. */
+  /** The API key. Default: the key of the fixture. Null sends no key. */
   key?: string | null;
 }
 
@@ -28,10 +28,10 @@ const documentedHeaders = [
   "ratelimit-policy",
 ];
 
-/** Replaces every ETag. */
+/** The value with which every ETag is replaced. */
 const placeholderEtag = '"mC5uX0hQ2rW8"';
 
-/** Values of fields that differ in each run. */
+/** Fixed values for the fields whose values differ in each run. */
 const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds: 38, averageMilliseconds: 38 };
 
 export type DocumentationExampleRecorder = ReturnType<typeof createExampleRecorder>;

@@ -26,7 +26,7 @@ export async function recordReadExchanges({ recorder }: DocumentationFixture): P
   });
 }
 
-/** Records errors, and the life of an API key. */
+/** Records error responses, and the creation, use and revocation of an API key. */
 export async function recordErrorResponseExamples({
   recorder,
   createKey,

@@ -27,7 +27,7 @@ interface ReceivedWebhookMessage {
 }
 
 /**
- * Records a recipient, a webhook, a message that succeeds with the second attempt, a replay, a recovery and a rotation.
+ * Records a recipient, a webhook, a message that the second attempt delivers, a replay, a recovery and a rotation.
  */
 export async function recordWebhookExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest, recordExample, normalize } = recorder;
@@ -136,8 +136,8 @@ function computeSignatures(id: string, timestamp: string, body: string): Record<
 }
 
 /**
- * Starts a webhook endpoint. It may also receive messages of events just before its subscription: a message is found by
- * its text.
+ * Starts a webhook endpoint. The endpoint may also receive messages about events that occurred just before the
+ * subscription, so messages are found by their text.
  */
 async function startWebhookEndpoint() {
   const messages: ReceivedWebhookMessage[] = [];
@@ -153,7 +153,7 @@ async function startWebhookEndpoint() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    /** Returns the messages so far whose body contains this text, in the order of arrival. */
+    /** Returns the received messages whose body contains this text, sorted by arrival. */
     messagesWith: (part: string) => messages.filter(({ body }) => body.includes(part)),
     /** Responds with 503 to the next message whose body contains this text. */
     failOnce(part: string) {

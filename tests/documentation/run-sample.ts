@@ -40,7 +40,7 @@ const sampleGenerator: SampleGenerator = Object.assign(
   )),
 );
 
-/** The file name and the command to run the samples of a language. */
+/** The file name of a sample and the command that runs it, by language. */
 const programsByLanguage: Record<string, { file: string; command: string; args: string[] }> = {
   curl: { file: "sample.sh", command: "sh", args: [] },
   typescript: { file: "sample.mts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
@@ -67,9 +67,9 @@ const sampleOperations: SampleOperation[] = Object.entries<Record<string, object
 );
 
 export interface RunnableSample {
-  /** Runs the sample. Rejects with its output when it fails. `saved` is the file that it downloaded, if any. */
+  /** Runs the sample. Rejects with its output if the sample fails. `saved` is the file that it saved, if any. */
   run(): Promise<{ output: string; saved: Buffer | undefined }>;
-  /** Runs the sample until its output has this text, and kills it. */
+  /** Runs the sample until its output contains this text, and then kills the sample. */
   runUntil(text: string): Promise<void>;
 }
 
@@ -94,8 +94,8 @@ export function createRunnableSample(
       const { file, command, args } = program as NonNullable<typeof program>;
       writeFileSync(join(folder, file), text);
       if (inputs.body !== undefined) writeFileSync(join(folder, "body.json"), inputs.body);
-      // No other variables: a configured proxy would receive the requests. A process group, so that the children of a
-      // shell end with it.
+      // Other variables are omitted, because they could configure a proxy, which would receive the requests. The sample
+      // has its own process group, so that the child processes of a shell end with the shell.
       const env = { PATH: process.env.PATH };
       const child = spawn(command, [...args, file], { cwd: folder, env, detached: true });
       const killSample = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");

@@ -39,7 +39,7 @@ async function buildRequest(
   );
 }
 
-/** Compares every documented outcome of every operation: reads byte by byte, writes by their shape. */
+/** Compares every documented outcome of every operation: all bytes for reads, and only the types for writes. */
 export function defineOutcomeEquivalenceTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {

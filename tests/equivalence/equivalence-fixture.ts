@@ -43,7 +43,7 @@ export async function startEquivalenceFixture(): Promise<void> {
   ]);
   fixturesByDeploymentMode = { singleProcess, split };
   apiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
-  // More tills, so that lists have several pages.
+  // More tills are pushed, so that lists have several pages.
   const { testLocation } = singleProcess;
   for (const till of [createTillV2Input(), createTillV2Input()])
     expect((await testLocation.request("POST", "/v2/tills", { body: till })).status).toBe(201);
@@ -63,7 +63,7 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
   await environment?.remove();
 }
 
-/** Returns the request for an outcome of an operation, or else its success request. */
+/** Returns the request for an outcome of an operation, by default its success request. */
 export async function buildOperationOutcomeRequest(
   operation: ApiOperation,
   mode: DeploymentMode,
@@ -78,7 +78,7 @@ export async function buildOperationOutcomeRequest(
   };
 }
 
-/** Returns the raw HTTP request. Of an event stream, only the headers are read. */
+/** Returns the raw HTTP request. If the response is an event stream, only its headers are read. */
 export function toRawHttpRequest(
   { method, path, outcomes }: ApiOperation,
   operationRequest: OperationRequest,

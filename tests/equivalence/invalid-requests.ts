@@ -61,7 +61,8 @@ export function defineInvalidRequestEquivalenceTests(): void {
       const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
         const request = toRawHttpRequest(operation, withRequestHeaders({ ...operationRequest, body }, headers));
-        // All operations share the code that reads bodies: they alternate between chunked and plain bodies.
+        // All operations read bodies with the same code, so each is tested with only one kind of body. Chunked and
+        // unchunked bodies alternate between operations.
         const { status } = await productInBothDeploymentModes.expectSameResponse({
           ...request,
           isChunked: (index + at) % 2 === 1,

@@ -17,7 +17,7 @@ export function defineUndocumentedRequestTests(): void {
   it.each(paths)("$path has equal responses to other methods", async ({ path, at }) => {
     const requestPath = path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-00000000dead");
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
-    // All paths share the code that rejects methods: each path tests a third of them.
+    // All paths reject methods with the same code, so each path is tested with only a third of the methods.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
       const { status } = await productInBothDeploymentModes.expectSameResponse({
         method,

@@ -31,8 +31,8 @@ export async function expectDatabaseConsistency(
 }
 
 /**
- * Returns all derived data of reporting that disagrees with the reports and orders: days with a wrong count, and orders
- * that are current in no till or in several.
+ * Returns all data of reporting that does not match the reports and orders: days with a wrong count, and orders that
+ * are current in no till or in several tills.
  */
 export async function findReportingInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;

@@ -4,7 +4,7 @@ import type { SeededRandom } from "@pragma/simulator/random";
 import type { ProductProcessRole } from "../harness/product-process.ts";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 
-/** A fault that ends by itself. */
+/** A fault. `inject` causes the fault and resolves after the fault has ended. */
 interface InjectedFault {
   name: string;
   inject(): Promise<void>;
@@ -14,16 +14,16 @@ interface FaultInjectionOptions {
   product: ProductUnderTest;
   servers: DedicatedServers;
   random: SeededRandom;
-  /** Processes that are killed once each. */
+  /** The roles whose processes are each killed once. */
   roles: readonly ProductProcessRole[];
-  /** Duration of each server's outage, in milliseconds. */
+  /** Duration of the outage of each server, in milliseconds. */
   outageMs: number;
   log: (message: string) => void;
 }
 
 /**
- * Kills and restarts each process, stops and restarts each server, and flushes Redis, in random order and at random
- * times. Faults of processes and of servers overlap.
+ * Kills and restarts each process, stops and restarts each server, and flushes Redis, in random sequence and at random
+ * times. Faults of processes overlap with faults of servers.
  */
 export async function injectFaults(options: FaultInjectionOptions): Promise<void> {
   const { random, log, outageMs } = options;

@@ -30,12 +30,12 @@ interface PushOptions {
   product: ProductUnderTest;
   testLocation: TestLocation;
   random: SeededRandom;
-  /** Longest random pause after each push, in milliseconds. */
+  /** Maximum length of the random pause after each push, in milliseconds. */
   maxPauseMs: number;
   onPushed: () => void;
 }
 
-/** Runs one of several clients that push the pending tills, each till until it is accepted or the run ends. */
+/** Runs one of several clients that push pending tills. Each till is pushed until it is accepted or the run ends. */
 export async function pushPendingTills(
   pendingTills: TillToPush[],
   options: PushOptions,
@@ -49,9 +49,9 @@ export async function pushPendingTills(
 }
 
 /**
- * Pushes a till with retries, as clients in the field do. Returns false when the run ends before it is accepted.
+ * Pushes a till with retries, as real clients do. Returns false if the run ends before the till is accepted.
  *
- * @throws Error when the response is an error without a retry.
+ * @throws Error if the response is an error after which clients do not retry.
  */
 async function pushUntilAccepted(
   { format, text }: TillToPush,

@@ -30,7 +30,7 @@ const orders: PaginatedList<OrderV1> = {
   timeOf: ({ openedAt }) => openedAt,
 };
 
-/** The numbers of reads that succeeded, were rejected with 503, and lost their connection. */
+/** The number of reads that succeeded, the number rejected with 503, and the number that lost their connection. */
 export interface ReadOutcomeCounts {
   succeeded: number;
   unavailable: number;
@@ -45,7 +45,7 @@ interface ReadContext {
 
 const retryDelayMs = 250;
 
-/** Sends a GET with retries after a 503 or a lost connection, as clients in the field do. @throws Error at others. */
+/** Sends a GET with retries after a 503 or a lost connection, as real clients do. @throws Error for any other error. */
 async function readWithRetries({ product, testLocation, counts }: ReadContext, path: string): Promise<unknown> {
   for (;;) {
     const result = await fetch(product.url + path, { headers: { authorization: testLocation.key } })
@@ -64,7 +64,7 @@ async function readWithRetries({ product, testLocation, counts }: ReadContext, p
   }
 }
 
-/** Reads all pages of a list. @throws Error when a page is malformed, out of order, or repeats an item. */
+/** Reads all pages of a list. @throws Error if a page is malformed, not sorted correctly, or repeats an item. */
 async function readAllPages<Item extends { id: string }>(
   context: ReadContext,
   { path, page, timeOf }: PaginatedList<Item>,
@@ -88,7 +88,7 @@ async function readAllPages<Item extends { id: string }>(
   return items;
 }
 
-/** Reads the location's reports and orders until `signal` is aborted. @throws Error when an item leaves a list. */
+/** Reads the location's reports and orders until `signal` is aborted. @throws Error if a list loses an item. */
 export async function readReportsAndOrdersUntilAborted(context: ReadContext, signal: AbortSignal): Promise<void> {
   const seen = { reports: new Set<string>(), orders: new Set<string>() };
   while (!signal.aborted) {

@@ -13,7 +13,7 @@ import { generateTillsToPush, pushPendingTills, type TillToPush } from "./push-t
 import { type ReadOutcomeCounts, readAllReportAndOrderIds, readReportsAndOrdersUntilAborted } from "./read-lists.ts";
 
 export interface FaultInjectionRun {
-  /** The same seed gives the same tills and the same faults in the same order. */
+  /** The random seed. Runs with the same seed have the same tills, and the same faults in the same sequence. */
   seed: string;
   /** The number of tills that are pushed. */
   tills: number;
@@ -21,9 +21,9 @@ export interface FaultInjectionRun {
   clients: number;
   /** The number of clients that read during the whole run. */
   readers: number;
-  /** The services that run, each in its own process. These processes and the gateway are killed. */
+  /** The services to run, each in its own process. Each of these processes and the gateway is killed once. */
   services: readonly ServiceName[];
-  /** Duration of each server's outage, in milliseconds. */
+  /** Duration of the outage of each server, in milliseconds. */
   outageMs: number;
   log: (message: string) => void;
 }
@@ -37,8 +37,8 @@ interface FaultInjectionEnvironment {
 }
 
 /**
- * Pushes tills and reads lists while each process and server fails once. Then expects exactly one correct report for
- * every till, every order once, and consistent databases.
+ * Pushes tills and reads lists while each process and server fails once. Then expects exactly one correct report per
+ * till, exactly one copy of each order, and consistent databases.
  */
 export async function runFaultInjectionRound(
   faultEnvironment: FaultInjectionEnvironment,
@@ -78,7 +78,7 @@ export async function runFaultInjectionRound(
     ),
   );
   try {
-    // Readers end by themselves only after a wrong response.
+    // Readers run until they are aborted. They reject only after a wrong response.
     await Promise.race([Promise.all([faultInjection, ...pushLoops]), Promise.all(readLoops)]);
   } finally {
     stopController.abort();

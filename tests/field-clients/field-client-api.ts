@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * The way older clients use the API: a bearer key, paths without a trailing slash, and the location and a period as
- * query parameters of every request, even where the API does not define them.
+ * Access to the API as older clients use it: with a bearer key, paths without a trailing slash, and location and period
+ * as query parameters of every request, even if the API does not define these parameters.
  */
 export interface OlderClientApiAccess {
   url: string;
@@ -34,7 +34,7 @@ interface Page<Item> {
   meta: { totalPage: number };
 }
 
-/** Returns all items of a list, in pages of a hundred. The first page has the number of pages. */
+/** Returns all items of a list. Requests pages of 100 items; the first page states the number of pages. */
 export async function fetchAllPages<Item>(api: OlderClientApiAccess, path: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0, pages = 1; index < pages; index++) {

@@ -4,15 +4,15 @@ import { normalizeResponseForComparison, omitConnectionHeaders } from "./compare
 import { type ProductUnderTest, startProductUnderTest } from "./product-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRawHttpRequest } from "./raw-http-client.ts";
 
-/** How an installation runs: in one process, or in a process for each service and the gateway. */
+/** How an installation runs: in one process, or with a separate process for each service and the gateway. */
 export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
-/** One installation that runs in both modes at once. */
+/** One installation that runs in both modes at the same time. */
 export interface ProductInBothDeploymentModes extends Record<DeploymentMode, ProductUnderTest> {
-  /** Sends the same request to both and expects equal responses. Returns the response. */
+  /** Sends the same request to both modes and expects equal responses. Returns the response. */
   expectSameResponse(request: RawHttpRequest): Promise<RawHttpResponse>;
-  /** Sends one request to each and expects responses with equal results of `summarize`. Returns both. */
+  /** Sends one request to each mode. Expects that `summarize` returns the same for both responses. Returns both. */
   expectEquivalentResponses(
     requestOf: (mode: DeploymentMode) => RawHttpRequest,
     summarize: (response: RawHttpResponse, mode: DeploymentMode) => unknown,

@@ -4,8 +4,8 @@ import type { RawHttpResponse } from "./raw-http-client.ts";
 const volatileHeaderPattern = /^(?:date|x-request-id|ratelimit-.*|traceparent)$/;
 
 /**
- * Removes headers about the connection: it is kept only when a rejected body was already read, which is a matter of
- * timing.
+ * Removes headers about the connection. They depend on timing, because the connection closes unless the rejected body
+ * was already read.
  */
 export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse): RawHttpResponse {
   if (response.status < 400) return { ...response, headers };
@@ -14,7 +14,7 @@ export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse)
 
 export function normalizeResponseForComparison({ status, headers, body }: RawHttpResponse): RawHttpResponse {
   const requestId = headers.find(([name]) => name === "x-request-id")?.[1] ?? "no request id";
-  // The uptime also changes the length of the body.
+  // The uptime differs in each response, and so can the length of the body.
   const isHealthResponse = body.includes('"uptime":');
   return {
     status,
@@ -55,7 +55,7 @@ export function describeResponseShape({ status, headers, body }: RawHttpResponse
   };
 }
 
-/** Returns a problem whose messages do not repeat the values of the request. */
+/** Returns the problem without the values of the request that its messages repeat. */
 function omitIssueValues({ errors, ...problem }: { errors?: { message: string }[] }): object {
   return { ...problem, errors: errors?.map((issue) => ({ ...issue, message: issue.message.split("; got")[0] })) };
 }

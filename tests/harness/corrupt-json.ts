@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-/** Corruptions of JSON text by a broken or malicious client, which no JSON value can express. */
+/** Functions that corrupt JSON text as a broken or malicious client may, in ways that no JSON value can express. */
 
 const numberLike = ["NaN", "-Infinity", "+1", "01", "1.", ".5", "0x10", "1_000", "1e400", "-0", "1E2", "undefined"];
 const hugeNumber = "123456789012345678901234567890";
@@ -34,7 +34,7 @@ export function corruptJsonText(text: string, random: SeededRandom): string {
   return random.pick(jsonCorruptions)(text, random);
 }
 
-/** Returns the bytes with a few of them changed, so that they often are invalid UTF-8. */
+/** Returns the bytes with a few of them changed, so that the result is often invalid UTF-8. */
 export function corruptBytes(bytes: Buffer, random: SeededRandom): Buffer {
   const corrupted = Buffer.from(bytes);
   for (let times = random.integer(1, 3); times > 0 && corrupted.length > 0; times--) {

@@ -23,9 +23,9 @@ export interface FakeLegacyBackoffice {
   url: string;
   token: string;
   tills: Map<number, LegacyTillPayload>;
-  /** Faults by the server id of the till; changes apply at once. */
+  /** Faults by the server id of the till. Changes apply immediately. */
   faults: Map<number, FakeBackofficeFault>;
-  /** Pages of the list that return 500. */
+  /** The pages of the list for which the response is 500. */
   faultyPages: Set<number>;
   /** Number of requests for each till. */
   requestCountByServerId: Map<number, number>;
@@ -35,7 +35,7 @@ export interface FakeLegacyBackoffice {
 interface FakeLegacyBackofficeOptions {
   tills?: Iterable<LegacyTillPayload>;
   faults?: Iterable<[number, FakeBackofficeFault]>;
-  /** Largest page size, for every requested size. */
+  /** Maximum page size, even if a request asks for larger pages. */
   maxPageSize?: number;
 }
 
@@ -138,7 +138,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Returns the variables of a product with this backoffice for POPINA, and none for JALIA. */
+/** Returns the variables for a product that uses this backoffice for POPINA, and has no backoffice for JALIA. */
 export function legacyBackofficeVariables({ url, token }: FakeLegacyBackoffice): Record<string, string> {
   return { LEGACY_POPINA_URL: url, LEGACY_POPINA_TOKEN: token, LEGACY_TIMEOUT_SECONDS: "1" };
 }

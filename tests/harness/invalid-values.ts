@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-/** Values to put into a field: a few are valid for some fields, most are not. */
+/** Values to set in a field. Most of them are invalid for every field, and a few are valid for some fields. */
 
 export const edgeCaseNumbers = [
   ...[0, -0, 1, -1, 0.5, 5.5, 1e-7, 12.345],
@@ -37,7 +37,7 @@ const edgeCaseDates = [
   ],
 ];
 
-/** Returns an id as clients send it, or nearly so. */
+/** Returns an id that is valid, or nearly valid. */
 function createEdgeCaseId(random: SeededRandom): string {
   const uuid = random.uuid();
   return random.pick([
@@ -89,7 +89,7 @@ export function getJsonValueKind(value: unknown): JsonValueKind {
   return /^s?[\da-f]{8}-/i.test(value) ? "id" : "text";
 }
 
-/** Returns an edge case of the same kind as the value, which is often valid in its place. */
+/** Returns an edge case of the same type as the value. It is often valid in place of the value. */
 export function pickEdgeCaseOfSameKind(random: SeededRandom, value: unknown): unknown {
   const edgeCasesByKind: Record<JsonValueKind, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),

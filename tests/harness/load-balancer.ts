@@ -1,13 +1,13 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 
-/** A target of connections. */
+/** An instance to which the load balancer forwards connections. */
 export interface LoadBalancerTarget {
   port: number;
   isReady(): Promise<boolean>;
 }
 
-/** A TCP load balancer in front of instances: new connections go to ready instances in rotation. */
+/** A TCP load balancer that forwards new connections to the ready instances in turn. */
 export interface LoadBalancer {
   port: number;
   /** Resolves when a target receives new connections. */
@@ -23,7 +23,7 @@ export async function startLoadBalancer(targets: LoadBalancerTarget[]): Promise<
   const stopController = new AbortController();
   let connectionCount = 0;
   const open = new Set<Socket>();
-  // Each target has its own loop of checks, so that a slow one does not delay the others.
+  // Each target is checked in its own loop, so that a slow target does not delay the checks of the others.
   for (const target of targets) {
     void (async () => {
       for (; !stopController.signal.aborted; await sleep(probePauseMs, stopController.signal)) {

@@ -20,14 +20,14 @@ export interface MutatedTill {
 
 type Container = Record<string, unknown> | unknown[];
 
-/** The position of a value. */
+/** The position of a value: its container and its key or index. */
 interface JsonSlot {
   path: string;
   container: Container;
   key: string | number;
 }
 
-/** Returns a valid till with a random number of mutations, the same for the same seed. */
+/** Returns a valid till with a random number of mutations. The same seed always gives the same till. */
 export function createMutatedTill(seed: string, location: { application: string; legacyId: number }): MutatedTill {
   const random = new SeededRandom(seed);
   const format: TillFormat = random.chance(0.7) ? "V2" : "V1";
@@ -104,7 +104,7 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
 ];
 
 function applyRandomMutation(till: Container, random: SeededRandom): string {
-  // Most values are deep names and flags. Values of other kinds and of lower depth matter more.
+  // The depth is limited, because most deep values are names and flags, and other values are more important to mutate.
   const maxDepth = random.pick([2, 4, 100]);
   const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
   const kind = ({ container, key }: JsonSlot) => getJsonValueKind(getSlotValue(container, key));
@@ -130,7 +130,7 @@ function getSlotValue(container: Container, key: string | number): unknown {
 }
 
 function setSlotValue(container: Container, key: string | number, value: unknown): void {
-  // Defined, not assigned, so that __proto__ becomes an ordinary key.
+  // The property is defined instead of assigned, so that __proto__ becomes an ordinary key.
   Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -144,7 +144,7 @@ function swapListAndObject(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.values(value) : { value };
 }
 
-/** Appends copies of a list item: of the value in the slot, or of the first item of the list in the slot. */
+/** Appends copies of a list item. The item is the value at this position, or the first item if the value is a list. */
 function repeatListItem(container: Container, key: string | number, times: number): void {
   const value = getSlotValue(container, key);
   const [list, item] = Array.isArray(container)

@@ -16,13 +16,13 @@ export type ProductProcessRole = ProductPart | "all";
 
 export interface ProductProcess {
   opsUrl: string;
-  /** The pid of the running process; undefined before the first start. */
+  /** The process id of the running process; undefined before the first start. */
   readonly pid: number | undefined;
-  /** Starts the process. Changes of variables stay for later starts. */
+  /** Starts the process. Changed variables also apply to later starts. */
   start(changes?: Record<string, string>): Promise<void>;
   /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Sends SIGTERM, after which requests in flight finish. Rejects when the exit code is not 0. */
+  /** Sends SIGTERM, so that requests in flight finish first. Rejects if the exit code is not 0. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function serviceUrlVariable(service: ServiceName): string {
   return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 }
 
-/** Returns a process that is not started yet, with its own ports. `urls` are the variables with the services' URLs. */
+/** Returns a process with its own ports, without starting it. `urls` are the variables with the services' URLs. */
 export async function prepareProductProcess(
   role: ProductProcessRole,
   variables: Record<string, string>,
@@ -43,7 +43,7 @@ export async function prepareProductProcess(
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let current = variables;
   let child: ChildProcess | undefined;
-  /** The last lines of its output. */
+  /** The last lines that the process has printed. */
   let output: string[] = [];
 
   async function terminate(signal: NodeJS.Signals): Promise<number | null> {
@@ -65,7 +65,7 @@ export async function prepareProductProcess(
         env: {
           PATH: process.env.PATH,
           ...current,
-          // A service that finds its own URL here still listens on its own PORT.
+          // The URLs can include that of the service itself, which nevertheless listens on its own PORT.
           ...urls,
           ...(role !== "all" && { SERVICE: role }),
           OPS_PORT: String(opsPort),

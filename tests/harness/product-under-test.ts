@@ -18,18 +18,18 @@ export interface ProductUnderTestAccess {
 
 /** The product as operators run it: compiled, in its own processes, over HTTP. */
 export interface ProductUnderTest extends ProductUnderTestAccess {
-  /** Returns the process of a role; `all` when there is only one. */
+  /** Returns the process of a role. If there is only one process, its role is `all`. */
   process(role: ProductProcessRole): ProductProcess;
   stop(): Promise<void>;
 }
 
 interface ProductUnderTestOptions {
   /**
-   * Whether the gateway and each service have their own process; or the only services to start, besides the gateway.
+   * Whether the gateway and each service run in separate processes. A list starts only these services and the gateway.
    */
   split?: boolean | readonly ServiceName[];
   adminKey?: string;
-  /** Additional environment variables of one process, when split. */
+  /** Returns additional environment variables of one process, if the product runs in separate processes. */
   variablesOf?: (role: ProductPart) => Record<string, string>;
 }
 
@@ -65,7 +65,7 @@ export async function startProductUnderTest(
   } else {
     processes.set("all", await prepareProductProcess("all", { ...shared, PORT: String(gatewayPort) }, {}));
   }
-  // Services do not depend on each other at their start.
+  // The processes start concurrently, because services do not need each other to start.
   const started = await Promise.allSettled([...processes.values()].map((each) => each.start()));
   const failed = started.find(({ status }) => status === "rejected");
   if (failed) {

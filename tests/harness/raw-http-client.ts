@@ -15,9 +15,9 @@ export interface RawHttpRequest {
 /** A raw HTTP response. */
 export interface RawHttpResponse {
   status: number;
-  /** Names in lower case, sorted. */
+  /** The headers, with names in lower case, sorted by name. */
   headers: [name: string, value: string][];
-  /** One character for each byte. */
+  /** The body, with one character for each byte. */
   body: string;
 }
 
@@ -31,7 +31,7 @@ export function sendRawHttpRequest(
     const outgoing = request(url, { method, path, headers: { ...length, ...headers } });
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      // A response before the end of the body may close the connection while the body is sent.
+      // Later errors are ignored, because a server that responds early may close the connection while the body is sent.
       outgoing.off("error", reject).on("error", () => {});
       if (isHeadersOnly) incoming.destroy();
       readRawResponse(incoming).then(resolve, reject);

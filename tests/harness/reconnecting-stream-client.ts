@@ -7,28 +7,28 @@ import {
 
 /** An event that a client received, with its time. */
 export interface ReceivedStreamEvent extends ServerSentEvent {
-  /** Milliseconds of `performance.now()`. */
+  /** The time of arrival, in milliseconds of `performance.now()`. */
   at: number;
 }
 
-/** A client of the live order stream, which reconnects with its last event id when the stream ends. */
+/** A client of the live order stream. When a stream ends, the client reconnects with its last event id. */
 export interface ReconnectingStreamClient {
-  /** Events of the types `order` and `left` from all its streams. */
+  /** The events of the types `order` and `left` from all streams of the client. */
   readonly orderEvents: ReceivedStreamEvent[];
-  /** Number of streams that it has opened. */
+  /** Number of streams that the client has opened. */
   readonly openedStreamCount: number;
   /** Number of `reset` events. */
   readonly resetCount: number;
   /** Resolves when the first stream is ready. */
   waitUntilReady(): Promise<void>;
-  /** Closes the stream; the client reconnects. */
+  /** Closes the stream, so that the client reconnects. */
   reconnect(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const reconnectDelayMs = 100;
 
-/** Starts a client that uses the next of these URLs with each connection. */
+/** Starts a client. Each time it connects, the client uses the next of these URLs. */
 export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
   const orderEvents: ReceivedStreamEvent[] = [];
   let lastEventId: string | undefined;

@@ -11,17 +11,17 @@ import {
 } from "./product-process.ts";
 import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
-/** The product as on a cluster: several instances of every role behind load balancers with readiness checks. */
+/** The product as it runs on a cluster: several instances of each role behind a load balancer with readiness checks. */
 export interface ReplicatedProduct extends ProductUnderTestAccess {
   instances: Map<ProductPart, ProductProcess[]>;
-  /** Restarts an instance. Resolves when its load balancer uses it, so that the next one may stop. */
+  /** Restarts an instance. Resolves when its load balancer uses the instance, so that the next instance may stop. */
   restart(role: ProductPart, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
 const instancesPerRole = 2;
 
-/** Starts two instances of every role, or of some. */
+/** Starts two instances of each role, or of only some roles. */
 export async function startReplicatedProduct(
   variables: Record<string, string>,
   roles = productParts,
@@ -45,7 +45,7 @@ export async function startReplicatedProduct(
     );
     const targets = replicas.map(({ port, process }) => ({
       port,
-      // A stopped instance refuses the connection at once; the timeout is for busy machines.
+      // The timeout is long for busy machines. A stopped instance refuses the connection immediately.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
     const balancer = await startLoadBalancer(targets);

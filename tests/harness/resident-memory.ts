@@ -16,7 +16,7 @@ async function readProcKilobytes(pid: number): Promise<number> {
   return Number(kilobytes);
 }
 
-/** For systems without /proc. */
+/** Returns the resident memory of a process in kilobytes, on systems without /proc. */
 async function readPsKilobytes(pid: number): Promise<number> {
   const { stdout } = await execFileAsync("ps", ["-o", "rss=", "-p", String(pid)]);
   return Number(stdout);

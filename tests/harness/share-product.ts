@@ -5,12 +5,12 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Responds with the address of the product that test files share. */
+    /** The address of the product that test files share. */
     sharedProductUrl: string;
   }
 }
 
-/** The global setup of a vitest project, whose test files share a product. It starts with the first request for it. */
+/** The global setup of a vitest project whose test files share a product. The first file that needs it starts it. */
 export default async function shareProduct(project: TestProject): Promise<() => Promise<void>> {
   let starting: ReturnType<typeof startSharedProduct> | undefined;
   const server = createServer((_, response) => {
@@ -30,7 +30,7 @@ export default async function shareProduct(project: TestProject): Promise<() => 
 }
 
 async function startSharedProduct() {
-  // Loaded on demand: most runs of a few files do not need the product.
+  // Loaded on demand, because most runs of only a few files do not need the product.
   const { createTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
   const { legacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
   const { startProductUnderTest } = await import("./product-under-test.ts");

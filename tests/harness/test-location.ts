@@ -24,11 +24,11 @@ export interface TestLocation {
   request(method: string, path: string, options?: LocationRequestOptions): Promise<Response>;
   /** Sends a GET. Returns the parsed body. @throws Error unless the status is 200. */
   getJson<T = Record<string, unknown>>(path: string): Promise<T>;
-  /** Sends a POST. Returns the parsed body. @throws Error unless it succeeds. */
+  /** Sends a POST. Returns the parsed body. @throws Error unless the request succeeds. */
   create<T = { id: string }>(path: string, body?: unknown): Promise<T>;
-  /** Pushes a till with retries after failures, as clients in the field do. */
+  /** Pushes a till with retries after failures, as real clients do. */
   pushTillWithRetries(till: object): Promise<Response>;
-  /** Returns the first page of reports, once there are `count` reports. */
+  /** Waits until there are `count` reports. Returns the first page of reports. */
   waitForReports(count: number): Promise<{ id: string; startedAt: string }[]>;
 }
 
@@ -37,7 +37,7 @@ interface LocationRequestOptions {
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;
-  /** Agent whose connections are used, in place of the pool of `fetch`, which opens any number of connections. */
+  /** The agent whose connections are used. Default: those of `fetch`, whose number of connections has no limit. */
   agent?: Agent;
 }
 
@@ -146,7 +146,7 @@ export function createTestAdminClient({ url, adminKey }: ProductUnderTestAccess)
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 
-/** Returns the response, or undefined for one after which a client retries. */
+/** Returns the response; undefined if a client retries after this response. */
 async function finalResponseOf(pending: Promise<Response>): Promise<Response | undefined> {
   const response = await pending.catch(() => undefined);
   return response && response.status < 500 && response.status !== 429 ? response : undefined;

@@ -3,7 +3,7 @@ import { type ApiOperation, apiOperations } from "../contract/api-operations.ts"
 import type { OperationRequest } from "../contract/operation-contract.ts";
 import { type VictimData, type VictimResourceKind, victimResourceKinds } from "./victim-data.ts";
 
-/** Requests with a known outcome by operation id: the other location's own, and those of the victim. */
+/** Requests with a known outcome, by operation id: requests of the other location, and requests of the victim. */
 export type KnownRequestsByOperationId = Map<string, OperationRequest[]>;
 
 /** A generated request: the operation, the index of a known request, and the data of the victim to insert. */
@@ -62,7 +62,7 @@ export function buildCrossLocationRequest(
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
   const etagIndex = headers["if-none-match"];
   const etag = etagIndex === undefined ? undefined : etags[etagIndex % etags.length];
-  // The victim's own request under its Idempotency-Key.
+  // The request repeats the victim's own request with the victim's Idempotency-Key.
   const isRepeated = headers["idempotency-key"] && operation.id === "createApiKey";
   return {
     ...baseRequest,

@@ -4,8 +4,8 @@ import type { ApiContractFixture } from "../contract/contract-fixture.ts";
 import { listVictimReadPaths } from "./victim-data.ts";
 
 /**
- * Returns all data of a location for comparison: the responses to its reads, and a hash of its rows in every table. The
- * time of last use of its API keys is left out, since the snapshot uses one.
+ * Returns all data of a location for comparison: the responses to its reads, and a hash of its rows per table. Times
+ * at which its API keys were last used are omitted, because the snapshot itself uses a key.
  */
 export async function snapshotLocationData(
   fixture: ApiContractFixture,

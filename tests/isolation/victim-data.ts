@@ -24,9 +24,9 @@ export interface VictimData {
   legacyId: string;
   pageTokens: string[];
   etags: string[];
-  /** The Idempotency-Key under which the location created an API key. */
+  /** The Idempotency-Key of the request with which the location created an API key. */
   idempotencyKey: string;
-  /** The body of that request. */
+  /** The body of the request with which the location created an API key. */
   keyBody: object;
 }
 
@@ -58,7 +58,7 @@ export function listVictimReadPaths({
   ];
 }
 
-/** Fills a location with more than a page of data, and returns everything that another location may know of it. */
+/** Creates more than one page of data in a location. Returns all of the data that another location may know. */
 export async function collectVictimData(fixture: ApiContractFixture): Promise<VictimData> {
   const { testLocation, consumer } = fixture;
   for (const _ of [1, 2]) {
@@ -104,7 +104,7 @@ export async function collectVictimData(fixture: ApiContractFixture): Promise<Vi
   };
 }
 
-/** Waits until two successive reads are equal. Returns the value. */
+/** Waits until two successive reads return the same value. Returns this value. */
 export async function waitUntilUnchanged<Read>(read: () => Promise<Read>): Promise<Read> {
   let before: string | undefined;
   return eventually(

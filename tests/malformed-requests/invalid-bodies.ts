@@ -3,7 +3,7 @@ import type { OperationRequest } from "../contract/operation-contract.ts";
 
 type JsonPathStep = string | number;
 
-/** A value in the body that is replaced by JSON text, which may be too deep for JSON.stringify. */
+/** A placeholder in the body. It is replaced by JSON text, which may be nested too deeply for JSON.stringify. */
 const placeholder = "placeholder of an invalid value";
 
 /**

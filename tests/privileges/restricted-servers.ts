@@ -17,15 +17,15 @@ import {
 } from "../../deploy/local/servers.js";
 import type { ProductPart } from "../harness/product-process.ts";
 
-/** Servers on which each service and the gateway have their own users with the least privileges. */
+/** Servers on which each service and the gateway have their own users, with only the privileges that they need. */
 export interface RestrictedServers {
-  /** The URL with the owner of the database, who has all privileges. */
+  /** The database URL with the credentials of the owner, who has all privileges. */
   ownerUrl: string;
   /** Environment variables of every process. */
   variables: Record<string, string>;
-  /** Environment variables of one process: its URLs with credentials. */
+  /** Returns the environment variables of one process: the server URLs with its credentials. */
   variablesOf(part: ProductPart): Record<string, string>;
-  /** Runs the `migrate` command. Rejects with its output when it fails. */
+  /** Runs the `migrate` command. Rejects with the output of the command if it fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }

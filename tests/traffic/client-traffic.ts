@@ -13,7 +13,7 @@ import type { TestLocation } from "../harness/test-location.ts";
 /** The results of the clients' requests. */
 export interface ClientTrafficResults {
   responseCount: number;
-  /** Milliseconds of each request, including its retries. */
+  /** Duration of each request including its retries, in milliseconds. */
   responseTimesMs: number[];
   /** Unexpected responses, whether retried or not. */
   failures: string[];
@@ -43,9 +43,9 @@ export const testClientTrafficScopes: ApiScope[] = [
 
 interface ClientTrafficOptions {
   clients: number;
-  /** Longest random pause of a client after each request, in milliseconds. */
+  /** Maximum length of the random pause of a client after each request, in milliseconds. */
   maxPauseMs: number;
-  /** Whether clients retry failed requests, as those in the field do. */
+  /** Whether clients retry failed requests, as real clients do. */
   shouldRetry: boolean;
 }
 
@@ -109,7 +109,7 @@ export async function startClientTraffic(
     (agent: Agent) => requestUntilExpected(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
-    // One busy connection per client: an idle connection may be closed at the moment of its next use.
+    // Each client has one busy connection, because an idle connection may be closed when it is used next.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let actionIndex = client; !stopController.signal.aborted; actionIndex += 1) {
       await clientActions[actionIndex % clientActions.length]?.(agent);

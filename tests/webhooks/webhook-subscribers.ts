@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** How an endpoint responds: always, slowly, at intervals, or never. */
+/** How an endpoint behaves: responds, responds slowly, is down at intervals, refuses connections, or never responds. */
 export type WebhookEndpointBehavior = "healthy" | "slow" | "flapping" | "refusing" | "silent";
 
-/** A message that an endpoint received, with its response. */
+/** A message that an endpoint received, with the status of the response. */
 interface ReceivedMessage {
   messageId: string;
   orderId: string;
-  /** Null without a response. */
+  /** The response status; null if the endpoint did not respond. */
   status: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface WebhookSubscriber {
 interface EndpointTimings {
   /** Response time of a slow endpoint, in milliseconds. */
   slowResponseMs: number;
-  /** Time for which a flapping endpoint is up, and then down, in milliseconds. */
+  /** Duration for which a flapping endpoint is up, and then for which it is down, in milliseconds. */
   flapIntervalMs: number;
 }
 

@@ -5,13 +5,13 @@ import { UserFacingError } from "../terminal.mjs";
 
 const chromiumPrograms = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** macOS does not put applications in PATH. */
+/** Paths of Chromium on macOS, where applications are not in PATH. */
 const macChromiumPaths = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** Lets Chromium run without a GPU and as root, and disables its own network requests. */
+/** Flags with which Chromium runs without a GPU and as root, and sends no network requests of its own. */
 export const chromiumFlags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -22,7 +22,7 @@ export const chromiumFlags = [
   "--disable-sync",
 ];
 
-/** Returns the path of Chromium for browser tests: the value of CHROMIUM, or an installed one. */
+/** Returns the path of Chromium for browser tests: the value of CHROMIUM, or the path of an installed Chromium. */
 export function findChromium(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const folders = (process.env.PATH ?? "").split(":").filter(Boolean);
@@ -35,7 +35,7 @@ export function findChromium(): string | undefined {
 /**
  * Installs Chromium if it is missing and this process is root on Debian.
  *
- * @throws `UserFacingError` with what to install.
+ * @throws `UserFacingError` that states what to install.
  */
 export async function ensureChromium(): Promise<void> {
   if (findChromium() === undefined && canInstallDebianPackages())

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Returns what a server sends on a new connection until it matches the pattern; undefined when it never does. */
+/** Reads from a new connection until the text matches the pattern. Returns the text; undefined if it never matches. */
 export function readFromPortUntilMatch(port: number, pattern: RegExp, greeting?: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let received = "";

@@ -22,7 +22,7 @@ const checkSteps: { name: string; command: string; args: string[] }[] = [
   { name: "OpenAPI document", command: "npm", args: ["run", "--silent", "openapi", "--", "--check"] },
 ];
 
-/** Runs all checks, even after a failed one. Prints a line for each, and the output of those that fail. */
+/** Runs all checks, even after a check has failed. Prints a line for each check, and the output of failed checks. */
 export async function runRepositoryChecks(): Promise<{ passed: number; failed: number }> {
   let failed = 0;
   for (const { name, command, args } of checkSteps) {

@@ -19,7 +19,7 @@ interface TestTotals {
 interface VitestReport {
   numPassedTests: number;
   numFailedTests: number;
-  /** One entry for each file. */
+  /** The results, with one entry for each test file. */
   testResults: { status: string; assertionResults: TestResult[] }[];
 }
 
@@ -31,7 +31,7 @@ interface TestResult {
 
 /** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
 export async function runTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
-  // Runs during the checks: downloads and installations hardly use the CPU.
+  // Runs concurrently with the checks, because downloads and installations use little CPU time.
   const preparing = ensureChromium().then(() => ensureServers("test"));
   preparing.catch(() => {});
   add(await runRepositoryChecks());
@@ -42,9 +42,9 @@ export async function runTests(args: string[], add: (part: TestTotals) => void):
   add(totals);
 }
 
-/** Runs vitest with its output shown, and cleans up what the tests leave behind. */
+/** Runs vitest, shows its output, and removes temporary files that the tests have not removed. */
 async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTotals & { retriedTests: string[] }> {
-  // Also the TMPDIR of the tests, so that their leftovers are removed with it.
+  // The folder is also the TMPDIR of the tests, so that removing it also removes their temporary files.
   const folder = createTemporaryDataFolder("vitest");
   const reportFile = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
@@ -64,9 +64,9 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTo
 }
 
 /**
- * Returns the totals of a vitest run, and the names and errors of tests that passed only on retry. A file that could
- * not be loaded, or whose hooks failed, counts as one failure. So does a run without tests, and a run that exited with
- * an error although no test failed.
+ * Returns the totals of a vitest run, and the names and errors of tests that passed only on retry. Each of these counts
+ * as one failure: a file that could not be loaded, a file whose hooks failed, a run without tests, and a run that ended
+ * with an error although no test failed.
  */
 export function readVitestReport(reportFile: string, exitCode: number | null): TestTotals & { retriedTests: string[] } {
   if (!existsSync(reportFile)) return { passed: 0, failed: 1, retriedTests: [] };

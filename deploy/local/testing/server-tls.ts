@@ -9,7 +9,7 @@ export interface ServerCertificate {
   key: string;
 }
 
-/** Writes a certificate into a server's folder, readable by its user only. Returns the paths of the files. */
+/** Writes a certificate to a server's folder, with access only for the server's user. Returns the file paths. */
 function writeCertificate(
   folder: string,
   certificate: ServerCertificate,
@@ -30,7 +30,7 @@ export function natsTlsConfig(folder: string, certificate: ServerCertificate): s
   return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }
 
-/** Returns Redis configuration that accepts only TLS connections, on this port. */
+/** Returns Redis configuration that accepts only TLS connections on this port. */
 export function redisTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;

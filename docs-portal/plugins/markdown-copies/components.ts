@@ -19,7 +19,7 @@ export type MarkdownComponents = Record<
   (element: Element, evaluate: (expression: string) => unknown) => RootContent[]
 >;
 
-/** Returns the Markdown renderings of the MDX components. `portal` is the site's folder, `server` the URL in requests. */
+/** Returns the Markdown rendering of each MDX component. `portal` is the site's folder, `server` the API's URL. */
 export function createMarkdownComponents(portal: string, server: string): MarkdownComponents {
   return {
     Request(element, evaluate) {

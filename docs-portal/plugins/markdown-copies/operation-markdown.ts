@@ -26,7 +26,7 @@ export function renderOperationMarkdown(
   parts.push("## Responses");
   for (const [status, { description: about, content = {} }] of Object.entries(responses)) {
     parts.push(`### ${status}`, about);
-    // All errors have the same format, which the introduction describes.
+    // Error responses are omitted, because they all have the format that the introduction describes.
     if (!status.startsWith("2")) continue;
     for (const { schema, example } of Object.values(content)) parts.push(...renderSchema(document, schema, example));
   }
@@ -45,7 +45,7 @@ function renderSchema(document: OpenApiDocument, schema: SchemaObject | undefine
 
 interface FieldPosition {
   indent: string;
-  /** The references that lead to this position, to stop at recursive schemas. */
+  /** The `$ref`s on the way to this schema. A `$ref` that is already in the list is recursive and is not followed. */
   seen: string[];
 }
 

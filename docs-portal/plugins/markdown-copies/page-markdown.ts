@@ -59,7 +59,7 @@ function evaluateImports(tree: Root, file: string, rendering: PageRenderOptions)
   return values;
 }
 
-/** Returns the nodes that replace a node so that the result is plain Markdown. */
+/** Returns the plain Markdown nodes that replace an MDX node. */
 function toPlainMarkdown(
   node: RootContent,
   values: Record<string, unknown>,

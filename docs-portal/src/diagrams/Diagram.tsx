@@ -10,7 +10,7 @@ interface DiagramProps {
   alt: string;
 }
 
-/** A diagram that `npm run diagrams` drew, in the color mode of the page. Its size is set to avoid layout shifts. */
+/** Renders a diagram in the color mode of the page. The size is set, so that the page does not shift as it loads. */
 export function Diagram({ name, alt }: DiagramProps): ReactNode {
   const { width, height } = sizes[name];
   const drawingPath = (mode: "light" | "dark") => `/diagrams/${name}.${mode}.svg`;

@@ -8,7 +8,7 @@ interface Props {
   maxItems?: number;
 }
 
-/** A webhook message with its headers, as an endpoint receives it. */
+/** Renders a webhook message with its headers, as an endpoint receives it. */
 export function Message({ of: { headers, body }, only, maxItems }: Props): ReactNode {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return (

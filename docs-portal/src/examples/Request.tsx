@@ -5,7 +5,7 @@ import type { Exchange } from "./exchange.ts";
 /** The URL of the API in the examples. */
 const exampleApiUrl = "http://127.0.0.1:4000";
 
-/** The request of an example, in every sample language. */
+/** Renders the request of an example in every sample language. */
 export function Request({ of: { request, reply: response } }: { of: Exchange }): ReactNode {
   if (request === undefined) return null;
   const { method, path, body } = request;

@@ -28,7 +28,7 @@ const reasonPhrases: Record<number, string> = {
   429: "Too Many Requests",
 };
 
-/** The response of an example, or an excerpt of it. */
+/** Renders the response of an example, or an excerpt of the response. */
 export function Response({ of: { reply: response }, only, maxItems, headers = [] }: Props): ReactNode {
   const lines = headers.map((name) => `${name}: ${response.headers[name]}`);
   const parts = [lines.join("\n"), response.body === null ? "" : excerpt(response.body, { only, maxItems })];

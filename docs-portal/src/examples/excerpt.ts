@@ -22,7 +22,7 @@ function excerptArray(items: readonly unknown[], { only, maxItems = items.length
   return wrapInBrackets("[]", lines, items.length > maxItems ? `… ${items.length - maxItems} more` : undefined);
 }
 
-/** Returns the paths below a field; undefined if the whole field is shown. */
+/** Returns the paths in `only` below this field, relative to the field; undefined if the whole field is shown. */
 function nestedPaths(only: readonly string[] | undefined, name: string): readonly string[] | undefined {
   const paths = only?.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1));
   return paths?.length === 0 ? undefined : paths;

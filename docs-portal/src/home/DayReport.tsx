@@ -21,7 +21,7 @@ const payments = sumByName(
   })),
 );
 
-/** The end-of-day report of the demo location, computed from its till by the API. */
+/** Renders the end-of-day report of the demo location, which the API computed from a till. */
 export function DayReport(): ReactNode {
   return (
     <article className={styles.report} aria-label="Example report">

@@ -3,7 +3,7 @@ import { formatAmount } from "../money/format-amount.ts";
 import styles from "./report.module.css";
 import type { NamedAmount } from "./sums.ts";
 
-/** Amounts by name, each with a bar in proportion to the largest amount. */
+/** Renders named amounts, each with a bar whose length is relative to the largest amount. */
 export function Shares({ of }: { of: NamedAmount[] }): ReactNode {
   const maxAmount = Math.max(...of.map(({ amount }) => amount));
   return (

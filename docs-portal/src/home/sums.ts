@@ -24,7 +24,7 @@ export function sumSalesByHour(sales: readonly Sale[], timeZone: string): { hour
   }));
 }
 
-/** Returns the sum of the amounts of each name, the largest first. */
+/** Returns the total amount of each name, the largest first. */
 export function sumByName(entries: readonly NamedAmount[]): NamedAmount[] {
   const amounts = new Map<string, number>();
   for (const { name, amount } of entries) amounts.set(name, (amounts.get(name) ?? 0) + amount);

@@ -9,7 +9,7 @@ import { Response } from "../examples/Response.tsx";
 import { DayReport } from "../home/DayReport.tsx";
 import styles from "./index.module.css";
 
-/** The home page: the purpose of the API, a first request, and an example report. */
+/** Renders the home page: the purpose of the API, a first request, and an example report. */
 export default function Home(): ReactNode {
   const { siteConfig } = useDocusaurusContext();
   return (
@@ -62,7 +62,7 @@ export default function Home(): ReactNode {
             <div>
               <Heading as="h3">Stock and kitchen</Heading>
               <p>
-                Every order while it is open, by stream or webhook, with fields for counting stock.{" "}
+                Orders while they are open, by stream or webhook, with the fields that stock counts need.{" "}
                 <Link to="/docs/order-live">Follow live orders</Link>
               </p>
             </div>

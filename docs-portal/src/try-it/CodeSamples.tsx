@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { SampleInput } from "./samples/sample.ts";
 import { sampleLanguages } from "./samples/samples.ts";
 
-/** A request in every sample language. The selected language applies to all samples of the site. */
+/** Renders a request in every sample language. A language selected here is selected in all samples of the site. */
 export function CodeSamples(sample: SampleInput): ReactNode {
   return (
     <Tabs groupId="language">

@@ -8,7 +8,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** The form field of a request parameter. */
+/** Renders the form field of a request parameter. */
 export function ParameterField({ parameter, value, onChange }: Props): ReactNode {
   const { name, in: place, required = false, schema = {} } = parameter;
   const id = useId();

@@ -10,7 +10,7 @@ import { useTabStorage } from "./use-tab-storage.ts";
 
 const placeholderKey = "<your key>";
 
-/** A form that sends a request of the operation to a server, with code samples that follow the input. */
+/** Renders a form that sends a request of the operation to a server, and code samples of the same request. */
 export function TryIt({ operation }: { operation: Operation }): ReactNode {
   const [server, setServer] = useTabStorage("pragma-server", operation.servers?.[0]?.url ?? "");
   const [key, setKey] = useTabStorage("pragma-api-key", "");
@@ -83,7 +83,7 @@ export function TryIt({ operation }: { operation: Operation }): ReactNode {
   );
 }
 
-/** The state of the form's request. Only one request runs at a time, and leaving the page aborts it. */
+/** Returns the state of the form's request, and functions to send and abort it. Leaving the page also aborts it. */
 function useRequest() {
   const [response, setResponse] = useState<ReceivedResponse>();
   const [failure, setFailure] = useState<string>();

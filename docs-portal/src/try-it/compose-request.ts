@@ -10,7 +10,7 @@ export interface ApiRequest {
   body?: string;
 }
 
-/** The input of the form. */
+/** The values that a user enters in the form. */
 export interface RequestInputs {
   server: string;
   /** The API key. */

@@ -1,4 +1,4 @@
-/** The fields of an operation of the reference that the panel beside it uses. */
+/** The fields of a reference operation that the panel beside the operation uses. */
 export interface Operation {
   operationId: string;
   /** The method in lower case; `event` for a webhook message. */

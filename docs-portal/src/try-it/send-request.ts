@@ -11,11 +11,11 @@ export interface ReceivedResponse {
   isComplete: boolean;
 }
 
-/** Longer bodies are truncated. */
+/** Maximum number of characters of a body that are shown. The rest is cut off. */
 const maxShownCharacters = 200_000;
 
 /**
- * Sends the request and calls `onUpdate` for each chunk of the body, because a stream may never end.
+ * Sends a request. Calls `onUpdate` for each chunk of the response body, because the body of a stream may never end.
  * @throws `TypeError` if there is no response, or if CORS forbids reading it.
  */
 export async function sendRequest(

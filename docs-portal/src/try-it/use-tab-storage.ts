@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** Returns a text that is stored until the browser tab is closed, and its setter. */
+/** Returns a text and its setter, like `useState`. The text is stored until the browser tab is closed. */
 export function useTabStorage(name: string, initial: string): [string, (text: string) => void] {
   const [text, setText] = useState(() => readStorage(name) ?? initial);
   return [
@@ -12,7 +12,7 @@ export function useTabStorage(name: string, initial: string): [string, (text: st
   ];
 }
 
-// Browsers can be configured to block session storage.
+// Access to session storage throws in browsers that are configured to block it.
 function readStorage(name: string): string | null {
   try {
     return sessionStorage.getItem(name);

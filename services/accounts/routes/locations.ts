@@ -177,21 +177,16 @@ export const importLocationRoute = defineRoute({
 });
 
 const ownLocationQuery = z.object({
-  devices: z
-    .literal("true")
-    .optional()
-    .meta({
-      description: "Set to `true` to include the devices of the location in the response. No other value is allowed.",
-    }),
-  index: integerQueryParameter(z.int().min(0))
-    .default(0)
-    .meta({
-      description: "Zero-based index of the page of devices",
-      example: 0,
-      type: "integer",
-      minimum: 0,
-      default: 0,
-    }),
+  devices: z.literal("true").optional().meta({
+    description: "Set to `true` to include the devices of the location in the response. No other value is allowed.",
+  }),
+  index: integerQueryParameter(z.int().min(0)).default(0).meta({
+    description: "Zero-based index of the page of devices",
+    example: 0,
+    type: "integer",
+    minimum: 0,
+    default: 0,
+  }),
   size: integerQueryParameter(z.int().min(1).max(maxDevicesPerLocation))
     .default(maxDevicesPerLocation)
     .meta({

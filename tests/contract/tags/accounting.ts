@@ -37,7 +37,7 @@ export const accountingApiContract: TagApiContract = {
       location_forbidden: ({ otherLocation }) => ({ body: { locationId: otherLocation.locationId } }),
       location_not_found: ({ product }) => ({ body: { locationId: randomUUID() }, key: product.adminKey }),
     },
-    // The config is created in the other location.
+    // The config is created at the other location.
     statusForOtherLocation: 201,
   },
   listAccountingConfigs: {
@@ -69,7 +69,7 @@ export const accountingApiContract: TagApiContract = {
     untestableOutcomes: {
       limit_reached: "Exports end before a location can create enough of them; the service's own tests block them.",
     },
-    // The other location has no such till.
+    // The till in the request does not belong to the other location.
     statusForOtherLocation: 400,
   },
   getAccountingExport: {

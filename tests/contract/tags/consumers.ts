@@ -8,7 +8,7 @@ export const consumersApiContract: TagApiContract = {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumer }) => ({ body: { name: consumer.name } }),
     },
-    // An API key creates consumers for its own location.
+    // Each location has its own consumers, so the other location can create one with the same name.
     statusForOtherLocation: 201,
   },
   listConsumers: { requestsByOutcome: { 200: () => ({}) }, statusForOtherLocation: 200 },

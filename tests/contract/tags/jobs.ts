@@ -7,7 +7,7 @@ import type { TagApiContract } from "../operation-contract.ts";
 const maxUnfinishedJobs = 20;
 /** The tested product's limit of repeating jobs per location. */
 const maxRepeatingJobs = 2;
-/** The tested product's limit of message bytes per location and day; the largest message has more. */
+/** The tested product's limit of message bytes per location and day. The largest message exceeds this limit. */
 const maxJobBytesPerDay = 290_000;
 
 /** Environment variables of these limits. */
@@ -63,7 +63,7 @@ export const jobsApiContract: TagApiContract = {
         return { body: delayedJob, key };
       },
     },
-    // The job id belongs to another location: in its own location the job is new.
+    // Job ids are separate for each location, so the other location creates a new job.
     statusForOtherLocation: 201,
   },
   getJob: {

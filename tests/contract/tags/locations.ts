@@ -36,7 +36,7 @@ export const locationsApiContract: TagApiContract = {
         query: { app: testLocation.application, legacyId: String(testLocation.legacyId) },
       }),
     },
-    // It sees only its own location, which does not match the filter.
+    // The other key can list only its own location, which does not match the filter, so the list is empty.
     statusForOtherLocation: 200,
   },
   getOwnLocation: {

@@ -7,7 +7,7 @@ import type { TagApiContract } from "../operation-contract.ts";
 
 const untestableLimit =
   "The limit is raised for these tests, which create many webhooks; the service's own tests reach it.";
-/** No server listens at this port. */
+/** The URL of an endpoint that cannot be reached, because no server listens on its port. */
 const endpointUrl = "http://127.0.0.1:1024/webhooks";
 const webhookEvents = ["order.paid"];
 

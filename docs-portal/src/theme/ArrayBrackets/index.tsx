@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import styles from "./styles.module.css";
 
-/** The bracket before the fields of an array's items. */
+/** Renders the opening bracket above the fields of array items. */
 export function OpeningArrayBracket(): ReactNode {
   return <div className={styles.bracket}>Array [</div>;
 }
 
-/** The bracket after the fields of an array's items. */
+/** Renders the closing bracket below the fields of array items. */
 export function ClosingArrayBracket(): ReactNode {
   return <div className={styles.bracket}>]</div>;
 }

@@ -55,7 +55,7 @@ function phpLiteral(value: unknown): string {
   const parts = Array.isArray(value)
     ? value.map((part) => phpLiteral(part))
     : Object.entries(value).map(([name, part]) => `${quote(name)} => ${phpLiteral(part)}`);
-  // An empty PHP array would be encoded as a list.
+  // json_encode turns an empty PHP array into a JSON array, so an empty object needs stdClass.
   if (parts.length === 0) return Array.isArray(value) ? "[]" : "new stdClass()";
   return `[\n${parts.map((part) => `    ${indent(part, 4)},`).join("\n")}\n]`;
 }

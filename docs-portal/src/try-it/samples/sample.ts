@@ -13,7 +13,7 @@ export type SampleBody = { value: unknown } | { text: string } | { file: string 
 /** The file in which a sample saves a response that is not JSON. */
 export const responseFile = "response.txt";
 
-/** A sample reads a longer body from a file. */
+/** Maximum length of a body within a sample, in characters. A sample reads a longer body from a file. */
 const maxInlineCharacters = 1_500;
 
 export function sampleBodyOf({ body }: ApiRequest): SampleBody | undefined {

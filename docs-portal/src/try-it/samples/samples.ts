@@ -4,7 +4,7 @@ import { pythonSample } from "./python.ts";
 import type { SampleInput } from "./sample.ts";
 import { typescriptSample } from "./typescript.ts";
 
-/** The sample languages in the order of their tabs. */
+/** The sample languages, in the sequence of their tabs. */
 export const sampleLanguages: readonly SampleLanguage[] = [
   { id: "curl", label: "curl", highlight: "bash", write: curlSample },
   { id: "typescript", label: "TypeScript", highlight: "typescript", write: typescriptSample },

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A link to the OpenAPI document. The theme's own link works only with a mouse. */
+/** Renders a link to the OpenAPI document. It replaces the link of the theme, which works only with a mouse. */
 export default function Export({ url }: { url: string }): ReactNode {
   return (
     <p>

@@ -7,7 +7,7 @@ interface Props {
   path: string;
 }
 
-/** The line with the method and the path under the title of an operation. */
+/** Renders the method and the path of an operation, below its title. */
 export default function MethodEndpoint({ method, path }: Props): ReactNode {
   const isEvent = method === "event";
   return (
