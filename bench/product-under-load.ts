@@ -56,7 +56,7 @@ const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services
 /** Limits far above the load of the benchmarks, so that the product checks the limits but never reaches them. */
 const limitVariables = {
   ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
-  ...{ WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
+  ...{ MAX_WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE_PER_SECOND: "100000", WEBHOOK_HOST_BURST: "100000" },
 };
 
 export async function startProductUnderLoad({

@@ -35,7 +35,7 @@ let sql: postgres.Sql;
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  const webhookLimits = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
+  const webhookLimits = { MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" };
   environment = await createTestEnvironment({
     ...unlimited,
     ...webhookLimits,
@@ -230,7 +230,7 @@ async function expectOutcomeOfAll(
 describe("a server with low limits", () => {
   let strict: ProductUnderTest;
   beforeAll(async () => {
-    const limits = { IDEMPOTENCY_KEYS_PER_DAY: "0", RECEIVING_BUDGET_MB: "56" };
+    const limits = { IDEMPOTENCY_MAX_KEYS_PER_DAY: "0", REQUEST_BODY_MEMORY_MB: "56" };
     strict = await startProductUnderTest({ ...environment.variables, ...limits }, { adminKey: product.adminKey });
   });
   afterAll(() => strict?.stop());
@@ -257,7 +257,7 @@ describe("a server with low limits", () => {
 
 describe("during a failure", () => {
   it("a body that stalls is rejected", async () => {
-    const variables = { ...environment.variables, BODY_WINDOW_SECONDS: "1" };
+    const variables = { ...environment.variables, BODY_RATE_WINDOW_SECONDS: "1" };
     const productInOneProcess = await startProductUnderTest(variables, { adminKey: product.adminKey });
     const createStallingBody = () =>
       new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(100 * 1024, " ")) });

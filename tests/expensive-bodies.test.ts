@@ -27,7 +27,7 @@ let otherLocation: TestLocation;
 
 beforeAll(async () => {
   // The window is long, so that bodies stay open long enough for the checks even on a busy machine.
-  environment = await createTestEnvironment({ BODY_WINDOW_SECONDS: "60" });
+  environment = await createTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
   const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
   product = await startProductUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "order-live", "reporting", "catalog", "jobs"],

@@ -32,7 +32,7 @@ let testLocation: TestLocation;
 beforeAll(async () => {
   environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
+    ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
   });
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);

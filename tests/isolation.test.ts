@@ -49,7 +49,7 @@ beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
   environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
-    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
+    ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...legacyBackofficeVariables(backoffice),
   });
   product = await startProductUnderTest(environment.variables);

@@ -29,7 +29,7 @@ beforeAll(async () => {
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
     // Cached keys expire quickly, so that gateways often look up keys in accounts.
-    KEY_LIFETIME: "1",
+    KEY_CACHE_TTL_SECONDS: "1",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables, roles);
   testLocation = await createTestLocation(replicatedProduct, { scopes: ["catalog:read", "locations:read"] });

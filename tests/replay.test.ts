@@ -17,7 +17,7 @@ let stream: TestJetStreamControl;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ SWEEP_AFTER_SECONDS: "1" });
+  environment = await createTestEnvironment({ TILL_REQUEUE_AFTER_SECONDS: "1" });
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);
   stream = await createEventStreamControl(environment);

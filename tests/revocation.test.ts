@@ -7,7 +7,7 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** Maximum time for which a gateway caches a key without events from NATS, in seconds. The product's default is 60. */
-const keyLifetimeSeconds = Number(process.env.KEY_LIFETIME ?? 2);
+const keyLifetimeSeconds = Number(process.env.KEY_CACHE_TTL_SECONDS ?? 2);
 /** Maximum time until a revocation applies at all gateways while NATS is up, in milliseconds. */
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   nats = await startDedicatedServer("nats");
   environment = await createTestEnvironment({
     NATS_URL: nats.url,
-    KEY_LIFETIME: String(keyLifetimeSeconds),
+    KEY_CACHE_TTL_SECONDS: String(keyLifetimeSeconds),
     RATE_LIMIT_BURST: "1000000",
     AUTH_FAILURES_BURST: "1000000",
   });

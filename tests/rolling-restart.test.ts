@@ -17,7 +17,7 @@ beforeAll(async () => {
     DATABASE_POOL: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
-    WEBHOOK_HOST_RATE: "10000",
+    WEBHOOK_HOST_RATE_PER_SECOND: "10000",
     WEBHOOK_HOST_BURST: "10000",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables);

@@ -39,9 +39,9 @@ beforeAll(async () => {
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    ...{ WEBHOOK_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: runSize.timeout },
-    WEBHOOK_ENDPOINT_CONCURRENCY: "100",
-    ...{ WEBHOOKS_PER_LOCATION: "1000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
+    ...{ WEBHOOK_RETRY_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: runSize.timeout },
+    WEBHOOK_ENDPOINT_MAX_CONCURRENCY: "100",
+    ...{ MAX_WEBHOOKS_PER_LOCATION: "1000", WEBHOOK_HOST_RATE_PER_SECOND: "100000", WEBHOOK_HOST_BURST: "100000" },
   });
   product = await startProductUnderTest(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
   sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });

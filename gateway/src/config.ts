@@ -15,7 +15,7 @@ const originListSchema = z
 
 /** The configuration of the gateway. */
 export const gatewayConfig = commonServiceConfig
-  .pick({ NATS_URL: true, NAMESPACE: true, STREAM_REPLICAS: true, MIGRATE: true })
+  .pick({ NATS_URL: true, NAMESPACE: true, EVENT_STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
     ...redisConfig.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
@@ -26,15 +26,15 @@ export const gatewayConfig = commonServiceConfig
     /** The origins of web pages that may call this API. All by default, because keys are never sent in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
     /** The number of trusted proxies in front of the gateway. Only as many entries of X-Forwarded-For are trusted. */
-    TRUST_PROXY: integerEnvSchema(0, 10).default(0),
+    TRUSTED_PROXY_COUNT: integerEnvSchema(0, 10).default(0),
     /** Maximum seconds until a service begins its response, and between two chunks of a remote service's response. */
-    UPSTREAM_TIMEOUT: integerEnvSchema(1, 3600).default(30),
+    UPSTREAM_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(30),
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
-    STREAM_TIMEOUT: integerEnvSchema(1, 3600).default(120),
+    STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */
     ...defaultRateLimitConfig.shape,
     /** Seconds for which a key is cached. If the event of a revocation is lost, the key works until they are over. */
-    KEY_LIFETIME: integerEnvSchema(1, 60).default(60),
+    KEY_CACHE_TTL_SECONDS: integerEnvSchema(1, 60).default(60),
     /** The rate limit for requests with a wrong key from one address. */
     AUTH_FAILURES_PER_SECOND: integerEnvSchema(1, 1_000_000).default(5),
     AUTH_FAILURES_BURST: integerEnvSchema(1, 10_000_000).default(50),
@@ -48,5 +48,5 @@ export const gatewayConfig = commonServiceConfig
     MAX_CONNECTIONS: integerEnvSchema(1, 1_000_000).default(20_000),
     MAX_CONNECTIONS_PER_ADDRESS: integerEnvSchema(1, 1_000_000).default(1_000),
     /** Seconds without traffic after which a connection with a request in progress is closed. */
-    IDLE_TIMEOUT: integerEnvSchema(1, 3600).default(60),
+    CONNECTION_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(60),
   });

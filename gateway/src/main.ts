@@ -45,11 +45,11 @@ export async function startGateway({
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
   const forwarder = createServiceForwarder(registry, {
-    responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT,
-    streamIdleTimeoutMs: 1000 * config.STREAM_TIMEOUT,
+    responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT_SECONDS,
+    streamIdleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
   const lookUpKey = createApiKeyLookup(registry);
-  const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_LIFETIME });
+  const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS });
   const authenticate = createAuthenticator(keys, {
     failures: rateOf(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
     lookups: rateOf(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
@@ -62,14 +62,14 @@ export async function startGateway({
   const requestLog = createRequestLog({ log, metrics });
   const streams = createStreamTracker({
     findKey: async (authorization) => keys.find(hashApiKey(requireApiKey(authorization))),
-    keyCheckIntervalMs: 1000 * config.KEY_LIFETIME,
-    idleTimeoutMs: 1000 * config.STREAM_TIMEOUT,
+    keyCheckIntervalMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
+    idleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
 
   const app = createGatewayApp({
     requestId: gatewayRequestMiddleware({
       proxies: {
-        trustedProxies: config.TRUST_PROXY,
+        trustedProxies: config.TRUSTED_PROXY_COUNT,
         publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
       },
       onFinished(request) {
@@ -112,10 +112,10 @@ export async function startGateway({
     port: config.PORT,
     configure(server) {
       // Closes a connection if the client neither reads the response nor sends the rest of the request.
-      server.setTimeout(1000 * config.IDLE_TIMEOUT);
+      server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);
       limitServerConnections(server, {
         maxConnections: config.MAX_CONNECTIONS,
-        maxConnectionsPerAddress: config.TRUST_PROXY > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
+        maxConnectionsPerAddress: config.TRUSTED_PROXY_COUNT > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
       });
     },
   }).catch(async (error) => {

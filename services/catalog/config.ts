@@ -3,7 +3,7 @@ import { z } from "zod";
 
 export const catalogConfig = z.object({
   /** Maximum number of bytes of changed catalogs per location and day. The default allows 1,000 changes of 2 MB. */
-  CATALOG_BYTES_PER_DAY: integerEnvSchema(1).default(2_000_000_000),
+  MAX_CATALOG_BYTES_PER_DAY: integerEnvSchema(1).default(2_000_000_000),
   /** Maximum heap of the worker thread that parses and validates large catalogs, in megabytes. */
-  CATALOG_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
+  CATALOG_READER_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
 });

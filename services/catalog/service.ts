@@ -18,9 +18,9 @@ export default defineService<typeof catalogConfig, CatalogContext>({
   module: import.meta.url,
   config: catalogConfig,
   createResources({ db, registry }, config) {
-    const reader = createCatalogBodyReader({ threads: 1, heapMegabytes: config.CATALOG_HEAP_MB });
+    const reader = createCatalogBodyReader({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
     const locations = createLocationLookup(registry, "catalog");
-    const quota = { name: "catalog_bytes", maximum: config.CATALOG_BYTES_PER_DAY, unit: "bytes" };
+    const quota = { name: "catalog_bytes", maximum: config.MAX_CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },
   routes: [

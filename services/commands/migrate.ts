@@ -22,7 +22,7 @@ const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().r
 const migrateConfig = z.object({
   ...commonServiceConfig.pick({
     ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
-    ...{ STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
+    ...{ EVENT_STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
   }).shape,
   ...serverTlsConfig.shape,
 });

@@ -9,27 +9,27 @@ export const jobsConfig = redisConfig.extend({
   /** Maximum number of jobs, of all locations, that one process runs at the same time. */
   JOBS_CONCURRENCY_PER_PROCESS: integerEnvSchema(1, 10_000).default(1_000),
   /** Maximum number of unfinished jobs per API key. */
-  JOBS_UNFINISHED_PER_KEY: integerEnvSchema(1).default(1_000),
+  JOBS_MAX_UNFINISHED_PER_KEY: integerEnvSchema(1).default(1_000),
   /** Maximum number of unfinished jobs per location. */
-  JOBS_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(5_000),
+  JOBS_MAX_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(5_000),
   /** Maximum number of unfinished repeating jobs per location. */
-  JOBS_REPEATING_PER_LOCATION: integerEnvSchema(1).default(200),
+  JOBS_MAX_REPEATING_PER_LOCATION: integerEnvSchema(1).default(200),
   /** Maximum number of children per job, including finished children. */
-  JOBS_CHILDREN_PER_PARENT: integerEnvSchema(1).default(1_000),
+  JOBS_MAX_CHILDREN_PER_PARENT: integerEnvSchema(1).default(1_000),
   /** Maximum number of jobs that a location may create per day (UTC). */
-  JOBS_PER_DAY: integerEnvSchema(1).default(20_000),
+  JOBS_MAX_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Maximum total message size of the jobs that a location may create per day (UTC), in bytes. */
-  JOBS_BYTES_PER_DAY: integerEnvSchema(1).default(200_000_000),
+  JOBS_MAX_BYTES_PER_DAY: integerEnvSchema(1).default(200_000_000),
   /** Maximum number of finished jobs that are kept per location. The oldest jobs are removed first. */
-  JOBS_KEPT_PER_LOCATION: integerEnvSchema(1).default(100_000),
+  JOBS_MAX_RETAINED_PER_LOCATION: integerEnvSchema(1).default(100_000),
   /** Highest value of a job's `attempts` option. */
-  JOBS_MOST_ATTEMPTS: integerEnvSchema(1).default(25),
+  JOBS_MAX_ATTEMPTS: integerEnvSchema(1).default(25),
   /** Minimum time between two runs of a repeating job, in milliseconds. */
-  JOBS_SHORTEST_REPEAT: integerEnvSchema(1).default(60_000),
+  JOBS_MIN_REPEAT_INTERVAL_MS: integerEnvSchema(1).default(60_000),
   /** Maximum duration of a job, in milliseconds. */
-  JOBS_LONGEST_DURATION: integerEnvSchema(0).default(3_600_000),
+  JOBS_MAX_DURATION_MS: integerEnvSchema(0).default(3_600_000),
   /** Number of days for which finished jobs are kept. */
-  JOBS_KEPT_DAYS: integerEnvSchema(1, 3_650).default(30),
+  JOBS_RETENTION_DAYS: integerEnvSchema(1, 3_650).default(30),
 });
 
 export type JobsConfig = z.output<typeof jobsConfig>;

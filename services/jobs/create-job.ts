@@ -50,7 +50,7 @@ export async function createJob(
     const existing = await findExistingJob(tx, { locationId, jobId, deduplicationId });
     if (existing) return { job: existing, isNew: false };
     if (options.parent)
-      await addChildToParent(tx, { locationId, parent: options.parent }, config.JOBS_CHILDREN_PER_PARENT);
+      await addChildToParent(tx, { locationId, parent: options.parent }, config.JOBS_MAX_CHILDREN_PER_PARENT);
     await checkJobLimits(tx, { locationId, principal, job }, config);
     const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const newJob = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
@@ -91,15 +91,16 @@ async function checkJobLimits(
   config: JobsConfig,
 ): Promise<void> {
   const { ofKey, ofLocation, repeating } = await countUnfinishedJobs(tx, locationId, principal.keyId);
-  if (ofKey >= config.JOBS_UNFINISHED_PER_KEY) throw createTooManyJobsError("API key", config.JOBS_UNFINISHED_PER_KEY);
-  if (ofLocation >= config.JOBS_UNFINISHED_PER_LOCATION)
-    throw createTooManyJobsError("location", config.JOBS_UNFINISHED_PER_LOCATION);
-  if (job.jobOptions.repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
-    throw createJobLimitError("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
+  if (ofKey >= config.JOBS_MAX_UNFINISHED_PER_KEY)
+    throw createTooManyJobsError("API key", config.JOBS_MAX_UNFINISHED_PER_KEY);
+  if (ofLocation >= config.JOBS_MAX_UNFINISHED_PER_LOCATION)
+    throw createTooManyJobsError("location", config.JOBS_MAX_UNFINISHED_PER_LOCATION);
+  if (job.jobOptions.repeat && repeating >= config.JOBS_MAX_REPEATING_PER_LOCATION) {
+    throw createJobLimitError("repeating_jobs", config.JOBS_MAX_REPEATING_PER_LOCATION, "repeating jobs per location");
   }
-  const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };
+  const jobsPerDay = { name: "jobs", maximum: config.JOBS_MAX_PER_DAY, unit: "jobs" };
   await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });
-  const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_BYTES_PER_DAY, unit: "bytes" };
+  const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_MAX_BYTES_PER_DAY, unit: "bytes" };
   await consumeDailyQuota(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
 }
 
@@ -125,7 +126,7 @@ function validateJob(
   config: JobsConfig,
   now: number,
 ): RequestIssue[] {
-  const { JOBS_LONGEST_DURATION: maxDurationMs, JOBS_MOST_ATTEMPTS: maxAttempts } = config;
+  const { JOBS_MAX_DURATION_MS: maxDurationMs, JOBS_MAX_ATTEMPTS: maxAttempts } = config;
   const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
   const issues: RequestIssue[] = [];
   const addIssueIf = (isInvalid: unknown, path: string, code: string, text: string) => {
@@ -150,5 +151,7 @@ function validateJob(
     addConflictIf(chosenOptions.length > 1, option, `At most one of ${chosenOptions.join(", ")} can be set`);
   const isDeduplicatedChild = jobOptions.deduplication && jobOptions.parent;
   addConflictIf(isDeduplicatedChild, "deduplication", "Cannot be combined with parent");
-  return repeat ? [...issues, ...validateJobRepeatOptions(jobOptions, config.JOBS_SHORTEST_REPEAT, now)] : issues;
+  return repeat
+    ? [...issues, ...validateJobRepeatOptions(jobOptions, config.JOBS_MIN_REPEAT_INTERVAL_MS, now)]
+    : issues;
 }

@@ -25,7 +25,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
       notifier,
       log,
       heartbeatMs: config.STREAM_HEARTBEAT_SECONDS * 1000,
-      stallTimeoutMs: config.STREAM_STALL_SECONDS * 1000,
+      stallTimeoutMs: config.STREAM_STALL_TIMEOUT_SECONDS * 1000,
     });
     const ordersBodyReader = createOrdersBodyReader();
     const locations = createLocationLookup(registry, "order-live");
@@ -37,7 +37,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
     return {
       services: {
         ...{ db, log, config, locations, ordersBodyReader, broadcaster },
-        orderBytesQuota: { name: "live_order_bytes", maximum: config.LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
+        orderBytesQuota: { name: "live_order_bytes", maximum: config.MAX_LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
       },
       beforeStop: () => broadcaster.close(),
       async close() {

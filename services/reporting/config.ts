@@ -7,7 +7,7 @@ export const reportingConfig = z.object({
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
   /** Retention of customers' personal data, in days after the till was pushed. If not set, the data is kept forever. */
-  PERSONAL_DATA_KEPT_DAYS: integerEnvSchema(1, 36_500).optional(),
+  PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /** Heap of each worker thread, in megabytes. Must not be smaller than the heap of till-ingest's worker threads. */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /** Lifetime of a claim to an accounting export, in seconds. Another process can claim the export when it expires. */
@@ -15,9 +15,9 @@ export const reportingConfig = z.object({
   /** Maximum total size of an export's files, in bytes. It is limited, because a process writes the files in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),
   /** Maximum number of pending and running accounting exports per location. */
-  EXPORTS_UNFINISHED_PER_LOCATION: integerEnvSchema(1).default(20),
+  MAX_UNFINISHED_EXPORTS_PER_LOCATION: integerEnvSchema(1).default(20),
   /** Retention of accounting exports and their files, in days. */
-  EXPORTS_KEPT_DAYS: integerEnvSchema(1, 36_500).default(400),
+  EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),
 });
 
 export type ReportingConfig = z.output<typeof reportingConfig>;

@@ -141,7 +141,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
     {
       name: "remove expired accounting exports",
       intervalSeconds: 3_600,
-      run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_KEPT_DAYS),
+      run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
     },
     eraseExpiredPersonalData,
   ],

@@ -163,11 +163,11 @@ export async function replaceTill(
  */
 async function consumeTillQuotas(
   sql: SqlClient,
-  { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillIngestConfig,
+  { MAX_TILLS_PER_DAY, MAX_TILL_BYTES_PER_DAY }: TillIngestConfig,
   { locationId, size }: NewTillRow,
 ): Promise<void> {
-  const tills = { name: "tills", maximum: TILLS_PER_DAY, unit: "tills" };
-  const bytes = { name: "till_bytes", maximum: TILL_BYTES_PER_DAY, unit: "bytes" };
+  const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };
+  const bytes = { name: "till_bytes", maximum: MAX_TILL_BYTES_PER_DAY, unit: "bytes" };
   await consumeDailyQuota(sql, { locationId, quota: tills, amount: 1 });
   await consumeDailyQuota(sql, { locationId, quota: bytes, amount: size });
 }

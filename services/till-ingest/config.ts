@@ -11,17 +11,17 @@ export const tillIngestConfig = z.object({
    * Heap limit in megabytes of each thread that parses and checks large tills. The largest till needs 256 MB. The
    * process option `--max-old-space-size` overrides this limit.
    */
-  READING_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
+  TILL_READER_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /** How long a till may wait for its report before `till.pushed` is published again, in seconds. */
-  SWEEP_AFTER_SECONDS: integerEnvSchema(1).default(300),
+  TILL_REQUEUE_AFTER_SECONDS: integerEnvSchema(1).default(300),
   /** Days for which the bodies of replaced till revisions are kept. If not set, these bodies are never removed. */
-  REPLACED_BODIES_KEPT_DAYS: integerEnvSchema(1, 36_500).optional(),
+  REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /** Maximum number of tills pushed per location and day. The default allows ten years of five tills a day at once. */
-  TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
+  MAX_TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Maximum number of bytes of tills that a location may push per day. The default is 20,000 tills of 1 MB. */
-  TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
+  MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
   /** Maximum number of replacements and reprocessings of single tills per location and day. */
-  TILL_REVISIONS_PER_DAY: integerEnvSchema(1).default(5_000),
+  MAX_TILL_REVISIONS_PER_DAY: integerEnvSchema(1).default(5_000),
   LEGACY_POPINA_URL: legacyBackofficeUrl,
   LEGACY_POPINA_TOKEN: legacyBackofficeToken,
   LEGACY_JALIA_URL: legacyBackofficeUrl,

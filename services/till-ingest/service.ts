@@ -56,18 +56,18 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
   config: tillIngestConfig,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    const reader = createTillBodyReader({ threads: 2, heapMegabytes: config.READING_HEAP_MB });
+    const reader = createTillBodyReader({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
     const locations = createLocationLookup(registry, "till-ingest");
     metrics.observeGauge("tills_overdue", "Tills requeued at least once that still have no result", () =>
       countOverdueTills(db.sql),
     );
-    const requeueAfterSeconds = config.SWEEP_AFTER_SECONDS;
+    const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
     const reprocessingLoop = startReprocessingLoop({ db, log, requeueAfterSeconds });
     return {
       services: {
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds },
         pollReprocessings: reprocessingLoop.poll,
-        revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
+        revisionQuota: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createTillOperatorRoutes({ db, log, requeueAfterSeconds }),

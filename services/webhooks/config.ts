@@ -32,22 +32,22 @@ export const webhooksConfig = z.object({
   /** Comma-separated hosts, IP addresses and CIDR ranges whose endpoints are allowed although they are not public. */
   WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
   /** Delay before each retry of a delivery. If the retry after the last delay fails, the delivery fails permanently. */
-  WEBHOOK_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
+  WEBHOOK_RETRY_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** Timeout of one attempt, in seconds. */
   WEBHOOK_TIMEOUT_SECONDS: integerEnvSchema(1, 60).default(15),
   /** Maximum number of messages in flight from one instance to one endpoint. */
-  WEBHOOK_ENDPOINT_CONCURRENCY: integerEnvSchema(1, 1_000).default(20),
+  WEBHOOK_ENDPOINT_MAX_CONCURRENCY: integerEnvSchema(1, 1_000).default(20),
   /**
    * Rate (messages per second) and burst (messages) of the token bucket that limits what one instance sends to one
    * host, across all locations. Each instance has its own bucket, so a host may receive this rate from each instance.
    */
-  WEBHOOK_HOST_RATE: integerEnvSchema(1, 100_000).default(50),
+  WEBHOOK_HOST_RATE_PER_SECOND: integerEnvSchema(1, 100_000).default(50),
   WEBHOOK_HOST_BURST: integerEnvSchema(1, 100_000).default(200),
   /** Maximum numbers of recipients and webhooks per location. Each event is sent once per subscribed webhook. */
-  RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
-  WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
+  MAX_RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
+  MAX_WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   /** Retention of messages and of their delivery logs, in days. */
-  WEBHOOK_KEPT_DAYS: integerEnvSchema(4, 365).default(30),
+  WEBHOOK_RETENTION_DAYS: integerEnvSchema(4, 365).default(30),
 });
 
 export type WebhooksConfig = z.output<typeof webhooksConfig>;

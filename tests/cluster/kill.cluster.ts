@@ -22,9 +22,9 @@ beforeAll(async () => {
     startDedicatedServer("redis"),
   ]);
   environment = await createTestEnvironment({
-    ...{ DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url, STREAM_REPLICAS: "3" },
+    ...{ DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url, EVENT_STREAM_REPLICAS: "3" },
     ...{ DATABASE_POOL: "3", RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    ...{ WEBHOOK_HOST_RATE: "10000", WEBHOOK_HOST_BURST: "10000" },
+    ...{ WEBHOOK_HOST_RATE_PER_SECOND: "10000", WEBHOOK_HOST_BURST: "10000" },
   });
   replicatedProduct = await startReplicatedProduct(environment.variables);
 }, 300_000);

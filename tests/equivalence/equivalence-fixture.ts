@@ -32,7 +32,7 @@ export async function startEquivalenceFixture(): Promise<void> {
   backoffice = await startFakeLegacyBackoffice();
   environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
-    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
+    ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
     ...{ ...jobLimitVariables, ...legacyBackofficeVariables(backoffice) },
   });

@@ -37,9 +37,13 @@ async function startSharedProduct() {
   const backoffice = await startFakeLegacyBackoffice();
   const environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" },
-    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
-    ...{ JOBS_UNFINISHED_PER_KEY: "100000", JOBS_UNFINISHED_PER_LOCATION: "100000" },
-    ...{ JOBS_REPEATING_PER_LOCATION: "100000", JOBS_PER_DAY: "1000000", JOBS_BYTES_PER_DAY: "10000000000" },
+    ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
+    ...{ JOBS_MAX_UNFINISHED_PER_KEY: "100000", JOBS_MAX_UNFINISHED_PER_LOCATION: "100000" },
+    ...{
+      JOBS_MAX_REPEATING_PER_LOCATION: "100000",
+      JOBS_MAX_PER_DAY: "1000000",
+      JOBS_MAX_BYTES_PER_DAY: "10000000000",
+    },
     ...legacyBackofficeVariables(backoffice),
   });
   const product = await startProductUnderTest(environment.variables);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   environment = await createTestEnvironment();
   server = await startDedicatedServer("nats");
   bus = createEventBus(
-    { NATS_URL: server.url, NAMESPACE: environment.namespace, STREAM_REPLICAS: 1 },
+    { NATS_URL: server.url, NAMESPACE: environment.namespace, EVENT_STREAM_REPLICAS: 1 },
     { name: "test", log: createLogger({ name: "test", level: "silent" }) },
   );
   publisher = (await bus.connected).nats;

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
   const { port } = upstream.address() as AddressInfo;
   gateway = await startTestGateway(environment, {
-    variables: { REPORTING_URL: `http://127.0.0.1:${port}`, UPSTREAM_TIMEOUT: "1" },
+    variables: { REPORTING_URL: `http://127.0.0.1:${port}`, UPSTREAM_TIMEOUT_SECONDS: "1" },
   });
   ({ key } = gateway.accounts.addKey());
 });

@@ -7,7 +7,7 @@ const observations = { abortedRequests: 0, pulledChunks: 0 };
 let gateways: GatewayPair;
 
 beforeAll(async () => {
-  gateways = await startGatewayPair(createPathControlledTestService(observations), { UPSTREAM_TIMEOUT: "1" });
+  gateways = await startGatewayPair(createPathControlledTestService(observations), { UPSTREAM_TIMEOUT_SECONDS: "1" });
 });
 afterAll(() => gateways?.stop());
 

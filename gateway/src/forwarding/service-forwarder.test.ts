@@ -14,8 +14,8 @@ let gateways: GatewayPair;
 
 beforeAll(async () => {
   gateways = await startGatewayPair(createPathControlledTestService(observations), {
-    UPSTREAM_TIMEOUT: "1",
-    IDLE_TIMEOUT: "3",
+    UPSTREAM_TIMEOUT_SECONDS: "1",
+    CONNECTION_IDLE_TIMEOUT_SECONDS: "3",
   });
 });
 afterAll(() => gateways?.stop());

@@ -31,7 +31,7 @@ beforeAll(async () => {
       "order-live": createPathControlledTestService(observations),
     },
     variables: {
-      IDLE_TIMEOUT: "1",
+      CONNECTION_IDLE_TIMEOUT_SECONDS: "1",
       MAX_CONNECTIONS_PER_ADDRESS: "20",
       KEYLESS_REQUESTS_PER_SECOND: "1",
       KEYLESS_REQUESTS_BURST: "5",

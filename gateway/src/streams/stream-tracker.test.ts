@@ -34,7 +34,10 @@ beforeAll(async () => {
   environment = await createTestEnvironment();
   const { variables, namespace: NAMESPACE } = environment;
   const log = createLogger({ name: "test", level: "silent" });
-  bus = createEventBus({ NATS_URL: variables.NATS_URL ?? "", NAMESPACE, STREAM_REPLICAS: 1 }, { name: "test", log });
+  bus = createEventBus(
+    { NATS_URL: variables.NATS_URL ?? "", NAMESPACE, EVENT_STREAM_REPLICAS: 1 },
+    { name: "test", log },
+  );
   service = await startHttpServer(respondWithStream, { port: 0 });
   gateways["in-process"] = await startStreamGateway({}, true);
   gateways.remote = await startStreamGateway({}, false);
@@ -51,7 +54,7 @@ const startStreamGateway = (variables: Record<string, string>, isInProcess: bool
     accounts,
     ...(isInProcess && { inProcessServices: { "order-live": respondWithStream } }),
     variables: {
-      UPSTREAM_TIMEOUT: "1",
+      UPSTREAM_TIMEOUT_SECONDS: "1",
       ...(!isInProcess && { ORDER_LIVE_URL: `http://127.0.0.1:${service.port}` }),
       ...variables,
     },
@@ -163,7 +166,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
   });
 
   it("is closed when its client does not read for the idle timeout, and not while it reads", async () => {
-    const gateway = await startStreamGateway({ STREAM_TIMEOUT: "1" }, placement === "in-process");
+    const gateway = await startStreamGateway({ STREAM_IDLE_TIMEOUT_SECONDS: "1" }, placement === "in-process");
     const [readingId, stalledId] = [randomUUID(), randomUUID()];
     const openStream = (id: string) =>
       gateway.request("/v1/orders-live/stream", { key: accounts.addKey().key, headers: { "x-request-id": id } });
@@ -181,7 +184,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
   });
 
   it("ends at the next key check when the revocation event was missed", async () => {
-    const gateway = await startStreamGateway({ KEY_LIFETIME: "1" }, placement === "in-process");
+    const gateway = await startStreamGateway({ KEY_CACHE_TTL_SECONDS: "1" }, placement === "in-process");
     const { key, hash, resolvedKey } = accounts.addKey();
     const validStream = await openTestStream(gateway, accounts.addKey().key);
     const stream = await openTestStream(gateway, key);
@@ -212,7 +215,7 @@ describe("a stream whose key cannot be looked up", () => {
     const gateway = await startTestGateway(environment, {
       accounts: unreachableAccounts,
       inProcessServices: { "order-live": respondWithStream },
-      variables: { KEY_LIFETIME: "1" },
+      variables: { KEY_CACHE_TTL_SECONDS: "1" },
     });
     const stream = await openTestStream(gateway, key);
     unreachableAccounts.beforeResponse = () => Promise.reject(new Error("unreachable"));

@@ -72,29 +72,29 @@ export const commonServiceConfig = z.object({
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
   /** The days for which ids of handled events are stored. Events can be redelivered for 14 days, so it is longer. */
-  INBOX_KEPT_DAYS: integerEnvSchema(15, 365).default(21),
+  INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
   /** The maximum number of requests with an Idempotency-Key per location and day (UTC). */
-  IDEMPOTENCY_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
+  IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
   /**
    * The maximum total size, in bytes, of the responses stored per location and day (UTC). Once it is reached, only the
    * fingerprints of requests are stored.
    */
-  IDEMPOTENCY_BYTES_PER_DAY: integerEnvSchema(0).default(250_000_000),
+  IDEMPOTENCY_MAX_BYTES_PER_DAY: integerEnvSchema(0).default(250_000_000),
   /** The maximum size, in bytes, of a response body that is stored for an Idempotency-Key. */
-  IDEMPOTENCY_REPLY_BYTES: integerEnvSchema(0).default(65_536),
+  IDEMPOTENCY_RESPONSE_MAX_BYTES: integerEnvSchema(0).default(65_536),
   /**
    * The maximum total size, in megabytes, of the request bodies in memory at a time. The default is a quarter of the
    * process's memory or half of its heap, whichever is less, but at most 256 megabytes.
    */
-  RECEIVING_BUDGET_MB: integerEnvSchema(56, 65_536).optional(),
+  REQUEST_BODY_MEMORY_MB: integerEnvSchema(56, 65_536).optional(),
   /**
    * The minimum number of kilobytes, after decompression, that must arrive of a body of more than 64 KB in every
-   * `BODY_WINDOW_SECONDS`. A slower request is rejected, because its body occupies memory.
+   * `BODY_RATE_WINDOW_SECONDS`. A slower request is rejected, because its body occupies memory.
    */
-  BODY_MIN_KB: integerEnvSchema(1, 1_024).default(32),
-  BODY_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
+  BODY_RATE_MIN_KB: integerEnvSchema(1, 1_024).default(32),
+  BODY_RATE_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
   /** The number of replicas of the event stream. Set 3 on a NATS cluster. */
-  STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
+  EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
   /**
    * The maximum size of the event stream, in bytes. When it is full, new events wait in the outboxes until older events
    * expire. The default is more than the live orders of one location can fill in the 14 days until events expire.
@@ -106,9 +106,9 @@ export const commonServiceConfig = z.object({
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** The maximum total size, in bytes, of large responses in a service's memory that clients have not yet read. */
-  UNREAD_REPLY_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
+  UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
   /** The maximum total size, in bytes, of large responses in memory that one API key has requested but not yet read. */
-  UNREAD_REPLY_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
+  UNREAD_RESPONSE_MAX_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
   ...serverTlsConfig.shape,
 });
 

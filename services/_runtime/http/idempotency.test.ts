@@ -18,7 +18,10 @@ const thingsDefinition = createIdempotencyTestService(async (step) => {
 let environment: TestEnvironment;
 let service: TestService;
 beforeAll(async () => {
-  environment = await createTestEnvironment({ IDEMPOTENCY_KEYS_PER_DAY: "100", IDEMPOTENCY_BYTES_PER_DAY: "200000" });
+  environment = await createTestEnvironment({
+    IDEMPOTENCY_MAX_KEYS_PER_DAY: "100",
+    IDEMPOTENCY_MAX_BYTES_PER_DAY: "200000",
+  });
   service = await startTestService(thingsDefinition, environment);
 });
 afterAll(async () => {

@@ -60,9 +60,9 @@ export function createIdempotencyHandler(
   limits: CommonServiceConfig,
 ): IdempotencyHandler {
   const { sql } = database;
-  const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
+  const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_MAX_KEYS_PER_DAY, unit: "keys" };
   /** The daily quota of bytes in stored response bodies. */
-  const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" };
+  const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_MAX_BYTES_PER_DAY, unit: "bytes" };
 
   /** Reserves a key. Returns undefined if another request has reserved it or its response is already stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
@@ -109,7 +109,7 @@ export function createIdempotencyHandler(
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
     return (
-      amount <= limits.IDEMPOTENCY_REPLY_BYTES &&
+      amount <= limits.IDEMPOTENCY_RESPONSE_MAX_BYTES &&
       tryConsumeDailyQuota(tx, { locationId, quota: dailyByteQuota, amount })
     );
   }

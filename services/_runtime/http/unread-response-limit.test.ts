@@ -6,7 +6,10 @@ import { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 const megabyte = 1_000_000;
 const createLimit = () =>
-  new UnreadResponseLimiter({ UNREAD_REPLY_BYTES: 5 * megabyte, UNREAD_REPLY_BYTES_PER_KEY: 3 * megabyte });
+  new UnreadResponseLimiter({
+    UNREAD_RESPONSE_MAX_BYTES: 5 * megabyte,
+    UNREAD_RESPONSE_MAX_BYTES_PER_KEY: 3 * megabyte,
+  });
 const largeResponse = () => jsonTextResponse(200, "é".repeat(megabyte / 2));
 
 describe("a large response", () => {

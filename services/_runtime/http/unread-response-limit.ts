@@ -18,9 +18,9 @@ const minTrackedBytes = 256 * 1024;
 /** Limits the total size of large responses that are in memory because clients have not yet read them. */
 export class UnreadResponseLimiter {
   readonly #held = new KeyedUsageCounter();
-  readonly #max: Pick<CommonServiceConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">;
+  readonly #max: Pick<CommonServiceConfig, "UNREAD_RESPONSE_MAX_BYTES" | "UNREAD_RESPONSE_MAX_BYTES_PER_KEY">;
 
-  constructor(max: Pick<CommonServiceConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">) {
+  constructor(max: Pick<CommonServiceConfig, "UNREAD_RESPONSE_MAX_BYTES" | "UNREAD_RESPONSE_MAX_BYTES_PER_KEY">) {
     this.#max = max;
   }
 
@@ -31,8 +31,8 @@ export class UnreadResponseLimiter {
 
   /** Throws if the unread responses of an API key have reached the limit per key. @throws `ApiError` rate_limited */
   requireCapacity(keyId: string): void {
-    if (this.#held.get(keyId) >= this.#max.UNREAD_REPLY_BYTES_PER_KEY)
-      throw createTooManyUnreadError(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
+    if (this.#held.get(keyId) >= this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
+      throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
   }
 
   /**
@@ -45,9 +45,9 @@ export class UnreadResponseLimiter {
     const bytes = Buffer.byteLength(body);
     const keyBytes = this.#held.get(keyId);
     // A response that alone exceeds a limit is still sent if there are no other unread responses.
-    if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_REPLY_BYTES_PER_KEY)
-      throw createTooManyUnreadError(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
-    if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_REPLY_BYTES)
+    if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
+      throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
+    if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES)
       throw createOverloadedError();
     if (outgoing.destroyed) return;
     this.#held.add(bytes, keyId);

@@ -16,7 +16,7 @@ import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Logger } from "../observability/logger.ts";
 import { computeRetryDelayMs } from "../retries/transient-error.ts";
 
-type EventBusConfig = Pick<CommonServiceConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> &
+type EventBusConfig = Pick<CommonServiceConfig, "NATS_URL" | "NAMESPACE" | "EVENT_STREAM_REPLICAS"> &
   Partial<CommonServiceConfig>;
 
 /** A connection to NATS that reconnects automatically. */
@@ -129,7 +129,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         max_age: nanos(retentionMs),
         discard: DiscardPolicy.New,
         duplicate_window: nanos(duplicateWindowMs),
-        num_replicas: config.STREAM_REPLICAS,
+        num_replicas: config.EVENT_STREAM_REPLICAS,
       };
       const limit = { max_bytes: config.EVENT_STREAM_MAX_BYTES ?? -1 };
       try {

@@ -96,7 +96,7 @@ it("a limit below the size of the stream discards no events", async () => {
   const log = createLogger({ name: "test", level: "silent" });
   const { NATS_URL = "", NAMESPACE = "" } = environment.variables;
   const bus = createEventBus(
-    { NATS_URL, NAMESPACE, STREAM_REPLICAS: 1, EVENT_STREAM_MAX_BYTES: megabyte },
+    { NATS_URL, NAMESPACE, EVENT_STREAM_REPLICAS: 1, EVENT_STREAM_MAX_BYTES: megabyte },
     { name: "test", log },
   );
   const { manager } = await bus.connected;

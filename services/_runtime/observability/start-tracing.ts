@@ -12,7 +12,7 @@ const tracingConfig = z.object({
    * Whether the sampled flag in a client's `traceparent` decides if its trace is recorded. Set it only if the gateway's
    * only client is a proxy with its own tracing.
    */
-  TRACE_TRUSTS_CLIENTS: z.stringbool().default(false),
+  TRACE_TRUST_CLIENTS: z.stringbool().default(false),
 });
 
 /**
@@ -40,7 +40,7 @@ export async function startTracing(
     .merge(detectResources({ detectors: [envDetector] }));
   const spanProcessors = [new sdk.BatchSpanProcessor(new OTLPTraceExporter())];
   const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });
-  setTracer(provider.getTracer("pragma"), { shouldTrustClients: config.TRACE_TRUSTS_CLIENTS });
+  setTracer(provider.getTracer("pragma"), { shouldTrustClients: config.TRACE_TRUST_CLIENTS });
   return {
     async stop() {
       setTracer(undefined);

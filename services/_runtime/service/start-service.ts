@@ -37,8 +37,8 @@ export async function startService(
 ) {
   const config = readConfigFromEnvironment(commonServiceConfig, environment);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
-  setRequestBodyMemoryLimit(config.RECEIVING_BUDGET_MB);
-  setMinRequestBodyRate({ bytes: config.BODY_MIN_KB * 1024, windowSeconds: config.BODY_WINDOW_SECONDS });
+  setRequestBodyMemoryLimit(config.REQUEST_BODY_MEMORY_MB);
+  setMinRequestBodyRate({ bytes: config.BODY_RATE_MIN_KB * 1024, windowSeconds: config.BODY_RATE_WINDOW_SECONDS });
   const { name } = definition;
   const log = processLog.child({ service: name });
   const closers: (() => Promise<unknown>)[] = [];
@@ -73,7 +73,7 @@ export async function startService(
     const tasks = [
       startPeriodicTask(removeExpiredRowsTask, {
         leadership,
-        services: { db, inboxRetentionDays: config.INBOX_KEPT_DAYS },
+        services: { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
         log,
       }),
       ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { leadership, services, log })),

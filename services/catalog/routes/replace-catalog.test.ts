@@ -45,7 +45,7 @@ describe("PUT /v1/catalog/", () => {
     const { principal } = createCatalogPrincipal();
     const catalog = createTestCatalog({ products: 50 });
     const bytes = Buffer.byteLength(JSON.stringify(catalog));
-    const limited = await startTestCatalogService({ CATALOG_BYTES_PER_DAY: String(bytes * 2) });
+    const limited = await startTestCatalogService({ MAX_CATALOG_BYTES_PER_DAY: String(bytes * 2) });
     for (let attempt = 0; attempt < 4; attempt += 1) await limited.replaceCatalog(principal, catalog);
     await limited.replaceCatalog(principal, createTestCatalog({ products: 10 }));
     const problem = await limited.requestProblem("PUT", "/v1/catalog/", {

@@ -38,7 +38,7 @@ export async function applyJobRetention(
 /** Removes jobs that finished before the retention period, and the oldest finished jobs of locations with too many. */
 export async function removeOldJobs(
   sql: SqlClient,
-  { JOBS_KEPT_DAYS: retentionDays, JOBS_KEPT_PER_LOCATION: maxPerLocation }: JobsConfig,
+  { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsConfig,
 ): Promise<void> {
   await deleteRowsInBatches(sql, "jobs", sql`finished_at < now() - make_interval(days => ${retentionDays})`);
   const excess = sql`

@@ -8,7 +8,7 @@ import { createUniqueJobMessage, startTestJobsService, type TestJobsService } fr
 
 let jobs: TestJobsService;
 beforeAll(async () => {
-  jobs = await startTestJobsService({ JOBS_UNFINISHED_PER_KEY: "3" });
+  jobs = await startTestJobsService({ JOBS_MAX_UNFINISHED_PER_KEY: "3" });
 });
 afterAll(() => jobs?.remove());
 
@@ -201,8 +201,12 @@ describe("limits per location", () => {
   let limited: TestJobsService;
   beforeAll(async () => {
     limited = await startTestJobsService({
-      ...{ JOBS_UNFINISHED_PER_LOCATION: "4", JOBS_REPEATING_PER_LOCATION: "2", JOBS_CHILDREN_PER_PARENT: "2" },
-      ...{ JOBS_PER_DAY: "6", JOBS_BYTES_PER_DAY: "5000", JOBS_KEPT_PER_LOCATION: "2" },
+      ...{
+        JOBS_MAX_UNFINISHED_PER_LOCATION: "4",
+        JOBS_MAX_REPEATING_PER_LOCATION: "2",
+        JOBS_MAX_CHILDREN_PER_PARENT: "2",
+      },
+      ...{ JOBS_MAX_PER_DAY: "6", JOBS_MAX_BYTES_PER_DAY: "5000", JOBS_MAX_RETAINED_PER_LOCATION: "2" },
     });
   });
   afterAll(() => limited?.remove());
@@ -270,7 +274,7 @@ describe("limits per location", () => {
       await location.waitForState(id, "completed");
       ids.push(id);
     }
-    const config = jobsConfig.parse({ REDIS_URL: "redis://unused", JOBS_KEPT_PER_LOCATION: "2" });
+    const config = jobsConfig.parse({ REDIS_URL: "redis://unused", JOBS_MAX_RETAINED_PER_LOCATION: "2" });
     await removeOldJobs(limited.db.sql, config);
     expect(await Promise.all(ids.map((id) => location.isJobRemoved(id)))).toEqual([true, true, false, false]);
   });

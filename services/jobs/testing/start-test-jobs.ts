@@ -61,7 +61,7 @@ export interface TestJobsService extends TestService {
 export async function startTestJobsService(variables: Record<string, string> = {}): Promise<TestJobsService> {
   const environment = await createTestEnvironment({
     JOBS_CONCURRENCY: "1",
-    JOBS_SHORTEST_REPEAT: "100",
+    JOBS_MIN_REPEAT_INTERVAL_MS: "100",
     ...variables,
   });
   const startedMessages: string[] = [];

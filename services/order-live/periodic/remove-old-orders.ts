@@ -43,7 +43,7 @@ export const trimOrderChangeLogTask: PeriodicTask<Pick<OrderLiveContext, "db" | 
   name: "trim change log",
   intervalSeconds: 300,
   async run({ db: { sql }, config }) {
-    const cutoff = new Date(Date.now() - config.LIVE_LOG_KEPT_HOURS * 3_600_000);
+    const cutoff = new Date(Date.now() - config.LIVE_LOG_RETENTION_HOURS * 3_600_000);
     await deleteRowsInBatches(sql, "revisions", sql`created_at < ${cutoff}`);
   },
 };

@@ -18,7 +18,7 @@ import {
 let orderLive: TestOrderLiveService;
 let otherInstance: TestService;
 beforeAll(async () => {
-  orderLive = await startTestOrderLiveService({ STREAM_HEARTBEAT_SECONDS: "1", STREAM_STALL_SECONDS: "1" });
+  orderLive = await startTestOrderLiveService({ STREAM_HEARTBEAT_SECONDS: "1", STREAM_STALL_TIMEOUT_SECONDS: "1" });
   otherInstance = await orderLive.startAnotherInstance();
 });
 afterAll(() => orderLive.remove());
@@ -273,7 +273,10 @@ describe("a client", () => {
 
   it("that is slow receives all changes at its own pace", async () => {
     const pos = createPosPrincipal();
-    const response = await openResponse(pos, await orderLive.startAnotherInstance({ STREAM_STALL_SECONDS: "60" }));
+    const response = await openResponse(
+      pos,
+      await orderLive.startAnotherInstance({ STREAM_STALL_TIMEOUT_SECONDS: "60" }),
+    );
     const sentRevisions = await sendLargeChanges(pos, { count: 40 });
     const stream = readEventStream(response);
     await stream.waitForEvents(40, "order");

@@ -163,7 +163,7 @@ describe("the daily quota of a location", () => {
     const [applied] = await orderLive.upsertOrders(pos.principal, order);
     const bytes = Buffer.byteLength(JSON.stringify(applied));
     const limitedInstance = await orderLive.startAnotherInstance({
-      LIVE_ORDER_BYTES_PER_DAY: String(Math.floor(bytes * 2.5)),
+      MAX_LIVE_ORDER_BYTES_PER_DAY: String(Math.floor(bytes * 2.5)),
     });
     const send = (...orders: OrderLiveInput[]) =>
       limitedInstance.request("POST", path, { principal: pos.principal, body: orders });

@@ -22,7 +22,7 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  * limit_reached when the location already has the maximum number of unfinished exports.
  */
 export async function requestAccountingExport(
-  { db, pollExports, config: { EXPORTS_UNFINISHED_PER_LOCATION: maximum } }: ReportingContext,
+  { db, pollExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingContext,
   { body, principal, context }: { body: CreateAccountingExportRequest; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = resolveItemLocations(body, principal);

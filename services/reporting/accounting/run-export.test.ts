@@ -146,7 +146,7 @@ describe("pending accounting exports", () => {
   });
 
   it("are limited for each location", async () => {
-    const testService = await startTestReporting({ EXPORTS_UNFINISHED_PER_LOCATION: "2" });
+    const testService = await startTestReporting({ MAX_UNFINISHED_EXPORTS_PER_LOCATION: "2" });
     const body = await createExportItems(testService);
     await whileExportsBlocked(async () => {
       for (let count = 0; count < 2; count += 1) await startExport(testService, body);

@@ -21,7 +21,7 @@ afterAll(() => service?.remove());
 
 const log = createLogger({ name: "test", level: "silent" });
 const runTask = (days: string | undefined) => {
-  const config = reportingConfig.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_KEPT_DAYS: days });
+  const config = reportingConfig.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_RETENTION_DAYS: days });
   return eraseExpiredPersonalData.run({ db: service.db, log, config });
 };
 

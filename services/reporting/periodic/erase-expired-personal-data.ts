@@ -8,7 +8,7 @@ const dayMs = 24 * 3_600_000;
 export const eraseExpiredPersonalData: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
   name: "erase expired personal data",
   intervalSeconds: 3_600,
-  async run({ db, log, config: { PERSONAL_DATA_KEPT_DAYS: days } }, context) {
+  async run({ db, log, config: { PERSONAL_DATA_RETENTION_DAYS: days } }, context) {
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();
     const tills = await requestTillDataErasureBefore(db, { before, traceparent: context?.traceparent });

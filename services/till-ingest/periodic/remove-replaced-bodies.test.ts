@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const runRemoval = (days: string | undefined) => {
-  const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_KEPT_DAYS: days });
+  const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_RETENTION_DAYS: days });
   return removeReplacedTillBodies.run({ db: service.db, objects: service.objects, config });
 };
 

@@ -9,7 +9,7 @@ const batchSize = 500;
 export const removeReplacedTillBodies: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,
-  async run({ db, objects, config: { REPLACED_BODIES_KEPT_DAYS: days } }) {
+  async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {
     if (days === undefined) return;
     for (let count = batchSize; count === batchSize; ) {
       const keys = await db.transaction((tx) => markReplacedTillBodiesRemoved(tx, { days, limit: batchSize }));

@@ -26,7 +26,7 @@ const requestPushProblem = (body: unknown) => service.requestProblem("POST", "/v
 describe("the daily quotas of a location", () => {
   it("return 429 with the quota, do not count a repeated till, and do not affect other locations", async () => {
     const till = createTestTill();
-    const limited = await startTestTillIngest({ TILLS_PER_DAY: "2", TILL_BYTES_PER_DAY: "1000000" });
+    const limited = await startTestTillIngest({ MAX_TILLS_PER_DAY: "2", MAX_TILL_BYTES_PER_DAY: "1000000" });
     const pushLimited = (body: unknown, pushPrincipal = principal) =>
       limited.request("POST", "/v2/tills/", { principal: pushPrincipal, body });
     for (let attempt = 0; attempt < 3; attempt += 1)

@@ -62,7 +62,7 @@ export async function attemptWebhookDelivery(
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
     const isTest = event === "test";
-    const schedule = config.WEBHOOK_SCHEDULE;
+    const schedule = config.WEBHOOK_RETRY_SCHEDULE;
     const evaluation = evaluateDeliveryAttempt(postResult, { schedule, failedAttempts: failures, endedAt, isTest });
     await attemptWriter.recordAttempt({ claim, postResult, evaluation, startedAt, endedAt, milliseconds, context });
 

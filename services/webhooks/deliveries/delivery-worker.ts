@@ -94,14 +94,14 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
     onRetry,
   };
   const hostTokenBuckets = createHostTokenBuckets({
-    perSecond: config.WEBHOOK_HOST_RATE,
+    perSecond: config.WEBHOOK_HOST_RATE_PER_SECOND,
     burst: config.WEBHOOK_HOST_BURST,
   });
-  const [firstRetryMs = 0, secondRetryMs = firstRetryMs] = config.WEBHOOK_SCHEDULE;
+  const [firstRetryMs = 0, secondRetryMs = firstRetryMs] = config.WEBHOOK_RETRY_SCHEDULE;
   const scheduler: WebhookDeliveryScheduler = new WebhookDeliveryScheduler({
     ...{ log, hostTokenBuckets, nowMs, pollMs, maxActiveMessages },
     limits: {
-      maxConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
+      maxConcurrency: config.WEBHOOK_ENDPOINT_MAX_CONCURRENCY,
       // The time until the next probe of a failing endpoint follows the first two delays of the retry schedule.
       circuitBreaker: {
         failureThreshold: circuitFailureThreshold,

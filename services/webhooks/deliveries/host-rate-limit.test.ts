@@ -21,7 +21,7 @@ let otherPortReceiver: WebhookReceiver;
 let otherHostReceiver: WebhookReceiver;
 
 beforeAll(async () => {
-  const variables = { WEBHOOK_HOST_RATE: String(ratePerSecond), WEBHOOK_HOST_BURST: String(burst) };
+  const variables = { WEBHOOK_HOST_RATE_PER_SECOND: String(ratePerSecond), WEBHOOK_HOST_BURST: String(burst) };
   [service, busyReceiver, otherPortReceiver, otherHostReceiver] = await Promise.all([
     startTestWebhooks({ variables, pollSeconds: 1 }),
     startWebhookReceiver(),

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { webhooksConfig } from "../config.ts";
 import { computeNextAttemptAt, parseRetryAfter } from "./retry-schedule.ts";
 
-const schedule = webhooksConfig.shape.WEBHOOK_SCHEDULE.parse(undefined);
+const schedule = webhooksConfig.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
 const failedAt = new Date("2026-05-29T10:00:00.000Z");
 const secondsUntil = (date: Date | null) => (date ? (date.getTime() - failedAt.getTime()) / 1_000 : null);
 const minuteSeconds = 60;
@@ -57,12 +57,12 @@ test.each([
   expect(parseRetryAfter(header, failedAt)).toBe(delayMs);
 });
 
-describe("WEBHOOK_SCHEDULE", () => {
+describe("WEBHOOK_RETRY_SCHEDULE", () => {
   it("is a comma-separated list of durations", () => {
-    expect(webhooksConfig.shape.WEBHOOK_SCHEDULE.parse("1s, 2m,3h")).toEqual([1_000, 120_000, 10_800_000]);
+    expect(webhooksConfig.shape.WEBHOOK_RETRY_SCHEDULE.parse("1s, 2m,3h")).toEqual([1_000, 120_000, 10_800_000]);
   });
 
   test.each(["", "5", "5s,", "5d", "-5s", "1.5s"])("rejects %j", (text) => {
-    expect(webhooksConfig.shape.WEBHOOK_SCHEDULE.safeParse(text).success).toBe(false);
+    expect(webhooksConfig.shape.WEBHOOK_RETRY_SCHEDULE.safeParse(text).success).toBe(false);
   });
 });

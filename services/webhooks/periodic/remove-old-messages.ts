@@ -14,7 +14,7 @@ export const removeOldMessages: PeriodicTask<WebhooksContext> = {
   intervalSeconds: 3_600,
   async run({ db: { sql }, clock, config }) {
     const now = clock();
-    const before = new Date(now.getTime() - config.WEBHOOK_KEPT_DAYS * dayMs);
+    const before = new Date(now.getTime() - config.WEBHOOK_RETENTION_DAYS * dayMs);
     const oldDeliveries = sql`
       select id from deliveries where created_at < ${before} and state <> 'sending'
       order by created_at limit ${deliveryRemovalBatchSize} for update skip locked`;

@@ -17,7 +17,7 @@ let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  const variables = { WEBHOOK_SCHEDULE: "1s" };
+  const variables = { WEBHOOK_RETRY_SCHEDULE: "1s" };
   [service, receiver] = await Promise.all([startTestWebhooks({ variables }), startWebhookReceiver()]);
 });
 afterAll(async () => {

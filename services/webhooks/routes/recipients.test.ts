@@ -29,7 +29,7 @@ const listRecipients = async (reader = principal) =>
 describe("a location at its limit of recipients", () => {
   let limited: TestWebhooksService;
   beforeAll(async () => {
-    limited = await startTestWebhooks({ variables: { RECIPIENTS_PER_LOCATION: "3" } });
+    limited = await startTestWebhooks({ variables: { MAX_RECIPIENTS_PER_LOCATION: "3" } });
   });
   afterAll(() => limited?.remove());
 

@@ -66,7 +66,7 @@ async function upsertRecipient(
       on conflict (id) do nothing`;
     const isNew = inserted.count === 1;
     if (isNew) {
-      const max = config.RECIPIENTS_PER_LOCATION;
+      const max = config.MAX_RECIPIENTS_PER_LOCATION;
       const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("recipients", max);
     } else {

@@ -167,7 +167,7 @@ describe("a new webhook", () => {
 describe("a location at its limit of webhooks", () => {
   let limited: TestWebhooksService;
   beforeAll(async () => {
-    limited = await startTestWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
+    limited = await startTestWebhooks({ variables: { MAX_WEBHOOKS_PER_LOCATION: "3" } });
   });
   afterAll(() => limited?.remove());
   const endpointUrl = "http://127.0.0.1:9999/";

@@ -78,7 +78,7 @@ async function upsertWebhook(
       insert into webhooks ${tx({ ...content, ...initialFields })} on conflict (id) do nothing
       returning ${webhookColumns(tx)}`;
     if (inserted) {
-      const max = config.WEBHOOKS_PER_LOCATION;
+      const max = config.MAX_WEBHOOKS_PER_LOCATION;
       const isListed = tx`location_id = ${locationId} and state <> 'deleted'`;
       const { count } = await tx`select from webhooks where ${isListed} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("webhooks", max);

@@ -12,9 +12,9 @@ const maxJobBytesPerDay = 290_000;
 
 /** Environment variables of these limits. */
 export const jobLimitVariables = {
-  JOBS_UNFINISHED_PER_KEY: String(maxUnfinishedJobs),
-  JOBS_REPEATING_PER_LOCATION: String(maxRepeatingJobs),
-  JOBS_BYTES_PER_DAY: String(maxJobBytesPerDay),
+  JOBS_MAX_UNFINISHED_PER_KEY: String(maxUnfinishedJobs),
+  JOBS_MAX_REPEATING_PER_LOCATION: String(maxRepeatingJobs),
+  JOBS_MAX_BYTES_PER_DAY: String(maxJobBytesPerDay),
 };
 
 const repeatingJob = { message: "Again", jobOptions: { repeat: { every: 3_600_000 } } };
