@@ -206,9 +206,9 @@ describe("in production", () => {
 
   it("endpoints must use https and must not be local, unless the operator's allowlist contains them", async () => {
     await expect(production.createSubscription("http://10.9.0.1/")).rejects.toThrow("must be an https URL");
-    await expect(production.createSubscription("https://127.0.0.1/")).rejects.toThrow("must have a public address");
+    await expect(production.createSubscription("https://127.0.0.1/")).rejects.toThrow("must have a public IP address");
     await expect(production.createSubscription("https://localhost:8443/")).rejects.toThrow(
-      "must have a public address",
+      "must have a public IP address",
     );
     expect((await production.createSubscription("https://10.9.0.1/")).webhook.state).toBe("active");
   });
