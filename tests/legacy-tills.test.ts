@@ -161,7 +161,7 @@ describe("the tills of a legacy backoffice", () => {
     const [fetched] = await fetchTills(tillsToFetch([conflicting, ofOtherLocation, missing]));
     expect(fetched?.success).toEqual([]);
     expect(fetched?.errors.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/id is taken/),
+      expect.stringMatching(/id is already in use/),
       expect.stringMatching(/another location/),
       expect.stringMatching(/status 404/),
     ]);
