@@ -55,7 +55,7 @@ export const apiErrorDefinitions = {
   unsupported_encoding: { status: 415, title: "The content encoding is not supported" },
   idempotency_key_reused: { status: 422, title: "The Idempotency-Key was already used for another request" },
   too_many_streams: { status: 429, title: "The location has too many open streams" },
-  too_many_jobs: { status: 429, title: "The location has too many unfinished jobs" },
+  too_many_jobs: { status: 429, title: "There are too many unfinished jobs" },
   rate_limited: { status: 429, title: "Too many requests" },
   quota_exceeded: { status: 429, title: "The location has used up its daily quota" },
   headers_too_large: { status: 431, title: "The request headers are too large or too many" },
