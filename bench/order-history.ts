@@ -130,6 +130,6 @@ export async function vacuumOrderHistory({ sql }: OrderHistoryDatabase): Promise
 }
 
 /** Returns the date of the day that is `daysAgo` days before the last day of the history. */
-export function getOrderHistoryDate(daysAgo: number): string {
+export function getSeededHistoryDate(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

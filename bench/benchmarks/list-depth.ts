@@ -2,7 +2,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import {
-  getOrderHistoryDate,
+  getSeededHistoryDate,
   openOrderHistoryDatabase,
   vacuumOrderHistory,
   writeOrderHistory,
@@ -58,7 +58,7 @@ export const listDepthBenchmark: Benchmark = {
       const half = {
         ...long,
         name: `${days / 2} of these days`,
-        filters: `since=${getOrderHistoryDate(days * 0.75)}&until=${getOrderHistoryDate(days * 0.25 + 1)}`,
+        filters: `since=${getSeededHistoryDate(days * 0.75)}&until=${getSeededHistoryDate(days * 0.25 + 1)}`,
         total: (days / 2) * perDay,
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };

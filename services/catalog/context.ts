@@ -1,6 +1,6 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { DailyQuota } from "@pragma/runtime/limits/daily-quota";
+import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import type { createCatalogBodyReader } from "./parse-catalog-body.ts";
 
@@ -10,7 +10,7 @@ export interface CatalogContext {
   locations: LocationLookup;
   reader: ReturnType<typeof createCatalogBodyReader>;
   /** Limits the number of bytes of changed catalogs per location and day. */
-  quota: DailyQuota;
+  quota: LocationDailyQuota;
 }
 
 export const defineRoute = createRouteDefiner<CatalogContext>();

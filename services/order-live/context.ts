@@ -1,6 +1,6 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { DailyQuota } from "@pragma/runtime/limits/daily-quota";
+import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import type { OrderLiveConfig } from "./config.ts";
@@ -16,7 +16,7 @@ export interface OrderLiveContext {
   ordersBodyReader: OrdersBodyReader;
   /** Sends changes to the streams of this process. */
   broadcaster: OrderBroadcaster;
-  orderBytesQuota: DailyQuota;
+  orderBytesQuota: LocationDailyQuota;
 }
 
 export const defineLiveOrdersRoute = createRouteDefiner<OrderLiveContext>();

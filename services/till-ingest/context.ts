@@ -1,6 +1,6 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { DailyQuota } from "@pragma/runtime/limits/daily-quota";
+import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
@@ -20,7 +20,7 @@ export interface TillIngestContext {
   /** How long a till may wait for its report before `till.pushed` is published again, in seconds. */
   requeueAfterSeconds: number;
   /** Maximum number of replacements and reprocessings of single tills that a location may request per day. */
-  revisionQuota: DailyQuota;
+  revisionQuota: LocationDailyQuota;
 }
 
 export const defineRoute = createRouteDefiner<TillIngestContext>();

@@ -1,5 +1,9 @@
 import type { TillIngestContext } from "./context.ts";
-import { claimObjectRemoval, confirmStaleUpload, finishObjectRemoval } from "./queries/pending-uploads.ts";
+import {
+  claimObjectRemoval,
+  confirmOverdueUploadIfReferenced,
+  finishObjectRemoval,
+} from "./queries/pending-uploads.ts";
 
 /**
  * Removes an object and returns true. Returns false and keeps the object if its upload started in the last day, a till
@@ -12,7 +16,7 @@ export async function removeUnreferencedObject(
 ): Promise<boolean> {
   const removal = await claimObjectRemoval(db.sql, key);
   if (!removal) {
-    await confirmStaleUpload(db.sql, key);
+    await confirmOverdueUploadIfReferenced(db.sql, key);
     return false;
   }
   await objects.delete(key);

@@ -13,9 +13,9 @@ import type { SeededRandom } from "./random.ts";
 import type {
   Clerk,
   Modifier,
-  ModifierGroup,
   Restaurant,
   RestaurantDiscount,
+  RestaurantModifierGroup,
   RestaurantProduct,
   RestaurantRoom,
 } from "./restaurant.ts";
@@ -41,7 +41,7 @@ interface ProductLine {
   quantity?: number;
   /** The weight of a product that is sold by weight. */
   grams?: number;
-  modifiers?: readonly { group: ModifierGroup; modifier: Modifier }[];
+  modifiers?: readonly { group: RestaurantModifierGroup; modifier: Modifier }[];
   /** For a product of a menu: its share of the menu's price in minor units, and its step in the menu. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }

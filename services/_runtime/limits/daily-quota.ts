@@ -2,11 +2,11 @@ import { ApiError, type ExceededLimit } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 
 /** The maximum amount that one location can use in a day (UTC), in the quota's unit. */
-export type DailyQuota = ExceededLimit;
+export type LocationDailyQuota = ExceededLimit;
 
 interface QuotaUsage {
   locationId: string;
-  quota: DailyQuota;
+  quota: LocationDailyQuota;
   amount: number;
 }
 
@@ -34,7 +34,7 @@ export async function tryConsumeDailyQuota(
   return count > 0;
 }
 
-function createQuotaExceededError({ name, maximum, unit }: DailyQuota): ApiError {
+function createQuotaExceededError({ name, maximum, unit }: LocationDailyQuota): ApiError {
   const now = new Date();
   const tomorrow = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
   return new ApiError("quota_exceeded", {

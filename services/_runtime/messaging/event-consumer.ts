@@ -3,7 +3,7 @@ import { nanos } from "@nats-io/transport-node";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
-import { repeatUntilAborted } from "../retries/repeat-until-aborted.ts";
+import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 import {
@@ -123,7 +123,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   }
 
   const outage = createOutageLog(log, `cannot consume ${subscription.type}`);
-  const running = repeatUntilAborted(stopping.signal, outage, readNextBatch);
+  const running = repeatWithBackoffUntilAborted(stopping.signal, outage, readNextBatch);
   return {
     async stop() {
       stopping.abort();

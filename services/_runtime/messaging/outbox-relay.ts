@@ -7,7 +7,7 @@ import type { Database } from "../database/postgres.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { endSpanAfter, isTracingEnabled, SpanKind, startSpan } from "../observability/tracing.ts";
-import { repeatUntilAborted } from "../retries/repeat-until-aborted.ts";
+import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import type { EventBus } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 
@@ -85,7 +85,7 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
   notifier.subscribe(pollNow);
   database.onEventsPublished = () => (leadership.isLeader(leaderRole) ? pollNow() : notifier.publish("all", ""));
   const outageLog = createOutageLog(log, "cannot publish events from the outbox");
-  const running = repeatUntilAborted(stopping.signal, outageLog, async () => {
+  const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
     if (await sendBatch()) return;
     await sleep(pollIntervalMs, pollTrigger.signal);

@@ -3,7 +3,7 @@ import type { OutageLog } from "../observability/outage-log.ts";
 import { computeRetryDelayMs } from "./transient-error.ts";
 
 /** Repeats `work` until the signal is aborted. After failures, waits for an increasing delay of up to 2 seconds. */
-export async function repeatUntilAborted(
+export async function repeatWithBackoffUntilAborted(
   signal: AbortSignal,
   outageLog: OutageLog,
   work: () => Promise<void>,

@@ -71,6 +71,6 @@ export async function finishObjectRemoval(
 }
 
 /** Ends a stale upload if a till refers to its object. */
-export async function confirmStaleUpload(sql: SqlClient, key: string): Promise<void> {
+export async function confirmOverdueUploadIfReferenced(sql: SqlClient, key: string): Promise<void> {
   await sql`delete from object_intents where key = ${key} and ${isStale(sql)} and ${isReferenced(sql)}`;
 }

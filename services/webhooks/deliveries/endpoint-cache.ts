@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { findWebhookEndpointUrlIssue, type WebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
+import { findWebhookUrlFormIssue, type WebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
 import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
@@ -61,7 +61,7 @@ export function createWebhookEndpointCache(
     return {
       revision,
       url: new URL(url),
-      issue: findWebhookEndpointUrlIssue(url, { isHttpsRequired }),
+      issue: findWebhookUrlFormIssue(url, { isHttpsRequired }),
       apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
       secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
         secret: encryption.decrypt(encryptedSecret),

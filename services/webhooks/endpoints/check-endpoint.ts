@@ -17,7 +17,7 @@ export interface WebhookEndpointIssue {
 }
 
 /** Returns the issue with an endpoint's URL, such as its scheme or port; undefined if the URL itself is allowed. */
-export function findWebhookEndpointUrlIssue(
+export function findWebhookUrlFormIssue(
   text: string,
   { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
 ): WebhookEndpointIssue | undefined {
@@ -57,7 +57,7 @@ export async function findWebhookEndpointIssue(
   text: string,
   rules: WebhookEndpointRules,
 ): Promise<WebhookEndpointIssue | undefined> {
-  const urlIssue = findWebhookEndpointUrlIssue(text, rules);
+  const urlIssue = findWebhookUrlFormIssue(text, rules);
   if (urlIssue) return urlIssue;
   // Without the brackets of an IPv6 address, as the check of each connection receives it.
   const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");

@@ -6,7 +6,7 @@ import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { findSubscribedWebhookIds, type LocationWebhookEvent } from "../queries/webhooks.ts";
+import { findSubscribedWebhookIds, type WebhookSubscriptionKey } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -24,7 +24,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 /** Enqueues messages in batches, so that concurrent events share queries. A single event needs four queries. */
 export interface MessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
-  findSubscribedWebhookIds(match: LocationWebhookEvent): Promise<string[]>;
+  findSubscribedWebhookIds(match: WebhookSubscriptionKey): Promise<string[]>;
   /**
    * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
    * webhooks are attempted immediately. Deliveries to paused or disabled webhooks stay pending.
@@ -46,7 +46,7 @@ interface AddressedMessage extends NewWebhookMessage {
 }
 
 export function createMessageBatcher({ db, clock, config, scheduler }: MessageBatcherOptions): MessageBatcher {
-  const findBatched = batchCalls((matches: LocationWebhookEvent[]) => findSubscribedWebhookIds(db.sql, matches), {
+  const findBatched = batchCalls((matches: WebhookSubscriptionKey[]) => findSubscribedWebhookIds(db.sql, matches), {
     maxBatchSize: 50,
     maxConcurrentBatches: 2,
   });

@@ -15,13 +15,13 @@ export const webhookCondition = (sql: SqlClient | SqlTransaction, target: Locati
   sql`id = ${target.id} and state <> 'deleted' and ${locationCondition(sql, target)}`;
 
 /** An event of a location. */
-export interface LocationWebhookEvent {
+export interface WebhookSubscriptionKey {
   locationId: string;
   event: WebhookEventName;
 }
 
 /** Returns the ids of the webhooks that subscribe to each event, in the sequence of `matches`. */
-export async function findSubscribedWebhookIds(sql: SqlClient, matches: LocationWebhookEvent[]): Promise<string[][]> {
+export async function findSubscribedWebhookIds(sql: SqlClient, matches: WebhookSubscriptionKey[]): Promise<string[][]> {
   const rows = await sql<{ position: number; id: string }[]>`
     select match.position, w.id
     from rows from (jsonb_to_recordset(${toRecordsetParameter(sql, matches)}) as (location_id uuid, event text))

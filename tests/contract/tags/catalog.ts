@@ -6,7 +6,7 @@ const catalogListContract: TagApiContract[string] = {
   statusForOtherLocation: 403,
 };
 
-export const catalogApiContract: TagApiContract = {
+export const catalogContractTestCases: TagApiContract = {
   listProducts: catalogListContract,
   listPayments: catalogListContract,
   listTaxes: catalogListContract,

@@ -1,6 +1,6 @@
 import type { TagApiContract } from "../operation-contract.ts";
 
-export const healthApiContract: TagApiContract = {
+export const healthContractTestCases: TagApiContract = {
   getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
 };
 

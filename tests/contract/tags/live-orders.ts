@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TagApiContract } from "../operation-contract.ts";
 import { createLiveOrderInput } from "../order-and-till-inputs.ts";
 
-export const liveOrdersApiContract: TagApiContract = {
+export const liveOrdersContractTestCases: TagApiContract = {
   upsertLiveOrders: {
     requestsByOutcome: {
       200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId }, body: [createLiveOrderInput()] }),
