@@ -93,12 +93,12 @@ export async function startGateway({
   subscribeToKeyChanges(bus, { cache: keys, streams }, log).catch((error) =>
     log.error({ err: error }, "the subscription to key changes ended"),
   );
-  metrics.observeGauge("gateway_keys_known", "API keys in the cache", () => keys.size);
+  metrics.observeGauge("gateway_api_keys_cached", "API keys in the cache", () => keys.size);
   metrics.observeGauge("gateway_streams_open", "Open streams", () => streams.size);
   metrics.observeGauge("gateway_redis_up", "1 while rate limits are shared through Redis", () =>
     Number(tokenLeases.isUp()),
   );
-  metrics.observeGauge("gateway_bus_up", "1 while connected to NATS, where key changes are published", () =>
+  metrics.observeGauge("gateway_nats_up", "1 while connected to NATS, where key changes are published", () =>
     Number(bus.currentConnection() !== undefined),
   );
 

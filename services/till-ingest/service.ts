@@ -58,7 +58,7 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createTillBodyReader({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
     const locations = createLocationLookup(registry, "till-ingest");
-    metrics.observeGauge("tills_overdue", "Tills requeued at least once that still have no result", () =>
+    metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
       countOverdueTills(db.sql),
     );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;

@@ -15,6 +15,30 @@ interface LabeledValue {
 /** The upper bounds of the histogram buckets. They cover cached reads up to tills with thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Former names of metrics. The metrics are also exported under them until the next release, for existing dashboards. */
+const formerNames: Readonly<Record<string, string>> = {
+  gateway_api_keys_cached: "gateway_keys_known",
+  gateway_nats_up: "gateway_bus_up",
+  webhook_endpoints_circuit_open: "webhook_endpoints_spared",
+  webhook_messages_in_flight: "webhook_messages_under_way",
+  database_ping_seconds: "database_answer_seconds",
+  nats_up: "event_bus_up",
+  outbox_oldest_event_age_seconds: "outbox_age_seconds",
+  tills_without_result: "tills_overdue",
+  event_stream_usage_ratio: "event_stream_filled_ratio",
+  dead_letters: "parked_messages",
+};
+
+/** Appends a copy of each renamed metric under its former name to metrics in Prometheus' text format. */
+function withFormerNames(text: string): string {
+  const copies = text.split("\n").flatMap((line) => {
+    const [, prefix = "", name = "", rest = ""] = /^((?:# (?:HELP|TYPE) )?)(\w+)(.*)$/.exec(line) ?? [];
+    const formerName = formerNames[name];
+    return formerName ? [`${prefix}${formerName}${rest}`] : [];
+  });
+  return [text.trimEnd(), ...copies, ""].join("\n");
+}
+
 export function createMetrics() {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
@@ -74,7 +98,7 @@ export function createMetrics() {
     },
     async toPrometheusText(): Promise<string> {
       const { resourceMetrics } = await reader.collect();
-      return serializer.serialize(resourceMetrics);
+      return withFormerNames(serializer.serialize(resourceMetrics));
     },
   };
 }

@@ -23,20 +23,20 @@ export function registerServiceMetrics(
     metrics.observeGauge(name, description, read, { service });
   type Value = { value: number | null };
   const readValue = async (rows: PromiseLike<Value[]>) => (await rows)[0]?.value ?? 0;
-  observeServiceGauge("outbox_age_seconds", "Age of the oldest unsent event", () =>
+  observeServiceGauge("outbox_oldest_event_age_seconds", "Age of the oldest unsent event", () =>
     readValue(sql<Value[]>`select extract(epoch from now() - min(created_at))::float8 as value from outbox`),
   );
   observeServiceGauge("outbox_events", "Unsent events, counted up to 100000", () =>
     readValue(sql<Value[]>`select count(*) as value from (select 1 from outbox limit 100000) waiting`),
   );
-  observeServiceGauge("parked_messages", "Dead letters that wait for an operator", () =>
+  observeServiceGauge("dead_letters", "Dead letters that wait for an operator", () =>
     readValue(sql<Value[]>`select count(*) as value from parked_messages`),
   );
-  observeServiceGauge("event_bus_up", "1 while there is a connection to NATS", () =>
+  observeServiceGauge("nats_up", "1 while there is a connection to NATS", () =>
     Number(bus.currentConnection() !== undefined),
   );
   const usageHelp = "Used share of the event stream's maximum size. At 1, new events wait in the outboxes";
-  observeServiceGauge("event_stream_filled_ratio", usageHelp, async () => {
+  observeServiceGauge("event_stream_usage_ratio", usageHelp, async () => {
     const { manager } = await bus.connected;
     const { state, config } = await manager.streams.info(bus.stream);
     return config.max_bytes > 0 ? state.bytes / config.max_bytes : 0;
@@ -55,7 +55,7 @@ export function registerServiceMetrics(
     }));
   });
   const pingHelp = "Duration of `select 1`, including the wait for a connection";
-  observeServiceGauge("database_answer_seconds", pingHelp, async () => {
+  observeServiceGauge("database_ping_seconds", pingHelp, async () => {
     const started = performance.now();
     await sql`select 1`;
     return (performance.now() - started) / 1000;

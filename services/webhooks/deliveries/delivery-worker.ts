@@ -146,9 +146,9 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
   }
   notifier.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
   const countActive = () => scheduler.activeCount;
-  metrics.observeGauge("webhook_messages_under_way", "Messages sent to endpoints and awaiting a response", countActive);
+  metrics.observeGauge("webhook_messages_in_flight", "Messages sent to endpoints and awaiting a response", countActive);
   const countOpenCircuits = () => scheduler.openCircuitCount;
-  metrics.observeGauge("webhook_endpoints_spared", "Endpoints whose circuit breaker is open", countOpenCircuits);
+  metrics.observeGauge("webhook_endpoints_circuit_open", "Endpoints whose circuit breaker is open", countOpenCircuits);
 
   return {
     ...{ scheduler, testLoop, recoveryLoop, pollAllInstances },

@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { createMetrics } from "./metrics.ts";
+
+it("exports a renamed metric under its former name, too", async () => {
+  const metrics = createMetrics();
+  metrics.observeGauge("dead_letters", "Dead letters that wait for an operator", () => 3, { service: "reporting" });
+  const lines = (await metrics.toPrometheusText()).split("\n");
+  for (const name of ["dead_letters", "parked_messages"]) {
+    expect(lines.filter((line) => line.startsWith(`${name}{`) && line.endsWith(" 3"))).toHaveLength(1);
+    expect(lines).toContain(`# TYPE ${name} gauge`);
+  }
+});
