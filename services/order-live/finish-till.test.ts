@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfig } from "./config.ts";
-import { removeOldOrders } from "./periodic/remove-old-orders.ts";
+import { removeOldOrdersTask } from "./periodic/remove-old-orders.ts";
 import { changeLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
 import {
   createPosPrincipal,
@@ -143,7 +143,7 @@ describe("an order that departed with its till", () => {
 
 describe("the removal of old orders", () => {
   const runRemoval = () =>
-    removeOldOrders.run({
+    removeOldOrdersTask.run({
       db: orderLive.db,
       broadcaster: orderLive.broadcaster,
       log: createLogger({ name: "test", level: "silent" }),

@@ -4,7 +4,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { removeOldReprocessings } from "../periodic/remove-old-reprocessings.ts";
+import { removeOldReprocessingsTask } from "../periodic/remove-old-reprocessings.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 
@@ -188,7 +188,7 @@ describe("POST /v1/tills/reprocess", () => {
     const statusAfter = async (days: number) => {
       await service.db
         .sql`update reprocessings set finished_at = now() - make_interval(days => ${days}) where id = ${id}`;
-      await removeOldReprocessings.run(service);
+      await removeOldReprocessingsTask.run(service);
       return (await service.request("GET", location, { principal })).status;
     };
     expect(await statusAfter(29)).toBe(200);
