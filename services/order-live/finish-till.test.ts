@@ -50,7 +50,11 @@ describe("a till with a final report", () => {
     );
     expect((await orderLive.listOrders(principal)).data.map(({ id }) => id)).toEqual([remaining.id]);
     expect((await orderLive.listOrders(principal, "?isPaid=true")).meta.totalCount).toBe(0);
-    const problem = await orderLive.requestProblem("GET", `/v1/orders-live/${reported.id}`, { principal });
+    const problem = await orderLive.requestProblem({
+      method: "GET",
+      path: `/v1/orders-live/${reported.id}`,
+      principal,
+    });
     expect(problem.code).toBe("order_not_found");
     await stream.close();
   });
@@ -73,7 +77,7 @@ describe("a till with a final report", () => {
     await orderLive.finishTill({ locationId, tillId: training.tillId, orderIds: [real.id] });
     await stream.waitForEvents(1, "left");
     expect(stream.events.filter(({ type }) => type === "left")).toHaveLength(1);
-    await orderLive.requestProblem("GET", `/v1/orders-live/${training.id}`, { principal });
+    await orderLive.requestProblem({ method: "GET", path: `/v1/orders-live/${training.id}`, principal });
     await stream.close();
   });
 

@@ -80,7 +80,7 @@ const findDeadLetter = async (locationId: string) =>
 describe("an event", () => {
   it("has its effect and is removed from the outbox", async () => {
     await waitForEffect(await publishLocationUpdate());
-    await eventually("the outbox to be empty", async () => (await service.db.sql`select 1 from outbox`).length === 0);
+    await service.waitForEmptyOutbox();
   });
 
   it("is not sent when its transaction is rolled back", async () => {
