@@ -135,7 +135,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("requests no page that is not read", async () => {
+  it("requests only the pages that are read", async () => {
     const { client, requests } = createFakeClient(respondWithPage);
     for await (const { data } of client.pages("/v1/orders", { params: { query: { size: 2 } } }))
       if (data.some(({ id }) => id === "1a")) break;

@@ -123,7 +123,7 @@ async function measureLongestWaitMs(work: () => Promise<unknown>): Promise<numbe
 }
 
 describe("many concurrent requests of one location", () => {
-  it("that wait for the same rows leave database connections to others", async () => {
+  it("that wait for the same rows leave database connections for other locations", async () => {
     const upsert = () => attacker.request("POST", "/v1/orders-live/", { body: [createLiveOrderInput()] });
     const waited = await measureLongestWaitMs(async () => {
       for (let round = 0; round < 3; round++) {

@@ -44,7 +44,7 @@ function catalogWithProducts(count: number): Catalog {
 }
 
 describe("the catalog of a location", () => {
-  it("is empty at first, then the one that the POS sent, with an event", async () => {
+  it("is empty at first, then equals the catalog that the POS sent, with an event", async () => {
     for (const path of Object.values(catalogPaths)) expect(await testLocation.getJson(path)).toEqual([]);
     const response = await testLocation.request("PUT", "/v1/catalog", { body: catalog });
     const { etag, ...replaced } = (await response.json()) as { etag: string };

@@ -62,7 +62,7 @@ const requestCounts = (serverIds: number[]) =>
 const readProblem = async (response: Response) => (await response.json()) as Problem;
 
 describe("the tills of a legacy backoffice", () => {
-  it("are fetched with an error for each that fails, and the next call fetches the rest", async () => {
+  it("are fetched with an error for each till that fails, and the next call fetches the remaining tills", async () => {
     const alreadyPushed = addLegacyTills(5);
     for (const serverId of alreadyPushed) {
       const pushed = await testLocation.request("POST", "/v1/tills", { body: backoffice.tills.get(serverId) });
@@ -191,7 +191,7 @@ describe("a legacy backoffice", () => {
     expect(backoffice.requestCountByServerId.size).toBe(0);
   });
 
-  it("of another application, and tills of another location, are forbidden to a location's key", async () => {
+  it("of another application, and its tills of another location, are forbidden to a location's key", async () => {
     const responses = [
       await testLocation.request("GET", "/v1/tills/legacy?application=JALIA"),
       await testLocation.request("POST", "/v1/tills/legacy", {

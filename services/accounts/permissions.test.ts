@@ -91,7 +91,7 @@ describe("a key that may manage keys", () => {
   });
 
   it.each(["tills:write", "consumers:write", "locations:any", "admin"] as const)(
-    "creates no keys for a consumer with the scope %s, which it lacks",
+    "creates no keys for a consumer with the scope %s, which the creating key lacks",
     async (scope) => {
       const privileged = await createConsumer(scope);
       expect(await tryCreateKey(manager(), ownLocationId, privileged.name)).toBe("scope_missing");
@@ -158,7 +158,7 @@ describe("a key that may manage keys", () => {
     expect(await keyOutcome).toBe("scope_missing");
   });
 
-  it("revokes keys of its own location, and finds no others", async () => {
+  it("revokes keys of its own location, and returns 404 for other keys", async () => {
     const own = await createKey(ownLocationId, consumer);
     const others = await createKey(otherLocationId, await createConsumerAt(otherLocationId));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
@@ -211,7 +211,7 @@ describe("a key that may manage consumers", () => {
   });
 
   it.each(["keys:write", "tills:write", "locations:any", "admin"] as const)(
-    "does not grant %s, which it lacks",
+    "does not grant %s, which it lacks itself",
     async (scope) => {
       expect(await trySetScopes(manager(), consumer.id, [...readScopes, scope])).toBe("scope_missing");
       expect(await findScopes(consumer.id)).toEqual(readScopes);
@@ -379,7 +379,7 @@ describe("a key that may manage consumers", () => {
       rejected: [{ perSecond: 501, burst: 1 }],
     },
   ])(
-    "with the rate limit $own grants no higher one, not even to its own consumer",
+    "with the rate limit $own grants no higher rate limit, not even to its own consumer",
     async ({ own, allowed, rejected }) => {
       const keyId = await createKeyWithRateLimit(own);
       const principal = { ...manager(), keyId };

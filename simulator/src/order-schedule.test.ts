@@ -78,7 +78,7 @@ describe("the schedule of a day", () => {
     expect(shifted.till).toBe(till);
   });
 
-  it("carries the times of the simulation with scheduleAtSimulatedTimes", () => {
+  it("contains the simulated times with scheduleAtSimulatedTimes", () => {
     const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
     const simulated = scheduleAtSimulatedTimes(till, mapInstantsFrom(startsAtMs));
     expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");

@@ -55,7 +55,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(standalone, (row) => row.parentProductRowId !== null && row.discountRowList.length > 0);
   });
 
-  it("has rows canceled without a bill, before it and after it, alone, in menus and whole menus", () => {
+  it("has rows canceled without a bill, before a bill and after a bill: single rows, rows in menus, and whole menus", () => {
     const canceled = soldOrders.flatMap((order) =>
       order.productRowList.filter((row) => row.isCanceled).map((row) => ({ order, row })),
     );
@@ -78,7 +78,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(rows, (row) => row.isMerged);
   });
 
-  it("has orders canceled without a bill, before it, after it, and after payment", () => {
+  it("has orders canceled without a bill, before a bill, after a bill, and after payment", () => {
     const canceled = orders.filter((order) => order.isCanceled);
     expectSome(canceled, (order) => order.firstBillPrintDate === null);
     expectSome(canceled, (order) => isLater(order.firstBillPrintDate, order.canceledAt));

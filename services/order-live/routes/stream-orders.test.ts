@@ -59,7 +59,7 @@ describe("a new stream", () => {
     await stream.close();
   });
 
-  it("sends changes that another instance received within 700 ms", async () => {
+  it("sends, within 700 ms, changes that another instance received", async () => {
     const { principal } = createPosPrincipal();
     const stream = await openTestLiveOrderStream(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
@@ -303,7 +303,7 @@ describe("a client", () => {
     await stream.close();
   });
 
-  it("opens no stream with a HEAD request", async () => {
+  it("opens no stream for a HEAD request", async () => {
     const response = await orderLive.request("HEAD", path, { principal: createPosPrincipal().principal });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });

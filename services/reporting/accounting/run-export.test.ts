@@ -101,7 +101,7 @@ async function createAbandonedExport(): Promise<AccountingExportClaim> {
 }
 
 describe("two processes that run exports", () => {
-  it("run two exports at a time each, every export once, and release their claims when they stop", async () => {
+  it("each run two exports at a time, run every export once, and release their claims when they stop", async () => {
     const testService = await startTestReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
     const items = await createExportItems(testService, [{}, {}]);
     const otherService = await startTestService(reporting, testService.environment);
