@@ -82,12 +82,12 @@ describe("clients that send requests and never read the responses", () => {
     const before = await readResidentMegabytes(pid);
     const rawRequest = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
     const growthMegabytes: number[] = [];
-    // Several attempts are made, because garbage of one attempt is collected during the next, but leaked memory is not.
+    // There are several attempts, because garbage of one attempt is collected during the next, unlike leaked memory.
     while (growthMegabytes.length < 3 && !growthMegabytes.some((megabytes) => megabytes < 50)) {
       const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
       for (const [at, socket] of sockets.entries()) {
         socket.pause();
-        // Half of the clients send as much as the socket accepts. The others send what the gateway can answer.
+        // Half of the clients send as much as the socket accepts, the others send as much as the gateway can answer.
         socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
       }
       for (let second = 0; second < 5; second++) {

@@ -122,7 +122,7 @@ describe("a small gzip body with millions of keys", () => {
         Promise.all([1, 2, 3, 4].map(() => sendBody(attacker, method, path, body))),
       );
       for (const { status, problem } of result) {
-        // A location may send only one body of the maximum size at a time, so others are sent again.
+        // A location may send only one body of the maximum size at a time, so rejected bodies are sent again.
         if (problem?.code === "overloaded") continue;
         expect(status).toBe(400);
         expect(problem?.errors).toMatchObject([

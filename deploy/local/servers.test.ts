@@ -40,7 +40,7 @@ it("names the PostgreSQL version that existing data requires", async () => {
 it("rejects a broken cluster instead of replacing it", async () => {
   const dataFolder = join(folder, "broken");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
-  await expect(startPostgres({ dataFolder })).rejects.toThrow("is not a PostgreSQL cluster any more");
+  await expect(startPostgres({ dataFolder })).rejects.toThrow("is no longer a PostgreSQL cluster");
   expect(existsSync(join(dataFolder, "cluster", "PG_VERSION"))).toBe(false);
 });
 

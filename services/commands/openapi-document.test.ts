@@ -28,9 +28,9 @@ it("states when a deprecated operation may be removed, and its successor", () =>
 
 it("rejects two operations with the same method and path, or the same id", () => {
   expect(() => createTestDocument(deprecatedOperation, { ...deprecatedOperation, operationId: "other" })).toThrow(
-    "collide on get /v1/things",
+    "have the same get /v1/things",
   );
   expect(() => createTestDocument(deprecatedOperation, { ...deprecatedOperation, method: "put" })).toThrow(
-    "collide on operation listThings",
+    "have the same operation listThings",
   );
 });
