@@ -152,7 +152,7 @@ describe("many concurrent requests of one location", () => {
     expect((await victim.request("GET", "/v1/orders-live/")).status).toBe(200);
   }, 60_000);
 
-  it("that send their bodies slowly hold no connection to the service", async () => {
+  it("that send their bodies slowly occupy no connection to the service", async () => {
     const sockets = await Promise.all(Array.from({ length: 300 }, openRawSocket));
     for (const socket of sockets) {
       socket.write(

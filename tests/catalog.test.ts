@@ -60,7 +60,7 @@ describe("the catalog of a location", () => {
     expect(publishedEvents).toMatchObject([{ etag, counts: { products: catalog.products.length } }]);
   });
 
-  it("returns 304 for a current ETag, and 412 for a change based on an older one", async () => {
+  it("returns 304 for a current ETag, and 412 for a change based on an older ETag", async () => {
     const seller = await createCatalogLocation();
     await seller.request("PUT", "/v1/catalog/", { body: catalog });
     const etag = (await seller.request("GET", "/v1/catalog/")).headers.get("etag") ?? "";

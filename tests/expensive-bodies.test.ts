@@ -190,7 +190,7 @@ describe("a till at the limits", () => {
     ["with unknown members", withUnknownMembers],
     ["with the shortest possible rows", withMinimalRows],
   ])(
-    "%s gets its report, without a delay for reports of others",
+    "%s gets its report, without a delay for reports of other locations",
     async (_, createText) => {
       const testLocation = await createTestLocation(product);
       const text = createText();
@@ -222,7 +222,7 @@ describe("a till at the limits", () => {
 });
 
 describe("request bodies that do not end", () => {
-  it("use up the body memory of their location, not that of others", async () => {
+  it("use up the body memory of their location, not the body memory of other locations", async () => {
     const abortController = new AbortController();
     const body = await gzipOfSpaces(Buffer.alloc(50 * bytesPerMebibyte, " "), { level: 1 });
     const holdBodyOpen = () =>

@@ -109,7 +109,7 @@ describe("a key that may manage keys", () => {
     );
   });
 
-  it("returns the same error for a consumer of another location as for an unknown one", async () => {
+  it("returns the same error for a consumer of another location as for an unknown consumer", async () => {
     const requestKeyProblem = async (consumerName: string) => {
       const request = { method: "POST", path: "/v1/auth/keys/", principal: manager() };
       const { requestId, detail, ...problem } = await accounts.requestProblem({
@@ -265,7 +265,7 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(anyLocationManager, consumer.id, ["reports:read", "orders:read"])).toBe("done");
   });
 
-  it("lists and changes only consumers that its location created, even if the location has keys of others", async () => {
+  it("lists and changes only consumers that its location created, even if the location has keys of other consumers", async () => {
     const theirs = await createConsumerAt(otherLocationId);
     const operators = await createConsumerAt(null);
     await createKey(ownLocationId, operators);

@@ -327,7 +327,7 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
     expect(await otherLocation.isJobRemoved(otherJob.id)).toBe(false);
   });
 
-  it("an age removes older jobs when the next one finishes", async () => {
+  it("an age removes older jobs when the next job finishes", async () => {
     const location = jobs.createTestLocation();
     const jobOptions = { removeOnFail: { age: 1 } };
     const old = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });

@@ -163,7 +163,7 @@ describe("revisions of a till", () => {
     expect(Date.parse(data[0]?.updatedAt ?? "")).toBeGreaterThan(Date.parse(before?.updatedAt ?? ""));
   });
 
-  it("do not need the body of a revision below the applied one", async () => {
+  it("do not need the body of a revision below the applied revision", async () => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId, revision: 20 });

@@ -21,7 +21,7 @@ function revisionHashes(list: readonly OrderRevision[]) {
 }
 
 describe("takeDueRevisions", () => {
-  it("takes due revisions, and keeps the order of the rest", () => {
+  it("takes due revisions, and keeps the sequence of the remaining revisions", () => {
     const nowMs = revisions[9]?.atMs ?? 0;
     const { batch, rest } = takeDueOrderRevisions(revisions, nowMs);
     expect(batch.every(({ atMs }) => atMs <= nowMs)).toBe(true);
@@ -52,7 +52,7 @@ describe("takeDueRevisions", () => {
 });
 
 describe("resumeScheduleAt", () => {
-  it("keeps the last earlier revision of each order, and all later ones", () => {
+  it("keeps the last earlier revision of each order, and all later revisions", () => {
     const nowMs = lastMs / 2;
     const queue = resumeOrderScheduleAt(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);

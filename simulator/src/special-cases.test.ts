@@ -37,7 +37,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expect(toSet(rows.map((row) => row.taxRate))).toEqual(toSet([5.5, 10, 20]));
   });
 
-  it("has discounts on one product and over several, settled and not, and gifts", () => {
+  it("has discounts on one product and on several products, settled and unsettled, and gifts", () => {
     expectSome(discounts, (discount) => discount.status === "validated" && discount.discountGroupId === null);
     expectSome(
       discounts,
@@ -47,7 +47,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(rows, (row) => row.totalRow === 0 && row.quantity > 0 && isSoldProductRow(row));
   });
 
-  it("has menus of several steps and VAT rates, some split over bills", () => {
+  it("has menus of several steps and VAT rates, some of them split over several bills", () => {
     expectSome(menus, (menu) => toSet(menu.productRowList.map((row) => row.menuStepName)).size === 3);
     expectSome(menus, (menu) => toSet(menu.productRowList.map((row) => row.taxRate)).size > 1);
     expectSome(menus, (menu) => menu.parentMenuRowId !== null);
@@ -106,7 +106,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(soldOrders, (order) => order.leftToPay > 0 && !order.isPaid);
   });
 
-  it("has several clerks in shifts: one with two shifts, some without clocking out", () => {
+  it("has several clerks, one of them with two shifts, and some who do not clock out", () => {
     const shifts = till.clerkShiftList;
     const clerks = toSet(shifts.map(({ id }) => id));
     expect(clerks.size).toBeGreaterThan(3);

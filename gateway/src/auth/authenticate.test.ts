@@ -58,7 +58,7 @@ describe("an API key", () => {
     },
   );
 
-  it("may be one that the operator chose", async () => {
+  it("may be a key that the operator chose", async () => {
     expect((await authenticateFrom(`Bearer ${operatorKey}`)).principal.consumer).toBe("Acme");
   });
 

@@ -179,7 +179,7 @@ describe("a resumed stream", () => {
     await stream.close();
   });
 
-  it("restarts after an event id older than the log and continues after a later one", async () => {
+  it("restarts after an event id older than the log and continues after a later event id", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput();
     const revisions = [order, changeLiveOrderInput(order, {}), changeLiveOrderInput(order, { isPaid: true })];
@@ -211,7 +211,7 @@ describe("a resumed stream", () => {
 });
 
 describe("a stream with filters", () => {
-  it("sends matching orders, and a left event when one no longer matches", async () => {
+  it("sends matching orders, and a left event when an order no longer matches", async () => {
     const { principal, locationId } = createPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({}, { tillId });
@@ -310,7 +310,7 @@ describe("a client", () => {
 });
 
 describe("a stopping process", () => {
-  it("ends its streams with a retry time and opens no new ones", async () => {
+  it("ends its streams with a retry time and opens no new streams", async () => {
     const { principal } = createPosPrincipal();
     const stopping = await orderLive.startAnotherInstance();
     const stream = await openTestLiveOrderStream(stopping, principal);

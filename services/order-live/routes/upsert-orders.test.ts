@@ -265,7 +265,7 @@ describe("a body of several megabytes", () => {
   const body = JSON.stringify(orders);
   const { principal, locationId } = createPosPrincipal();
 
-  it("is applied and published like a small one", async () => {
+  it("is applied and published like a small body", async () => {
     const applied = await orderLive.upsertOrders(principal, ...orders);
     expect(applied.map(({ data }) => data)).toEqual(orders.map(({ data }) => data));
     const [event] = await orderLive.publishedEvents(orders[0]?.id ?? "");

@@ -205,7 +205,7 @@ describe("an accounting export whose process crashed", () => {
 });
 
 describe("an accounting export that exceeds the size limit", () => {
-  it("exports the tills closed first, fails the others as too_large, and does not block the event loop", async () => {
+  it("exports the tills closed first, fails the other tills as too_large, and does not block the event loop", async () => {
     const movement = { amount: 100, type: "cash-in", name: "n" } as const;
     const closedOn = (day: number, movements: number) => ({
       finalizedAt: `2026-06-0${day}T20:00:00.000Z`,
@@ -250,7 +250,7 @@ describe("an accounting export that exceeds the size limit", () => {
 });
 
 describe("expired accounting exports", () => {
-  it("are deleted with their files, and no others", async () => {
+  it("are deleted with their files, and no other exports are deleted", async () => {
     const [expired, recent] = [await startExport(), await startExport()];
     for (const id of [expired, recent]) await waitForState(id, "done");
     await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${expired}`;

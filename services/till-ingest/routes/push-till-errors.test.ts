@@ -139,7 +139,7 @@ describe("POST /v2/tills/ rejects", () => {
     expect(detail).toBe("The request has 3 issues: see errors.");
   });
 
-  it("issues of the query together with those of the body", async () => {
+  it("issues of the query together with issues of the body", async () => {
     const { errors } = await requestPushProblem(createTestTill({ reportNumber: 0 }), {}, "?locationId=here");
     expect(errors).toMatchObject([
       { in: "query", path: "locationId" },

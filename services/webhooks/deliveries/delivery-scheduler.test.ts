@@ -92,7 +92,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("sends only probes to a failing endpoint, and everything after the first success", async () => {
+  it("sends only probes to a failing endpoint, and all messages after the first success", async () => {
     const endpoints = { a: { durationMs: 0, shouldFail: true } };
     const deliveries = createFakeWebhookDeliveries(endpoints, { concurrency: 1 });
     repeatTimes(50, () => deliveries.addDue("a"));
@@ -121,7 +121,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("finishes attempts in flight when it is closed, and starts no others", async () => {
+  it("finishes attempts in flight when it is closed, and starts no other attempts", async () => {
     const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     repeatTimes(20, () => deliveries.addDue("a"));
     await eventually("four messages in flight", () => deliveries.maxActive("a") === 4);

@@ -166,7 +166,7 @@ describe("an endpoint without a success", () => {
     );
   });
 
-  it("receives no messages while it is disabled, and all due ones once its webhook is resumed", async () => {
+  it("receives no messages while it is disabled, and all due messages once its webhook is resumed", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(5.1 * dayMs);

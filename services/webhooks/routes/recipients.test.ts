@@ -136,7 +136,7 @@ describe("an existing recipient", () => {
     expect(await service.requestProblem(removal)).toMatchObject({ status: 404, code: "recipient_not_found" });
   });
 
-  it("has up to five active secrets, and can expire earlier ones as leaked", async () => {
+  it("has up to five active secrets, and can expire earlier secrets as leaked", async () => {
     const { id } = await createRecipient();
     const rotate = (body = {}) =>
       service.request("POST", `${path}${id}/rotate`, { principal, body }).then(({ status }) => status);
