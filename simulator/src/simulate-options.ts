@@ -9,8 +9,10 @@ paid. At the end of each day the till is pushed, and its report removes the orde
   npm run simulate -- --key <API key of a location>
   npm run simulate -- --admin-key <key> --locations 3 --speed 600 --days 2
 
+Environment variables and default values are in parentheses.
+
 Target
-  --url <address>          base URL of the API (PRAGMA_URL; default http://localhost:4000)
+  --url <address>          base URL of the API (PRAGMA_URL; http://localhost:4000)
   --key <key>              simulates the location of this API key; repeat the option for several locations (PRAGMA_KEY);
                            needs the scopes locations:read, orders:read, orders:write, reports:read, tills:read
                            and tills:write
