@@ -10,7 +10,7 @@ import type { ProductUnderLoad } from "./product-under-load.ts";
 import { printServerError } from "./report-error.ts";
 import { getCompiledModulePath } from "./run-measured-program.ts";
 
-/** A server in its own process that does only what a benchmark measures, and nothing else that the product does. */
+/** A server in its own process that does only what a benchmark measures. */
 export interface BaselineServer {
   url: string;
   pid: number;
@@ -76,7 +76,7 @@ export async function startFastifyBaseline(
   });
 }
 
-/** Starts a Fastify proxy in front of a product's reporting service, in place of the gateway. */
+/** Starts a Fastify proxy in front of a product's reporting service, instead of the gateway. */
 export async function startFastifyProxyBaseline(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: ProductUnderLoad,

@@ -21,6 +21,6 @@ export function computePercentile(values: number[], part: number): number {
   const position = (sorted.length - 1) * part;
   const below = sorted[Math.floor(position)];
   const above = sorted[Math.ceil(position)];
-  if (below === undefined || above === undefined) throw new RangeError("There is no percentile of no values.");
+  if (below === undefined || above === undefined) throw new RangeError("A percentile needs at least one value.");
   return below + (above - below) * (position - Math.floor(position));
 }

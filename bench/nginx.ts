@@ -58,7 +58,9 @@ async function findNginx(): Promise<string> {
   const existing = find();
   if (existing) return existing;
   if (!canInstallDebianPackages())
-    throw new BenchmarkSkippedError("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
+    throw new BenchmarkSkippedError(
+      "nginx is not installed on this machine. Install nginx (Debian: apt-get install nginx-light).",
+    );
   await installDebianPackages("Installing nginx with apt-get", ["nginx"]);
   const installed = find();
   if (!installed) throw new BenchmarkSkippedError("nginx was installed, but not found at the usual paths.");

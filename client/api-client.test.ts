@@ -85,7 +85,7 @@ describe("a call", () => {
 describe("nullOnProblem", () => {
   const failingCall = () => createFakeClient(() => Response.json(problem, { status: 400 })).client.GET("/v2/reports");
 
-  it("returns null on the given codes and throws the others", async () => {
+  it("returns null for the given problem codes and throws other problems", async () => {
     expect(await nullOnProblem(failingCall(), "invalid_page_token", "invalid_request")).toBeNull();
     await expect(nullOnProblem(failingCall(), "report_not_found")).rejects.toBeInstanceOf(ApiProblem);
   });
@@ -135,7 +135,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("requests no page that is not read", async () => {
+  it("requests only the pages that are read", async () => {
     const { client, requests } = createFakeClient(respondWithPage);
     for await (const { data } of client.pages("/v1/orders", { params: { query: { size: 2 } } }))
       if (data.some(({ id }) => id === "1a")) break;

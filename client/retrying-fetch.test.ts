@@ -68,7 +68,7 @@ it.each([
   expect(waits[0]).toBeLessThanOrEqual(minWait * 1.5);
 });
 
-it("returns the response when it would have to wait more than a minute", async () => {
+it("returns the response when the required wait exceeds one minute", async () => {
   const { send, waits } = createTestFetch([createResponse(503, "3600")]);
   expect((await send(createPost())).status).toBe(503);
   expect(waits).toEqual([]);

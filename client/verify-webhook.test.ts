@@ -32,7 +32,7 @@ describe("a message that is signed with the secret", () => {
     expect(await verifyWebhook({ headers, body: bytes }, { secret: inBase64, now })).toEqual(message);
   });
 
-  it("is accepted with several signatures or several secrets, if one matches", async () => {
+  it("is accepted with several signatures or several secrets, if one of them matches", async () => {
     const other = randomBytes(32).toString("hex");
     const headers = headersOf(secret);
     headers["Webhook-Signature"] = `${headersOf(other)["Webhook-Signature"]} ${headers["Webhook-Signature"]} v2,x`;

@@ -82,12 +82,12 @@ describe("clients that send requests and never read the responses", () => {
     const before = await readResidentMegabytes(pid);
     const rawRequest = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
     const growthMegabytes: number[] = [];
-    // Several attempts are made, because garbage of one attempt is collected during the next, but leaked memory is not.
+    // There are several attempts, because garbage of one attempt is collected during the next, unlike leaked memory.
     while (growthMegabytes.length < 3 && !growthMegabytes.some((megabytes) => megabytes < 50)) {
       const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
       for (const [at, socket] of sockets.entries()) {
         socket.pause();
-        // Half of the clients send as much as the socket accepts. The others send what the gateway can answer.
+        // Half of the clients send as much as the socket accepts, the others send as much as the gateway can answer.
         socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
       }
       for (let second = 0; second < 5; second++) {
@@ -123,7 +123,7 @@ async function measureLongestWaitMs(work: () => Promise<unknown>): Promise<numbe
 }
 
 describe("many concurrent requests of one location", () => {
-  it("that wait for the same rows leave database connections to others", async () => {
+  it("that wait for the same rows leave database connections for other locations", async () => {
     const upsert = () => attacker.request("POST", "/v1/orders-live/", { body: [createLiveOrderInput()] });
     const waited = await measureLongestWaitMs(async () => {
       for (let round = 0; round < 3; round++) {
@@ -152,7 +152,7 @@ describe("many concurrent requests of one location", () => {
     expect((await victim.request("GET", "/v1/orders-live/")).status).toBe(200);
   }, 60_000);
 
-  it("that send their bodies slowly hold no connection to the service", async () => {
+  it("that send their bodies slowly occupy no connection to the service", async () => {
     const sockets = await Promise.all(Array.from({ length: 300 }, openRawSocket));
     for (const socket of sockets) {
       socket.write(

@@ -101,7 +101,7 @@ describe.each(protectedOperations)("$id", (operation) => {
     );
   });
 
-  it("returns to another location the status of its contract", async () => {
+  it("returns the status of its contract to an API key of another location", async () => {
     const status = expectDocumentedStatus(operation, await requestWithKey(operation, fixture.otherLocation.key));
     expect(status).toBe(operationContracts[operation.id]?.statusForOtherLocation);
   });

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 /**
- * Returns the environment variables of an installation: the one before the backup (0) or the one after the restore (1).
+ * Returns the environment variables of an installation: before the backup (0) or after the restore (1).
  */
 function variablesFor(installation: number): Record<string, string> {
   const { postgres, nats, redis } = servers[installation] ?? expect.unreachable();

@@ -44,7 +44,7 @@ function catalogWithProducts(count: number): Catalog {
 }
 
 describe("the catalog of a location", () => {
-  it("is empty at first, then the one that the POS sent, with an event", async () => {
+  it("is empty at first, then equals the catalog that the POS sent, with an event", async () => {
     for (const path of Object.values(catalogPaths)) expect(await testLocation.getJson(path)).toEqual([]);
     const response = await testLocation.request("PUT", "/v1/catalog", { body: catalog });
     const { etag, ...replaced } = (await response.json()) as { etag: string };
@@ -60,7 +60,7 @@ describe("the catalog of a location", () => {
     expect(publishedEvents).toMatchObject([{ etag, counts: { products: catalog.products.length } }]);
   });
 
-  it("returns 304 for a current ETag, and 412 for a change based on an older one", async () => {
+  it("returns 304 for a current ETag, and 412 for a change based on an older ETag", async () => {
     const seller = await createCatalogLocation();
     await seller.request("PUT", "/v1/catalog/", { body: catalog });
     const etag = (await seller.request("GET", "/v1/catalog/")).headers.get("etag") ?? "";

@@ -74,7 +74,7 @@ it("limits Redis to half of its container's memory, without eviction", () => {
   expect(start).toMatch(/--maxmemory "\$\{REDIS_MAXMEMORY:-256mb\}" --maxmemory-policy noeviction/);
 });
 
-it("creates a secret for each required variable, and keeps it", () => {
+it("creates a secret for each required variable, and keeps existing secrets", () => {
   const variables = writeEnvFile();
   const required = [...composeText.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
   expect(required.length).toBeGreaterThan(20);

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 describe("the examples of the documentation", () => {
   // The test is not retried, because the data of the first run would change the responses of the second.
-  it("are the responses of the product", { timeout: 90_000, retry: 0 }, async () => {
+  it("are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
     await recordReadExchanges(documentationFixture);
     await recordErrorResponseExamples(documentationFixture);
     await recordEdgeCaseExamples(documentationFixture);
@@ -51,7 +51,7 @@ describe("the examples of the documentation", () => {
 });
 
 describe("the day on the home page", () => {
-  it("equals the product's report of its till, to the cent", async () => {
+  it("equals the report that the API computes from its till, to the cent", async () => {
     const { computeHomePageDay } = await import(pathToFileURL(join(portalFolder, "home-page-day.mjs")).href);
     const { report, sales } = computeHomePageDay();
     const { locationId, recorder } = documentationFixture;

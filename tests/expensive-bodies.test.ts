@@ -122,7 +122,7 @@ describe("a small gzip body with millions of keys", () => {
         Promise.all([1, 2, 3, 4].map(() => sendBody(attacker, method, path, body))),
       );
       for (const { status, problem } of result) {
-        // A location may send only one body of the maximum size at a time, so others are sent again.
+        // A location may send only one body of the maximum size at a time, so rejected bodies are sent again.
         if (problem?.code === "overloaded") continue;
         expect(status).toBe(400);
         expect(problem?.errors).toMatchObject([
@@ -190,7 +190,7 @@ describe("a till at the limits", () => {
     ["with unknown members", withUnknownMembers],
     ["with the shortest possible rows", withMinimalRows],
   ])(
-    "%s gets its report, without a delay for reports of others",
+    "%s gets its report, without a delay for reports of other locations",
     async (_, createText) => {
       const testLocation = await createTestLocation(product);
       const text = createText();
@@ -222,7 +222,7 @@ describe("a till at the limits", () => {
 });
 
 describe("request bodies that do not end", () => {
-  it("use up the body memory of their location, not that of others", async () => {
+  it("use up the body memory of their location, not the body memory of other locations", async () => {
     const abortController = new AbortController();
     const body = await gzipOfSpaces(Buffer.alloc(50 * bytesPerMebibyte, " "), { level: 1 });
     const holdBodyOpen = () =>

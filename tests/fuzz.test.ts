@@ -111,7 +111,7 @@ async function readMemory(): Promise<number[]> {
 
 // The test is not retried, because the first run has stored all tills, which would hide the failure.
 const options = { timeout: Math.max(120_000, runs * 300), retry: 0 };
-it(`responds to ${runs} mutated tills, and computes the report of each accepted one`, options, async () => {
+it(`responds to ${runs} mutated tills, and computes the report of each accepted till`, options, async () => {
   const reports: { seed: number; expected: ComputedReport }[] = [];
   const failures: string[] = [];
   let warmMemory: number[] = [];

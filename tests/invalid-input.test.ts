@@ -129,7 +129,7 @@ describe("API keys", () => {
     expect(await countStoredTills()).toEqual(before);
   });
 
-  it("hides the tills and reports of a location from keys of others, and rejects their pushes", async () => {
+  it("hides the tills and reports of a location from keys of other locations, and rejects their pushes", async () => {
     const ownTill = createTill();
     expect((await testLocation.request("POST", "/v2/tills/", { body: ownTill })).status).toBe(201);
     const [report] = await testLocation.waitForReports(1);
@@ -184,7 +184,7 @@ describe("bodies that cannot be read", () => {
     expect(await countStoredTills()).toEqual(before);
   });
 
-  it("rejects a small body that decompresses to a huge one", async () => {
+  it("rejects a small body that decompresses to a huge body", async () => {
     const compressed = gzipSync(Buffer.alloc(100 * 1024 * 1024, 0x20));
     expect(compressed.byteLength).toBeLessThan(1024 * 1024);
     await expectRejected(compressed, 413, "body_too_large", { "content-encoding": "gzip" });

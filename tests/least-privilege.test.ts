@@ -101,7 +101,7 @@ describe("a service's user of NATS", () => {
       );
   });
 
-  it("reads events only through its own consumers, and no responses to others", async () => {
+  it("reads events only through its own consumers, and no responses to other services", async () => {
     for (const natsSubject of [subject(".>"), "_INBOX.>", "_INBOX.accounts.>", "$JS.>"])
       expect(
         await collectPermissionErrors("webhooks", (nats) => void nats.subscribe(natsSubject, { callback: () => {} })),

@@ -62,7 +62,7 @@ const requestCounts = (serverIds: number[]) =>
 const readProblem = async (response: Response) => (await response.json()) as Problem;
 
 describe("the tills of a legacy backoffice", () => {
-  it("are fetched with an error for each that fails, and the next call fetches the rest", async () => {
+  it("are fetched with an error for each till that fails, and the next call fetches the remaining tills", async () => {
     const alreadyPushed = addLegacyTills(5);
     for (const serverId of alreadyPushed) {
       const pushed = await testLocation.request("POST", "/v1/tills", { body: backoffice.tills.get(serverId) });
@@ -115,7 +115,7 @@ describe("the tills of a legacy backoffice", () => {
     expect(requestCounts([listedId, unlistedId])).toEqual([1, 0]);
   });
 
-  it("are fetched by an operator for many locations, including unknown ones", async () => {
+  it("are fetched by an operator for many locations, including unknown locations", async () => {
     const second = await createTestLocation(product);
     const unknownLegacyId = randomInt(1, 2 ** 30);
     const [one, two, ofUnknownLocation] = [
@@ -141,14 +141,14 @@ describe("the tills of a legacy backoffice", () => {
     ["wrong till", /another till/],
     ["connection reset", /closed the connection/],
     ["endless", /more than \d+ bytes|within 1 s/],
-  ] as const)("fail one by one: %s", async (fault, expectedMessage) => {
+  ] as const)("fail separately: %s", async (fault, expectedMessage) => {
     const [failingTill = 0, validTill = 0] = [...addLegacyTills(1, fault), ...addLegacyTills(1)];
     const [fetched] = await fetchTills(tillsToFetch([failingTill, validTill]));
     expect(fetched?.success).toEqual([validTill]);
     expect(fetched?.errors).toEqual([{ serverId: failingTill, message: expect.stringMatching(expectedMessage) }]);
   });
 
-  it("fail one by one: a conflicting id, a till of another location, a missing till", async () => {
+  it("fail separately: a conflicting id, a till of another location, a missing till", async () => {
     const [conflicting = 0, ofOtherLocation = 0] = addLegacyTills(2);
     const till = backoffice.tills.get(conflicting);
     const clientId = till?.tillJson.client_id ?? randomUUID();
@@ -191,7 +191,7 @@ describe("a legacy backoffice", () => {
     expect(backoffice.requestCountByServerId.size).toBe(0);
   });
 
-  it("of another application, and tills of another location, are forbidden to a location's key", async () => {
+  it("of another application, and its tills of another location, are forbidden to a location's key", async () => {
     const responses = [
       await testLocation.request("GET", "/v1/tills/legacy?application=JALIA"),
       await testLocation.request("POST", "/v1/tills/legacy", {

@@ -22,14 +22,14 @@ beforeAll(async () => {
   product = await getSharedProductUnderTest();
 }, 120_000);
 
-/** The fixture that all operations share that cannot change it. */
+/** The fixture of all operations that cannot change it. */
 let sharedFixture: Promise<ApiContractFixture> | undefined;
 
 /** Returns the operation's success request. If the operation is not a read, the request gets its own fixture. */
 async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRequest> {
   if (operation.method === "GET") sharedFixture ??= createApiContractFixture(product);
   const fixture = await ((operation.method === "GET" && sharedFixture) || createApiContractFixture(product));
-  // The first body without scopes would remove those of the location's own key.
+  // The first body without scopes would remove the scopes of the location's own key.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
   return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
 }

@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 describe("the dashboard and the alert rules", () => {
-  it.each(expressions)("%s uses only metrics and labels that the product exports", (_, expression) => {
+  it.each(expressions)("%s uses only metrics and labels that the services export", (_, expression) => {
     const metrics = listPromqlMetrics(expression);
     expect(metrics.length).toBeGreaterThan(0);
     for (const metric of metrics) {

@@ -42,7 +42,7 @@ describe("the report of any till", () => {
     );
   });
 
-  it("is the same each time that it is computed", () => {
+  it("is the same each time it is computed", () => {
     fc.assert(
       fc.property(tills, (till) => {
         expect(computeReport(till, { locationId })).toEqual(computeReport(structuredClone(till), { locationId }));

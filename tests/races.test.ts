@@ -151,7 +151,7 @@ it(
 
 /**
  * Returns the bodies of two tills, with orders from a common set, on different days, and some in training mode. The
- * first body of each is the one to push.
+ * first body of each till is pushed first.
  */
 function generateConflictingTills(random: SeededRandom, { bodies }: { bodies: number }): Till[][] {
   const orderIds = Array.from({ length: 5 }, () => random.uuid());

@@ -183,7 +183,7 @@ describe("concurrent pushes of one till to two instances", () => {
     await expectOneReport(till);
   });
 
-  it("accept one of two contents, and reject the other each time", async () => {
+  it("accept one of two contents, and always reject the other content", async () => {
     const till = createTill();
     const responses = await pushAtOnce([JSON.stringify(till), JSON.stringify({ ...till, note: "other content" })], 20);
     const first = responses.find(({ status }) => status === 201);

@@ -93,7 +93,7 @@ async function expectRejectedAfter(testLocation: TestLocation, milliseconds: num
 }
 
 describe("an API key that is revoked while it is used 50 times a second at two gateways", () => {
-  it("is rejected by both after a second", async () => {
+  it("is rejected by both gateways after one second", async () => {
     await expectRejectedAfter(await createLocationWithKey(), maxRevocationDelayMs);
   });
 
@@ -101,7 +101,7 @@ describe("an API key that is revoked while it is used 50 times a second at two g
     ["is down", () => nats.kill(), () => nats.start()],
     ["does not respond", async () => nats.suspend(), async () => nats.resume()],
   ])(
-    "is rejected by both after its cache lifetime while NATS %s",
+    "is rejected by both gateways after its cache lifetime while NATS %s",
     async (_, interruptNats, restoreNats) => {
       const testLocation = await createLocationWithKey();
       try {

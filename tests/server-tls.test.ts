@@ -117,7 +117,7 @@ it("rejects servers with an untrusted certificate", async () => {
   await Promise.all([bus.close(), database.close()]);
 });
 
-it("names the certificate file that it cannot read", () => {
+it("reports the name of a certificate file that the process cannot read", () => {
   const invalidVariables = {
     ...variables,
     TLS_CA_FILE: join(folder, "absent.crt"),

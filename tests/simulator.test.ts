@@ -124,7 +124,7 @@ describe("a simulated day", () => {
     expect(await countLiveOrders(testLocation)).toBe(0);
   });
 
-  it("publishes one final event for each order, and kitchen calls before", async () => {
+  it("publishes one final event for each order, and kitchen calls before the final event", async () => {
     const eventsByOrderId = new Map<string, string[]>();
     for (const { type, subject } of await readPublishedEnvelopes(environment))
       if (type.startsWith("order.")) eventsByOrderId.set(subject, [...(eventsByOrderId.get(subject) ?? []), type]);
@@ -176,7 +176,7 @@ describe("the till of a generated day in the V1 format", () => {
 });
 
 describe("an interrupted simulation", () => {
-  it("leaves live orders, and the next simulation of the restaurant closes their till only", async () => {
+  it("leaves live orders, and the next simulation of the restaurant closes only their till", async () => {
     const testLocation = await createRestaurantLocation();
     const overrides = createOtherDeviceOrder();
     const stop = new AbortController();
@@ -221,7 +221,7 @@ function createOtherDeviceOrder(): OrderLiveInput {
 }
 
 describe("npm run simulate", () => {
-  it("creates locations with an admin key, simulates them, and revokes its keys", async () => {
+  it("creates locations with an admin key, simulates them, and revokes the keys that it created", async () => {
     const parsedOptions = readSimulateOptions(
       [
         "--admin-key",

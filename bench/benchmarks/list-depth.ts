@@ -90,7 +90,8 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
       const [mine, theirs] = await environment.loadGenerator
         .run("alternate", { origin: url, pages: [ours, baseline], rounds, seconds: 5 })
         .then(({ medians }) => medians);
-      if (mine === undefined || theirs === undefined) throw new Error("Two pages have two medians.");
+      if (mine === undefined || theirs === undefined)
+        throw new Error("The load generator returned fewer medians than pages.");
       if (repetition > 0) pairs.push({ ours: mine, baseline: theirs });
     }
     return summarizeMeasurements(pairs, { label, unit: "ms", goal });

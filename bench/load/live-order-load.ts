@@ -88,7 +88,7 @@ function subscribeToStream(pool: Pool, { path, headers, onRevision }: StreamSubs
             onRevision(event.slice(at + revisionHashPrefix.length, at + revisionHashPrefix.length + hashLength));
         }
       },
-      onResponseEnd: () => reject(new Error("A stream ended.")),
+      onResponseEnd: () => reject(new Error("A stream ended unexpectedly.")),
       onResponseError: (_controller, error) => reject(error),
       onRequestStart() {},
     };

@@ -28,7 +28,7 @@ export interface FixedRateLoad extends LoadTarget {
   connections: number;
 }
 
-/** Connections that each send their next request when the last one has its response. */
+/** Connections that each send the next request when the response to the previous request has arrived. */
 export interface SaturatingLoad extends LoadTarget {
   path: string;
   seconds: number;
@@ -37,23 +37,23 @@ export interface SaturatingLoad extends LoadTarget {
 
 export interface LoadResult {
   requests: number;
-  /** From the start of the first request to the end of the last one. */
+  /** From the start of the first request to the end of the last response. */
   seconds: number;
   /** Milliseconds from a request to the end of its response. */
   latency: { p50: number; p99: number };
 }
 
-/** Each page in turn, one request at a time. */
+/** Requests for each page, one request at a time. */
 export interface AlternatingPageLoad {
   origin: string;
   pages: { path: string; signingOptions: RequestSigningOptions }[];
   rounds: number;
-  /** After three rounds, none begins after this time. */
+  /** After three rounds, no round begins after this time. */
   seconds: number;
 }
 
 export interface AlternatingPageLoadResult {
-  /** Milliseconds, one for each page. */
+  /** Median response times in milliseconds, one for each page. */
   medians: number[];
 }
 
@@ -62,7 +62,7 @@ export interface TillPushLoad extends LoadTarget {
   /** The till's JSON. */
   template: string;
   tills: number;
-  /** Concurrent pushers. Each pushes its next till when the report of its last till is readable. */
+  /** Concurrent pushers. Each pusher pushes its next till when the report of its previous till is available. */
   pushers: number;
   /** Milliseconds between two requests for a report: the precision of `reportDelaysMs`. */
   pollIntervalMs: number;
@@ -71,7 +71,7 @@ export interface TillPushLoad extends LoadTarget {
 export interface TillPushLoadResult {
   /** Milliseconds from the push to its response, one for each till. */
   responseTimesMs: number[];
-  /** Milliseconds from the response to the readable report, one for each till. */
+  /** Milliseconds from the response until the report is available, one for each till. */
   reportDelaysMs: number[];
   /** Duration of the whole job. */
   seconds: number;
@@ -93,7 +93,7 @@ export interface LiveOrderLoadResult {
   upserts: number;
   /** Milliseconds from the upsert to its response. */
   responseTimeMs: { p50: number; p99: number };
-  /** Milliseconds from the upsert's response to the arrival at each reader; 0 when the reader was earlier. */
+  /** Milliseconds from the upsert's response to the arrival at each reader; 0 if the arrival precedes the response. */
   deliveryDelayMs: { p50: number; p99: number };
 }
 

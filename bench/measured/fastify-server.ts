@@ -12,7 +12,7 @@ import { createFastifyApp } from "./fastify-app.ts";
 
 const { DATABASE_URL = "", REPORTING_SCHEMA = "", PORT } = process.env;
 const jsonType = "application/json; charset=utf-8";
-/** The maximum number of connections is the same as that of a service. */
+/** The maximum number of connections is the same as in a service. */
 const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: REPORTING_SCHEMA } });
 const app = await createFastifyApp();
 
@@ -34,7 +34,7 @@ function sendTagged(reply: FastifyReply, { body, etag: tag }: TaggedBody): Fasti
 }
 
 await app.register(async (etagApp) => {
-  // The plugin only compares If-None-Match with the ETag. It computes no ETags, because they are stored.
+  // The plugin only compares If-None-Match with the ETag. The plugin computes no ETags, because ETags are stored.
   await etagApp.register(etag);
   etagApp.get<IdRoute>(
     "/v1/orders/:id",

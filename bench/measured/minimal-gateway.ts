@@ -1,5 +1,5 @@
 /**
- * The gateway's app and forwarder, with one fixed principal in place of API keys, and without rate limits and logging.
+ * The gateway's app and forwarder, with one fixed principal instead of API keys, and without rate limits and logging.
  * The gateway's additional CPU time is the cost of API keys, rate limits and logging.
  */
 import { setFlagsFromString } from "node:v8";

@@ -40,7 +40,7 @@ it("resolves a link to PostgreSQL, and requires initdb beside the program", () =
   expect(installedPaths("postgres")[0]).toBe(join(folder, "real/bin/postgres"));
 });
 
-it("keeps the name of a link, because a program may choose its role by it", () => {
+it("keeps the name of a link, because a program may derive its role from that name", () => {
   writeFakeProgram("real/redis-check-rdb", "Redis server v=99.0.0 sha=00000000:0");
   symlinkSync(join(folder, "real/redis-check-rdb"), join(folder, "bin/redis-server"));
   expect(installedPaths("redis")[0]).toBe(join(folder, "bin/redis-server"));

@@ -85,7 +85,7 @@ async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInsta
   const names = missing.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
   const variables = missing.map(({ variable }) => variable).join(", ");
   throw new UserFacingError(
-    `Not found on this machine: ${names.join(", ")}. Install it, start Docker, or set a URL in ${variables}.`,
+    `Not found on this machine: ${names.join(", ")}. Install what is missing, start Docker, or set ${variables} to a URL.`,
   );
 }
 

@@ -19,7 +19,7 @@ it("finds a port on which a server can listen", async () => {
   server.close();
 });
 
-it("returns different ports even before one is used", async () => {
+it("returns different ports even before one of them is used", async () => {
   const ports = await Promise.all(Array.from({ length: 500 }, findFreePort));
   expect(new Set(ports).size).toBe(500);
 });

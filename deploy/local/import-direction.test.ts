@@ -57,7 +57,7 @@ const allowedImports = [
   ["deploy/local/y.mjs", "./terminal.mjs"],
 ] as const;
 
-it("forbids imports against the direction of the layers, and only those", () => {
+it("forbids imports against the direction of the layers, and no other imports", () => {
   const folder = createScratchFolder();
   copyFileSync(join(repositoryFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
   writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');

@@ -3,7 +3,7 @@ const minVersion = { major: 20, minor: 19 };
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < minVersion.major || (major === minVersion.major && minor < minVersion.minor)) {
   console.error(
-    `Node.js ${minVersion.major}.${minVersion.minor} or newer is needed; this is ${process.versions.node}. See https://nodejs.org`,
+    `Node.js ${minVersion.major}.${minVersion.minor} or newer is required, but this is Node.js ${process.versions.node}. See https://nodejs.org`,
   );
   process.exit(1);
 }

@@ -14,7 +14,7 @@ it.each(entries)("%s only prints a message when Node.js is too old", (entry) => 
   expect({ status, stdout, stderr }).toEqual({
     status: 1,
     stdout: "",
-    stderr: "Node.js 20.19 or newer is needed; this is 18.20.8. See https://nodejs.org\n",
+    stderr: "Node.js 20.19 or newer is required, but this is Node.js 18.20.8. See https://nodejs.org\n",
   });
 });
 

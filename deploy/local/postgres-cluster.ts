@@ -62,7 +62,7 @@ function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
   const versionFile = join(cluster, "PG_VERSION");
   if (!existsSync(versionFile))
     throw new UserFacingError(
-      `${cluster} is not a PostgreSQL cluster any more and its data is lost. Remove the folder and start again.`,
+      `${cluster} is no longer a PostgreSQL cluster, and its data is lost. Remove the folder and start again.`,
     );
   const clusterVersion = readFileSync(versionFile, "utf8").trim();
   const matching = binaries.find(({ version }) => version.split(".")[0] === clusterVersion);
@@ -141,7 +141,7 @@ function findUnprivilegedUser(): SystemUser | undefined {
     lookUpSystemUser("postgres") ?? lookUpSystemUser("pragma") ?? (create() ? lookUpSystemUser("pragma") : undefined);
   if (user !== undefined) return user;
   throw new UserFacingError(
-    "PostgreSQL does not run as root, and a user for it could not be created. Create a user named postgres.",
+    "PostgreSQL cannot run as root, and no user to run PostgreSQL could be created. Create a user named postgres.",
   );
 }
 
@@ -175,6 +175,6 @@ function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): 
   chownSync(fallback, 0, gid);
   chmodSync(fallback, 0o710);
   if (existsSync(join(fallback, "cluster"))) return fallback;
-  printLine(`PostgreSQL runs as ${name}, who cannot enter ${folder}. Its data is stored in ${fallback}.`);
+  printLine(`PostgreSQL runs as the user ${name}, who has no access to ${folder}. The data is stored in ${fallback}.`);
   return fallback;
 }

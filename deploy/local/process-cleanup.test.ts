@@ -39,7 +39,7 @@ it.each([
   await expect.poll(() => started.some(isProcessRunning) || existsSync(folder), { timeout: 20_000 }).toBe(false);
 });
 
-it.skipIf(process.platform !== "linux")("cleans up even when the cleanup process was killed before", async () => {
+it.skipIf(process.platform !== "linux")("cleans up even after its first cleanup process was killed", async () => {
   const { owner, started, folder } = await startOwner("setInterval(() => {}, 1000)");
   const findCleanupProcesses = () =>
     readFileSync(`/proc/${owner.pid}/task/${owner.pid}/children`, "utf8")

@@ -45,7 +45,7 @@ it("kills a server that does not stop in time", async () => {
   expect(await server.ended).toBe("SIGKILL");
 });
 
-it("starts a server again on the same port after it was killed", async () => {
+it("restarts a killed server on the same port", async () => {
   const folder = createScratchFolder();
   const port = await findFreePort();
   const first = await launchLocalServer(await createGreeterOptions(folder, { port }));

@@ -10,7 +10,7 @@ afterAll(() => removeDataFolder(folder));
 
 const mode = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
 
-it("runs PostgreSQL as an ordinary user and restarts it on its data, which no other user can read", async () => {
+it("runs PostgreSQL as an ordinary user, restarts it with the same data, and lets no other user read the data", async () => {
   const dataFolder = join(folder, "postgres");
   const first = await startPostgres({ dataFolder, durable: false });
   expect(first.url).toMatch(new RegExp(`^postgres://pragma:[0-9a-f]{48}@127\\.0\\.0\\.1:${first.port}/pragma$`));
@@ -30,7 +30,7 @@ it("runs PostgreSQL as an ordinary user and restarts it on its data, which no ot
   for (const file of ["password", "server.log"]) expect(mode("postgres", file), file).toBe(0o600);
 });
 
-it("names the PostgreSQL version that is required by existing data", async () => {
+it("names the PostgreSQL version that existing data requires", async () => {
   const dataFolder = join(folder, "old");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
   writeFileSync(join(dataFolder, "cluster", "PG_VERSION"), "9\n");
@@ -40,7 +40,7 @@ it("names the PostgreSQL version that is required by existing data", async () =>
 it("rejects a broken cluster instead of replacing it", async () => {
   const dataFolder = join(folder, "broken");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
-  await expect(startPostgres({ dataFolder })).rejects.toThrow("is not a PostgreSQL cluster any more");
+  await expect(startPostgres({ dataFolder })).rejects.toThrow("is no longer a PostgreSQL cluster");
   expect(existsSync(join(dataFolder, "cluster", "PG_VERSION"))).toBe(false);
 });
 
@@ -71,7 +71,7 @@ asRoot("stores the data of PostgreSQL in the fallback folder when a parent folde
   expect(existsSync(fallback)).toBe(false);
 });
 
-it("runs NATS with JetStream and restarts it on the same port; no other user can read its data", async () => {
+it("runs NATS with JetStream, restarts it on the same port, and lets no other user read its data", async () => {
   const dataFolder = join(folder, "nats");
   const first = await startNats({ dataFolder });
   expect(await readFromPortUntilMatch(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
@@ -82,7 +82,7 @@ it("runs NATS with JetStream and restarts it on the same port; no other user can
   expect(mode("nats")).toBe(0o700);
 });
 
-it("runs Redis, which persists its data; no other user can read it", async () => {
+it("runs Redis, which persists its data, and lets no other user read the data", async () => {
   const dataFolder = join(folder, "redis");
   const first = await startRedis({ dataFolder });
   const sendCommand = (command: string) => readFromPortUntilMatch(first.port, /\r\n.*\r\n|^\+/, `${command}\r\n`);

@@ -63,7 +63,7 @@ export async function findConfiguredServerUrl(kind: ServerKind): Promise<string 
   if ((await Promise.all(probes)).includes(true)) return value;
   const requirement = kind === "nats" ? " (with JetStream)" : "";
   throw new UserFacingError(
-    `${name}${requirement} does not respond at the address in ${variable}. Start it, or unset ${variable}.`,
+    `${name}${requirement} does not respond at the address in ${variable}. Start the server, or unset ${variable}.`,
   );
 }
 

@@ -40,7 +40,7 @@ export async function startLocalProduct(fail: (error: unknown) => void): Promise
   const env = await createProductEnvironment({ port, opsPort, portalPort });
   const logFile = join(localStateFolder, "logs", "product.log");
   const product = {
-    name: "The product",
+    name: "Pragma API",
     logFile,
     port,
     command: process.execPath,
@@ -52,7 +52,7 @@ export async function startLocalProduct(fail: (error: unknown) => void): Promise
     isReady: async () =>
       (await isUrlOk(`http://127.0.0.1:${port}/health/`)) && (await isUrlOk(`http://127.0.0.1:${opsPort}/ready`)),
   };
-  await withProgress("Starting the product", () => launchLocalServer(product));
+  await withProgress("Starting Pragma API", () => launchLocalServer(product));
   const url = `http://localhost:${port}`;
   // The documentation is built while the demo waits for reports, so that the start takes less time.
   const portalStart = startDocsPortal(portalPort);

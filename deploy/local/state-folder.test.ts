@@ -14,7 +14,7 @@ it("creates a folder that the next start accepts", () => {
   expect(readFileSync(join(folder, "version"), "utf8")).toMatch(/^\d+\n$/);
 });
 
-it("closes the folder to other users, even one from an earlier version", () => {
+it("denies other users access to the folder, even to a folder that an earlier version created", () => {
   const folder = join(createScratchFolder(), ".pragma");
   const mode = () => statSync(folder).mode & 0o777;
   prepareLocalStateFolder(folder);
@@ -59,7 +59,7 @@ it("rejects a folder that another running process uses", async () => {
   await expect(lockLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
 });
 
-it("ends what an earlier start left running, but no other process with the same process id", async () => {
+it("ends processes that an earlier start left running, but no unrelated process with a reused process id", async () => {
   const leftOver = spawn("sleep", ["60"], { stdio: "ignore" });
   const unrelated = spawn("sleep", ["60"], { stdio: "ignore", detached: true });
   onTestFinished(() => void unrelated.kill());

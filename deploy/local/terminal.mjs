@@ -15,7 +15,7 @@ export function describeError(error) {
     return `The disk is full (${error.message.split("\n")[0]?.replace(/:$/, "")}). Free some space and start again.`;
   if (error instanceof UserFacingError) return error.message;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-    return `Not allowed to use ${path ?? "a file"}: it may belong to another user who started the product before.`;
+    return `Not allowed to use ${path ?? "a file"}: it may belong to another user who ran this program earlier.`;
   if (path !== undefined) return `${error.message}. If a file in .pragma/ is broken, remove .pragma/ and start again.`;
   return error.stack ?? error.message;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts Redis with the users in users.acl, whose passwords come from the environment, and with an append-only file.
 # REDIS_MAXMEMORY limits the memory for data: when it is full, writes fail and nothing is evicted. Set it to half of the
-# container's memory, because rewriting the append-only file can need as much again.
+# container's memory, because rewriting the append-only file can need the same amount of memory again.
 set -eu
 users=/tmp/users.acl
 while IFS= read -r line; do

@@ -109,11 +109,11 @@ describe("the gateway's own routes", () => {
     ).toBe("invalid_request");
   });
 
-  it("return 400 to bytes that are not HTTP", async () => {
+  it("return 400 for bytes that are not HTTP", async () => {
     expect(await sendBytes("this is not HTTP\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   });
 
-  it("return 501 to a transfer encoding other than chunked and close the connection", async () => {
+  it("return 501 for a transfer encoding other than chunked, and close the connection", async () => {
     const nextRequest = "GET /health/ HTTP/1.1\r\nhost: x\r\n\r\n";
     for (const encoding of ["gzip, chunked", "gzip\r\ntransfer-encoding: chunked", "Identity,chunked"]) {
       const head = `POST /v2/reports/ HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\ntransfer-encoding: ${encoding}`;
@@ -132,7 +132,7 @@ describe("the gateway's own routes", () => {
     }
   });
 
-  it("return 431 to too many or too large headers", async () => {
+  it("return 431 for too many headers and for headers that are too large", async () => {
     const manyHeaders = Object.fromEntries(Array.from({ length: 1_980 }, (_, index) => [`x${index}`, "1"]));
     for (const headers of [manyHeaders, { x: "x".repeat(20_000) }]) {
       const rejected = await sendRawRequest("GET", "/v2/reports/", { authorization: key, ...headers });
@@ -177,7 +177,7 @@ describe("request ids", () => {
 });
 
 describe("a service", () => {
-  it("receives the gateway's headers in place of forged ones", async () => {
+  it("receives the gateway's headers instead of forged headers", async () => {
     const response = await gateway.request("/v2/reports/?size=2", {
       key,
       headers: {

@@ -70,7 +70,7 @@ describe("the first start without PRAGMA_ADMIN_KEY", () => {
     expect(await Promise.all(services.map((service) => keyStatus(service, key)))).toEqual(Array(5).fill("admin"));
   });
 
-  it("creates no other key after the first one was revoked", async () => {
+  it("creates no other key after the first key was revoked", async () => {
     const service = await startAccountsService();
     const [key] = await listKeys(service);
     await service.request("DELETE", `/v1/auth/keys/${key?.id}`, { principal: operatorTestPrincipal });

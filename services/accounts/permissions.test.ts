@@ -91,7 +91,7 @@ describe("a key that may manage keys", () => {
   });
 
   it.each(["tills:write", "consumers:write", "locations:any", "admin"] as const)(
-    "creates no keys for a consumer with the scope %s, which it lacks",
+    "creates no keys for a consumer with the scope %s, which the creating key lacks",
     async (scope) => {
       const privileged = await createConsumer(scope);
       expect(await tryCreateKey(manager(), ownLocationId, privileged.name)).toBe("scope_missing");
@@ -109,7 +109,7 @@ describe("a key that may manage keys", () => {
     );
   });
 
-  it("returns the same error for a consumer of another location as for an unknown one", async () => {
+  it("returns the same error for a consumer of another location as for an unknown consumer", async () => {
     const requestKeyProblem = async (consumerName: string) => {
       const request = { method: "POST", path: "/v1/auth/keys/", principal: manager() };
       const { requestId, detail, ...problem } = await accounts.requestProblem({
@@ -158,7 +158,7 @@ describe("a key that may manage keys", () => {
     expect(await keyOutcome).toBe("scope_missing");
   });
 
-  it("revokes keys of its own location, and finds no others", async () => {
+  it("revokes keys of its own location, and returns 404 for other keys", async () => {
     const own = await createKey(ownLocationId, consumer);
     const others = await createKey(otherLocationId, await createConsumerAt(otherLocationId));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
@@ -211,7 +211,7 @@ describe("a key that may manage consumers", () => {
   });
 
   it.each(["keys:write", "tills:write", "locations:any", "admin"] as const)(
-    "does not grant %s, which it lacks",
+    "does not grant %s, which it lacks itself",
     async (scope) => {
       expect(await trySetScopes(manager(), consumer.id, [...readScopes, scope])).toBe("scope_missing");
       expect(await findScopes(consumer.id)).toEqual(readScopes);
@@ -265,7 +265,7 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(anyLocationManager, consumer.id, ["reports:read", "orders:read"])).toBe("done");
   });
 
-  it("lists and changes only consumers that its location created, even if the location has keys of others", async () => {
+  it("lists and changes only consumers that its location created, even if the location has keys of other consumers", async () => {
     const theirs = await createConsumerAt(otherLocationId);
     const operators = await createConsumerAt(null);
     await createKey(ownLocationId, operators);
@@ -379,7 +379,7 @@ describe("a key that may manage consumers", () => {
       rejected: [{ perSecond: 501, burst: 1 }],
     },
   ])(
-    "with the rate limit $own grants no higher one, not even to its own consumer",
+    "with the rate limit $own grants no higher rate limit, not even to its own consumer",
     async ({ own, allowed, rejected }) => {
       const keyId = await createKeyWithRateLimit(own);
       const principal = { ...manager(), keyId };

@@ -50,7 +50,8 @@ function catalogByteLength({ lists }: SerializedCatalog): number {
 function requireMatchingEtag(tags: string[], etag: string): void {
   if (tags.includes(etag) || tags.includes("*")) return;
   throw new ApiError("precondition_failed", {
-    detail: "The catalog is no longer the one in If-Match. Read it again, and repeat the request with its new ETag.",
+    detail:
+      "The catalog has changed since it had the ETag in If-Match. Read the catalog again, and repeat the request with the new ETag.",
     headers: { etag: `"${etag}"` },
   });
 }

@@ -18,7 +18,7 @@ describe("the entity tags of a catalog", () => {
     expect(parseCatalog(other, 2)).toEqual(serializeCatalog(catalog));
   });
 
-  it("change with their list, and that of the catalog with any list", () => {
+  it("change when their list changes, and the tag of the catalog changes when any list changes", () => {
     const one = parseCatalog(createTestCatalog());
     for (const list of catalogListNames) {
       const items = createTestCatalog()[list];
@@ -30,7 +30,7 @@ describe("the entity tags of a catalog", () => {
     }
   });
 
-  it("change with the order of items", () => {
+  it("change when the sequence of items changes", () => {
     const { products, ...rest } = createTestCatalog();
     expect(parseCatalog({ ...rest, products: products.toReversed() }).etag).not.toBe(
       parseCatalog(createTestCatalog()).etag,

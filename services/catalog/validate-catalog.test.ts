@@ -22,7 +22,7 @@ describe("a valid catalog", () => {
     expect(validateCatalog(body)).toEqual({ catalog: Catalog.parse(body) });
   });
 
-  it("loses unknown fields", () => {
+  it("is returned without unknown fields", () => {
     const { id, name, enabled } = { id: "1", name: "Cash", enabled: true };
     const validated = validateCatalog({
       ...createTestCatalog(),
@@ -155,7 +155,7 @@ describe("issues", () => {
     expect(findIssues(body)[0]).toBe(firstIssue);
   });
 
-  it("are those that the schema finds", () => {
+  it("are as many as the schema finds", () => {
     const { products, ...rest } = createTestCatalog();
     const bodies = [
       rest,

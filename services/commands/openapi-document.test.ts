@@ -16,8 +16,8 @@ it("states when a deprecated operation may be removed, and its successor", () =>
 it("rejects two operations with the same method and path, or the same id", () => {
   expect(() =>
     createTestDocument(deprecatedTestOperation, { ...deprecatedTestOperation, operationId: "other" }),
-  ).toThrow("collide on get /v1/things");
+  ).toThrow("have the same get /v1/things");
   expect(() => createTestDocument(deprecatedTestOperation, { ...deprecatedTestOperation, method: "put" })).toThrow(
-    "collide on operation listThings",
+    "have the same operation listThings",
   );
 });

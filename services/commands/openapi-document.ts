@@ -193,7 +193,7 @@ function throwOnCollisions(operations: OperationDefinition[]): void {
     const route = `${method} ${path.replaceAll(/\{\w+\}/g, "{}").replace(/\/$/, "")}`;
     for (const name of [route, `operation ${operationId}`]) {
       const other = operationIds.get(name);
-      if (other) throw new Error(`${operationId} and ${other} collide on ${name}.`);
+      if (other) throw new Error(`${operationId} and ${other} have the same ${name}.`);
       operationIds.set(name, operationId);
     }
   }

@@ -4,12 +4,12 @@ import { z } from "zod";
 /** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
 dead-letters retry <event id>... | --all process these events again now
-tills unfinished [--seconds <n>]         list tills without a result after this time (default 300)
+tills unfinished [--seconds <n>]         list tills that have no result after n seconds (default 300)
 tills retry <till id>... | --all         add these tills to the queue again now
-erase --location <id> --orders <id,...>  erase the personal data in these orders, wherever it is stored
+erase --location <id> --orders <id,...>  erase the personal data of these orders in all services
 erase --location <id> --before <day>     erase the personal data in all orders of tills pushed before this day
 
-OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that they require.`;
+OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
 
 /** An invalid command line. */
 export class OpsUsageError extends Error {}

@@ -48,7 +48,7 @@ const measureMs = async (operation: Promise<unknown>) => {
 };
 
 describe.concurrent("delay", () => {
-  it("holds a job for that time", async () => {
+  it("starts a job after that time", async () => {
     const location = jobs.createTestLocation();
     const { id, timestamp } = await location.createJob({ message: "Later", jobOptions: { delay: 2_000 } });
     await location.waitForState(id, "delayed");
@@ -77,16 +77,16 @@ describe.concurrent("priority", () => {
 });
 
 describe.concurrent("lifo", () => {
-  it("runs a job before the waiting ones", async () => {
+  it("runs a job before the waiting jobs", async () => {
     expect(await runInOrder(jobs.createTestLocation(), { a: {}, b: {}, c: { lifo: true } })).toEqual(["c", "a", "b"]);
   });
 
-  it("runs a job with a priority before those of equal priority", async () => {
+  it("runs a job with a priority before waiting jobs of equal priority", async () => {
     const optionsByName = { a: { priority: 2 }, b: { priority: 1 }, c: { priority: 2, lifo: true } };
     expect(await runInOrder(jobs.createTestLocation(), optionsByName)).toEqual(["b", "c", "a"]);
   });
 
-  it("runs a job whose delay has ended before the waiting ones", async () => {
+  it("runs a job whose delay has ended before the waiting jobs", async () => {
     const location = jobs.createTestLocation();
     const release = await occupyQueue(location);
     const [plain, first] = [createUniqueJobMessage("plain"), createUniqueJobMessage("first")];
@@ -209,7 +209,7 @@ describe.concurrent("deduplication", () => {
     await location.waitForState(next.id, "completed");
   });
 
-  it("with ttl lasts that long, even after the first job has finished", async () => {
+  it("with ttl lasts for the ttl, even after the first job has finished", async () => {
     const location = jobs.createTestLocation();
     const jobOptions = { deduplication: { id: "menu", ttl: 1_500 } };
     const first = await location.createJob({ message: "Menu", jobOptions });
@@ -327,7 +327,7 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
     expect(await otherLocation.isJobRemoved(otherJob.id)).toBe(false);
   });
 
-  it("an age removes older jobs when the next one finishes", async () => {
+  it("an age removes older jobs when the next job finishes", async () => {
     const location = jobs.createTestLocation();
     const jobOptions = { removeOnFail: { age: 1 } };
     const old = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });

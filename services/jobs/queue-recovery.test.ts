@@ -118,7 +118,7 @@ describe.concurrent("while Redis is unavailable", () => {
 describe.concurrent("a job that BullMQ has lost", () => {
   const removeFromQueue = async (job: { remove(): Promise<unknown> } | undefined) => job?.remove();
 
-  it("is added to it again", async () => {
+  it("is added to BullMQ again", async () => {
     const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();
     const busy = await location.createJob({ message: "busy", duration: 60_000 });
@@ -134,7 +134,7 @@ describe.concurrent("a job that BullMQ has lost", () => {
     await testJobs.remove();
   });
 
-  it("and whose process died runs elsewhere once the lease has expired", async () => {
+  it("and whose process died runs in another process after the lease has expired", async () => {
     const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();
     const { id } = await location.createJob({ message: "orphaned" });

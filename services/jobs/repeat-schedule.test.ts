@@ -73,7 +73,7 @@ describe("the shortest interval of a pattern", () => {
     ["0 0 8,20 * * *", 721 * minuteMs, false],
     ["0 0 8 * * *", 1_440 * minuteMs, true],
     ["0 0 8 * * *", 1_441 * minuteMs, false],
-  ])("%s with a minimum of %i ms: allowed is %s", (pattern, minRepeatMs, isAllowed) => {
+  ])("of %s with a minimum of %i ms is allowed: %s", (pattern, minRepeatMs, isAllowed) => {
     const issues = validateJobRepeatOptions({ repeat: { pattern } }, minRepeatMs, Date.parse("2026-05-29T00:00:00Z"));
     expect(issues.map(({ code }) => code)).toEqual(isAllowed ? [] : ["too_small"]);
   });

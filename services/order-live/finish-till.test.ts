@@ -31,7 +31,7 @@ async function createClosedTill() {
 }
 
 describe("a till with a final report", () => {
-  it("removes the orders that it contains and those that name it from the live orders", async () => {
+  it("removes the orders that it contains and the orders that name it from the live orders", async () => {
     const { principal, locationId } = createPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const named = createLiveOrderInput({}, { tillId });
@@ -90,7 +90,7 @@ describe("a till with a final report", () => {
   });
 });
 
-describe("an order that departed with its till", () => {
+describe("an order that is no longer live because its till was closed", () => {
   it("is not made live by an upsert of the same till or from before the close", async () => {
     const { principal, tillId, reported } = await createClosedTill();
     const upsertTillIds = [tillId, randomUUID()];
@@ -159,7 +159,7 @@ describe("the removal of old orders", () => {
       update orders set ${sql(column)} = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
   };
 
-  it("removes orders that departed more than 30 days ago", async () => {
+  it("removes orders that have not been live for more than 30 days", async () => {
     const { locationId } = await createClosedTill();
     const countStoredOrders = async () =>
       (await orderLive.db.sql`select id from orders where location_id = ${locationId}`).length;

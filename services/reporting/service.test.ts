@@ -138,7 +138,7 @@ describe("a pushed till", () => {
 });
 
 describe("revisions of a till", () => {
-  it("keep the highest revision in any order of events, and keep the creation time", async () => {
+  it("keep the highest revision in any sequence of events, and keep the creation time", async () => {
     const locationId = randomUUID();
     const old = createTillFromSample();
     const replaced = { ...old, note: "replaced", orderList: old.orderList.slice(0, 1) };
@@ -153,7 +153,7 @@ describe("revisions of a till", () => {
     expect(Date.parse(data[0]?.updatedAt ?? "")).toBeGreaterThan(Date.parse(before?.updatedAt ?? ""));
   });
 
-  it("do not need the body of a revision below the applied one", async () => {
+  it("do not need the body of a revision below the applied revision", async () => {
     const locationId = randomUUID();
     const till = createTillFromSample();
     await pushTill(till, { locationId, revision: 20 });
@@ -180,7 +180,7 @@ describe("revisions of a till", () => {
 
   it.each([
     ["its report is finalized", {}, 1, "report.finalized"],
-    ["its report is gone", { isTraining: true }, 2, "report.removed"],
+    ["its report is removed", { isTraining: true }, 2, "report.removed"],
   ])("do not need the body of the applied revision to publish again that %s", async (_, fields, revision, type) => {
     const till = { ...createTillFromSample(), ...fields };
     const locationId = randomUUID();

@@ -1,7 +1,7 @@
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
 
-const legacyBackofficeUrl = z.url({ protocol: /^https?$/, error: "must be a http:// or https:// URL" }).optional();
+const legacyBackofficeUrl = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL" }).optional();
 const legacyBackofficeToken = z.string().min(1).optional();
 
 export const tillIngestConfig = z.object({

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe("the demo file", () => {
-  it("returns what was written, in a folder that it creates", async () => {
+  it("contains the data that was written, in a folder that is created for it", async () => {
     const file = join(folder, "new", "demo.json");
     await writeDemoAccess(file, access);
     expect(await readDemoAccess(file)).toEqual(access);

@@ -20,7 +20,7 @@ describe("listDemoDays", () => {
     expect(yesterday("2026-01-14T22:30:00.000Z")).toBe("2026-01-13");
   });
 
-  it("keeps the till id of a day the day after, and depends on the location", () => {
+  it("returns the same till id for a day on the next day, and another till id for another location", () => {
     const tomorrow = new Date("2026-06-16T12:00:00.000Z");
     const idOn = (days: DemoDay[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
     const id = idOn(listDemoDays(location, noon));

@@ -39,7 +39,7 @@ export function listDemoDays(locationId: string, now: Date): DemoDay[] {
   });
 }
 
-/** Returns a day's till with 40 to 80 orders, most from Friday to Sunday. It depends only on location and day. */
+/** Returns a day's till with 40 to 80 orders, most from Friday to Sunday. Depends only on the location and the day. */
 export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
@@ -51,7 +51,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
 /** The day that the home page of the documentation shows. It is a Saturday. */
 export const homePageDate = "2026-05-30";
 
-/** Returns the till of the demo restaurant that the documentation shows for a day. It depends only on the day. */
+/** Returns the till of the demo restaurant that the documentation shows for a day. Depends only on the day. */
 export function generateExampleTill(day: string): GeneratedTill {
   return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
 }
@@ -61,7 +61,7 @@ function createDayRandom(locationId: string, day: string): SeededRandom {
 }
 
 /**
- * Returns the id and an API key of the demo location. Uses those in the file if the key is still valid. Otherwise,
+ * Returns the id and an API key of the demo location. Uses the values in the file if the key is still valid. Otherwise,
  * imports the location unless it exists, creates a new key, and writes both to the file. `createClient` returns a
  * client that uses the given key.
  */

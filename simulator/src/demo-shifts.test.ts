@@ -43,7 +43,7 @@ describe("an interrupted shift", () => {
 });
 
 describe("the following shifts", () => {
-  it("follow one another, first short ones, then two a day", () => {
+  it("follow one another: first short shifts, then two shifts a day", () => {
     const shifts: DemoShift[] = [createFirstDemoShift(contextAt(now))];
     for (let count = 1; count < 40; count++) {
       const before = shifts.at(-1) as DemoShift;
@@ -62,7 +62,7 @@ describe("the following shifts", () => {
     );
   });
 
-  it("start now after the machine has slept", () => {
+  it("start at the current time after the machine was suspended", () => {
     const before = createFirstDemoShift(contextAt(now));
     const morning = now + 600 * minuteMs;
     const next = createNextDemoShift(contextAt(morning), before, 1);
@@ -72,7 +72,7 @@ describe("the following shifts", () => {
 });
 
 describe("the schedule of a shift", () => {
-  it("passes its hours in order, quiet ones quickly, and closes before the next shift", () => {
+  it("runs through its hours in sequence, through quiet hours faster, and ends before the next shift", () => {
     const hours = Array.from({ length: 170 }, (_, index) => index / 10);
     const shares = hours.map(getDemoShiftShareAtHour);
     expect(shares[0]).toBe(0);

@@ -23,7 +23,7 @@ interface PaymentPart {
   hasTip?: boolean;
 }
 
-/** Returns the payments of an order. Unless a payment is pending, settling payments add up to the amount due. */
+/** Returns the payments of an order. Unless a payment is pending, the settled payments add up to the amount due. */
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
@@ -123,7 +123,7 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   return [...paid, tip];
 }
 
-/** Adds an unsettled payment: in turn a payment without a terminal response, a declined card, a pending payment. */
+/** Adds an unsettled payment, alternately without a terminal response, with a declined card, or pending. */
 function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
   const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
@@ -151,7 +151,7 @@ const customerAccountParts: readonly PaymentPart[] = [
   { method: "deposit" },
 ];
 
-/** The value of the smallest banknote, in minor units. Guests pay in cash with a multiple of it, and get change. */
+/** The value of the smallest banknote, in minor units. Guests pay a multiple of this value in cash, and get change. */
 const smallestBanknote = 500;
 
 const noChange = {

@@ -60,7 +60,7 @@ describe("generateTill", () => {
     expect(new Set(orderIds).size).toBe(orderIds.length);
   });
 
-  it("keeps the restaurant from one day to the next", () => {
+  it("returns tills of the same restaurant for different days", () => {
     const [monday, tuesday] = ["2026-06-01", "2026-06-02"].map((date) =>
       generateTill({ seed: "lyon", orders: 400, day: date }),
     ) as [TillV2, TillV2];
@@ -140,7 +140,7 @@ describe("the amounts of a generated till", () => {
     });
   });
 
-  it("add up in each menu: its total is that of its sold rows", () => {
+  it("add up in each menu: the menu's total is the sum of its sold rows", () => {
     checkEveryOrder((order) => {
       for (const menu of order.menuRowList) {
         expect(menu.totalRow).toBe(sumFieldOfRows(menu.productRowList.filter(isSoldProductRow), "totalRow"));
@@ -149,7 +149,7 @@ describe("the amounts of a generated till", () => {
     });
   });
 
-  it("add up in each order: its totals are those of its sold rows", () => {
+  it("add up in each order: the order's totals are the sums of its sold rows", () => {
     checkEveryOrder((order) => {
       const soldRows = listOrderProductRows(order).filter(isSoldProductRow);
       expect(order.total).toBe(sumFieldOfRows(soldRows, "totalRow"));
@@ -160,7 +160,7 @@ describe("the amounts of a generated till", () => {
     });
   });
 
-  it("add up over the till: its sales are those of the sold rows", () => {
+  it("add up over the till: the till's sales are the sum of the sold rows", () => {
     checkEveryTill((till) => {
       const soldOrders = till.orderList.filter(
         (order) => !order.isCanceled && !order.isTransferred && !order.isTraining,

@@ -44,7 +44,7 @@ export interface GenerateTillOptions {
  */
 export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
-  if (!Number.isInteger(count) || count < 0) throw new RangeError(`Not a number of orders: ${count}`);
+  if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
   const mix = { ...defaultOrderCaseShares, ...options.mix };
   const reportNumber = getReportNumber(day);
   const tillId =

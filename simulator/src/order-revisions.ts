@@ -112,7 +112,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
   };
 }
 
-/** Returns the rows at an instant. Discounts, kitchen calls, cancellations and splits after it are undone. */
+/** Returns the rows at an instant. Discounts, kitchen calls, cancellations and splits after this instant are undone. */
 function restoreProductRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
@@ -144,7 +144,7 @@ function hasHappenedBy(time: string | null, instant: string): boolean {
   return time === null || time <= instant;
 }
 
-/** Returns the last of these times that is not after an instant; null if all are later. */
+/** Returns the last of these times that is not after an instant; null if all times are later. */
 function latestInstantBy(instant: string, times: readonly (string | null)[]): string | null {
   const past = times.filter((time) => time !== null && time <= instant);
   return past.sort().at(-1) ?? null;

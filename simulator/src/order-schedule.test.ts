@@ -21,7 +21,7 @@ function revisionHashes(list: readonly OrderRevision[]) {
 }
 
 describe("takeDueRevisions", () => {
-  it("takes due revisions, and keeps the order of the rest", () => {
+  it("takes due revisions, and keeps the sequence of the remaining revisions", () => {
     const nowMs = revisions[9]?.atMs ?? 0;
     const { batch, rest } = takeDueOrderRevisions(revisions, nowMs);
     expect(batch.every(({ atMs }) => atMs <= nowMs)).toBe(true);
@@ -52,7 +52,7 @@ describe("takeDueRevisions", () => {
 });
 
 describe("resumeScheduleAt", () => {
-  it("keeps the last earlier revision of each order, and all later ones", () => {
+  it("keeps the last earlier revision of each order, and all later revisions", () => {
     const nowMs = lastMs / 2;
     const queue = resumeOrderScheduleAt(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);
@@ -78,7 +78,7 @@ describe("the schedule of a day", () => {
     expect(shifted.till).toBe(till);
   });
 
-  it("carries the times of the simulation with scheduleAtSimulatedTimes", () => {
+  it("contains the simulated times with scheduleAtSimulatedTimes", () => {
     const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
     const simulated = scheduleAtSimulatedTimes(till, mapInstantsFrom(startsAtMs));
     expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");

@@ -21,7 +21,7 @@ export const defaultOrderCaseShares = {
   canceledOrder: 0.03,
   /** Orders that were transferred to a hotel's property management system. */
   transferredOrder: 0.02,
-  /** Orders with only refunds. Their total is negative, and the amount is either still owed or paid out. */
+  /** Orders with only refunds. Their total is negative, and the refund is either paid out or still owed. */
   refundOrder: 0.01,
   /** Orders whose products are all free. Their total is 0, and they are closed manually. */
   giftedOrder: 0.01,

@@ -26,7 +26,7 @@ describe("Random", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it("rounds a quota with the same mean, and keeps whole numbers", () => {
+  it("rounds a quota without a change of the mean, and keeps whole numbers", () => {
     const random = new SeededRandom("quota");
     expect(random.quota(3)).toBe(3);
     const drawn = Array.from({ length: 2000 }, () => random.quota(0.25));

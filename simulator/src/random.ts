@@ -91,6 +91,6 @@ export class SeededRandom {
 }
 
 function itemAt<Item>(items: readonly Item[], index: number): Item {
-  if (index >= items.length) throw new RangeError("Nothing to pick from");
+  if (index >= items.length) throw new RangeError("There are no items to pick from");
   return items[index] as Item;
 }

@@ -13,7 +13,7 @@ function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>)
 }
 
 describe("createRestaurantCatalog", () => {
-  it("returns a valid catalog, always the same", () => {
+  it("always returns the same valid catalog", () => {
     expect(Catalog.parse(catalog)).toEqual(catalog);
     expect(createRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
   });

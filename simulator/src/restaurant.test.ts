@@ -3,7 +3,7 @@ import { menuCardMenus } from "./menu-card.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
 describe("generateRestaurant", () => {
-  it("returns the same restaurant for the same seed, and another one for another seed", () => {
+  it("returns the same restaurant for the same seed, and another restaurant for another seed", () => {
     expect(generateRestaurant(7)).toEqual(generateRestaurant(7));
     expect(generateRestaurant(7).products[0]?.id).not.toBe(generateRestaurant(8).products[0]?.id);
   });
@@ -18,7 +18,7 @@ describe("generateRestaurant", () => {
     );
   });
 
-  it("has company numbers with valid check digits that are never assigned", () => {
+  it("has company numbers that are never assigned and have valid check digits", () => {
     for (const seed of [1, 2, 3]) {
       const { siretCode, tvaCode } = generateRestaurant(seed).establishment;
       expect(siretCode).toMatch(/^000\d{11}$/);

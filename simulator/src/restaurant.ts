@@ -156,7 +156,7 @@ const familyNames = [
 /** The fields of a till that describe its restaurant. */
 export type Establishment = ReturnType<typeof generateEstablishment>;
 
-/** Returns a fictional establishment. Its telephone and company numbers belong to nobody. */
+/** Returns a fictional establishment. Its telephone and company numbers are not assigned. */
 export function generateEstablishment(random: SeededRandom) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);

@@ -8,7 +8,7 @@ import { FakeDemoApi } from "./testing/fake-demo-api.ts";
 
 const now = new Date("2026-06-15T12:00:00.000Z");
 
-/** The result of a first run. Each test starts with a copy of it. */
+/** The result of a first run. Each test starts with a copy of this result. */
 const firstRun = { api: new FakeDemoApi(), instructions: "", progressTexts: [] as string[], demoFile: "" };
 
 let folder: string;

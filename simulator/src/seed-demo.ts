@@ -63,7 +63,7 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
   if (existing === null) await pushGeneratedTill(api, generateDemoTill(locationId, day));
 }
 
-/** Waits for the report of every day. Returns the id of the newest. Throws if no report is added for a minute. */
+/** Waits for the report of every day. Returns the id of the newest report. Throws if none is added for a minute. */
 async function awaitReports(
   api: PublicApiClient,
   days: readonly DemoDay[],
@@ -84,7 +84,7 @@ async function awaitReports(
     await wait(pollIntervalMs);
   }
   throw new Error(
-    `Only ${maxReady} of ${days.length} reports are available, and none was added for a minute. The tills are stored: ` +
+    `Only ${maxReady} of ${days.length} reports are available, and no report was added for one minute. The tills are stored: ` +
       "their reports follow once the reporting service works again. Check its log for the cause.",
   );
 }

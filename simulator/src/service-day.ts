@@ -28,7 +28,7 @@ export interface RestaurantServiceDay {
  * @throws RangeError for a day that does not exist or an unknown time zone.
  */
 export function getTillOpeningTimeMs(day: string, timeZone: string): number {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Not a day written YYYY-MM-DD: ${day}`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 

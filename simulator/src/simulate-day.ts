@@ -75,7 +75,7 @@ export async function simulateDay(context: SimulationContext, schedule: OrderSch
   return { till, sales, report };
 }
 
-/** Returns the number of the location's next report, which is that of the newest report plus 1. */
+/** Returns the number of the location's next report, which is the number of the newest report plus 1. */
 async function readNextReportNumber({ api }: SimulationContext): Promise<number> {
   const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
   const [newest] = reports.data;

@@ -109,7 +109,7 @@ describe("the demo's live orders", () => {
     expect(fake.tills[0]?.orderList).toHaveLength(100);
   }, 30_000);
 
-  it("start again after the machine has slept, and close the till of the day before", async () => {
+  it("start again after the machine was suspended, and close the till of the day before", async () => {
     const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
     let hasSlept = false;
     await simulateHours(fake, clock, 11, () => {

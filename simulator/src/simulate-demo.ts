@@ -47,7 +47,7 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
 
 /**
  * Returns the interrupted shift to which one of these tills belongs, unless the shift should have ended by now. Ignores
- * a till whose orders are not in the shift, because another version of the simulator created it.
+ * a till whose orders are not in the shift, because another version of the simulator created the till.
  */
 export function findInterruptedDemoShift(
   context: ShiftContext,
@@ -73,7 +73,7 @@ export function createFirstDemoShift({ locationId, clock }: ShiftContext): DemoS
 
 /**
  * Returns the next shift after `count` shifts. It starts when the previous shift ends, or now if that was long ago, for
- * example because the computer was asleep. The first shifts are short. Later shifts last half a day, so that a demo
+ * example because the computer was suspended. The first shifts are short. Later shifts last half a day, so that a demo
  * does not store more data than a restaurant.
  */
 export function createNextDemoShift(

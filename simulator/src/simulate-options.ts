@@ -9,13 +9,15 @@ paid. At the end of each day the till is pushed, and its report removes the orde
   npm run simulate -- --key <API key of a location>
   npm run simulate -- --admin-key <key> --locations 3 --speed 600 --days 2
 
+Environment variables and default values are in parentheses.
+
 Target
   --url <address>          base URL of the API (PRAGMA_URL; http://localhost:4000)
   --key <key>              simulates the location of this API key; repeat the option for several locations (PRAGMA_KEY);
                            needs the scopes locations:read, orders:read, orders:write, reports:read, tills:read
                            and tills:write
   --admin-key <key>        creates locations with a catalog, a consumer and keys, and simulates them (PRAGMA_ADMIN_KEY);
-                           the same seed finds its locations again; the keys are revoked at the end
+                           a later run with the same seed uses the same locations; the keys are revoked at the end
   --locations <n>          number of created locations, 1 to 100 (1)
 
 Speed
@@ -27,12 +29,12 @@ Content
   --forever                simulates days until Ctrl-C
   --history <n>            first pushes the tills of the n previous days, without live orders (0)
   --orders <n>             orders per day (60)
-  --from <YYYY-MM-DD>      orders and tills carry the times of this day and the following days; by default they carry
+  --from <YYYY-MM-DD>      orders and tills have the times of this day and the following days; by default they have
                            the times at which they are sent
-  --seed <text>            the seed defines the restaurant; with --from, the same location gets exactly the same orders
+  --seed <text>            seed of the restaurant; with --from, the same location always gets exactly the same orders
                            ("simulator")
   --time-zone <name>       time zone of the locations (Europe/Paris)
-  --help
+  --help                   prints this text
 
 The next run with the same seed finishes an interrupted run: it pays open orders and closes the till.
 While the API is unavailable, the simulation waits and then continues.`;

@@ -37,7 +37,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expect(toSet(rows.map((row) => row.taxRate))).toEqual(toSet([5.5, 10, 20]));
   });
 
-  it("has discounts on one product and over several, settled and not, and gifts", () => {
+  it("has discounts on one product and on several products, settled and unsettled, and gifts", () => {
     expectSome(discounts, (discount) => discount.status === "validated" && discount.discountGroupId === null);
     expectSome(
       discounts,
@@ -47,7 +47,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(rows, (row) => row.totalRow === 0 && row.quantity > 0 && isSoldProductRow(row));
   });
 
-  it("has menus of several steps and VAT rates, some split over bills", () => {
+  it("has menus of several steps and VAT rates, some of them split over several bills", () => {
     expectSome(menus, (menu) => toSet(menu.productRowList.map((row) => row.menuStepName)).size === 3);
     expectSome(menus, (menu) => toSet(menu.productRowList.map((row) => row.taxRate)).size > 1);
     expectSome(menus, (menu) => menu.parentMenuRowId !== null);
@@ -55,7 +55,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(standalone, (row) => row.parentProductRowId !== null && row.discountRowList.length > 0);
   });
 
-  it("has rows canceled without a bill, before it and after it, alone, in menus and whole menus", () => {
+  it("has rows canceled without a bill, before a bill and after a bill: single rows, rows in menus, and whole menus", () => {
     const canceled = soldOrders.flatMap((order) =>
       order.productRowList.filter((row) => row.isCanceled).map((row) => ({ order, row })),
     );
@@ -78,7 +78,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(rows, (row) => row.isMerged);
   });
 
-  it("has orders canceled without a bill, before it, after it, and after payment", () => {
+  it("has orders canceled without a bill, before a bill, after a bill, and after payment", () => {
     const canceled = orders.filter((order) => order.isCanceled);
     expectSome(canceled, (order) => order.firstBillPrintDate === null);
     expectSome(canceled, (order) => isLater(order.firstBillPrintDate, order.canceledAt));
@@ -106,7 +106,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(soldOrders, (order) => order.leftToPay > 0 && !order.isPaid);
   });
 
-  it("has several clerks in shifts: one with two shifts, some without clocking out", () => {
+  it("has several clerks, one of them with two shifts, and some who do not clock out", () => {
     const shifts = till.clerkShiftList;
     const clerks = toSet(shifts.map(({ id }) => id));
     expect(clerks.size).toBeGreaterThan(3);

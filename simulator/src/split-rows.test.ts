@@ -44,7 +44,7 @@ describe("splitProductRow", () => {
     }
   });
 
-  it("keeps the original's id and quantity, and makes the other parts its children", () => {
+  it("keeps the id and quantity of the original row, whose children are the other parts", () => {
     const row = generateProductRow(context, { product: withModifiers, quantity: 2 });
     const [original, ...children] = splitProductRowOverBills(context, row, [1, 1, 1]);
     expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });

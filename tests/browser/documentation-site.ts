@@ -31,7 +31,7 @@ export interface BrowserTab {
   close(): Promise<void>;
 }
 
-/** Serves the site that `npm test` or `node docs-portal/build.mjs` has built. `flags` are more flags for Chromium. */
+/** Serves the site that `npm test` or `node docs-portal/build.mjs` has built. `flags` are further Chromium flags. */
 export async function serveDocumentationSite({ flags = [] }: { flags?: string[] } = {}): Promise<DocumentationSite> {
   if (!existsSync(join(portalFolder, "build", "index.html")))
     throw new Error("Build the documentation first: node docs-portal/build.mjs");

@@ -36,7 +36,7 @@ afterAll(async () => {
 const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 
 describe("two instances of everything on three NATS servers", () => {
-  it("lose and repeat nothing while one instance of each is killed", async () => {
+  it("lose nothing and repeat nothing while one instance of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
     const testLocation = await createTestLocation(replicatedProduct, { scopes: testClientTrafficScopes });
     const traffic = await startClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });

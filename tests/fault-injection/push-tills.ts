@@ -12,7 +12,7 @@ export interface TillToPush {
   text: string;
 }
 
-/** Returns random tills of both formats: mostly small ones, and a few of busy days. */
+/** Returns random tills of both formats: mostly small tills, and a few tills of busy days. */
 export function generateTillsToPush(
   random: SeededRandom,
   { count, testLocation }: { count: number; testLocation: TestLocation },

@@ -7,7 +7,7 @@ export interface LoadBalancerTarget {
   isReady(): Promise<boolean>;
 }
 
-/** A TCP load balancer that forwards new connections to the ready instances in turn. */
+/** A TCP load balancer that forwards each new connection to the next ready instance. */
 export interface LoadBalancer {
   port: number;
   /** Resolves when a target receives new connections. */

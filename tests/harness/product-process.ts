@@ -65,7 +65,7 @@ export async function prepareProductProcess(
         env: {
           PATH: process.env.PATH,
           ...current,
-          // The URLs can include that of the service itself, which nevertheless listens on its own PORT.
+          // The URLs can include the URL of the service itself, which nevertheless listens on its own PORT.
           ...urls,
           ...(role !== "all" && { SERVICE: role }),
           OPS_PORT: String(opsPort),

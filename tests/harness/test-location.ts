@@ -37,7 +37,7 @@ interface LocationRequestOptions {
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;
-  /** The agent whose connections are used. Default: those of `fetch`, whose number of connections has no limit. */
+  /** The agent whose connections are used. Default: the agent of `fetch`, which opens any number of connections. */
   agent?: Agent;
 }
 
@@ -146,7 +146,7 @@ export function createTestAdminClient({ url, adminKey }: ProductUnderTestAccess)
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 
-/** Returns the response; undefined if a client retries after this response. */
+/** Returns the response; undefined if it is an error after which clients retry. */
 async function finalResponseOf(pending: Promise<Response>): Promise<Response | undefined> {
   const response = await pending.catch(() => undefined);
   return response && response.status < 500 && response.status !== 429 ? response : undefined;

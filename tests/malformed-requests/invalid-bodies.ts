@@ -9,8 +9,8 @@ const placeholder = "placeholder of an invalid value";
 /**
  * Generates the request with one of the values, given as JSON text, in one place of its body. The places are the body
  * itself, everything in it, and the documented fields that it does not have. Of a list, only the first item is used. At
- * most `maxPlaces` places are used. With `valuesPerPlace`, each place gets the next so many of the values, but enough
- * that every value is used.
+ * most `maxPlaces` places are used. With `valuesPerPlace`, each place gets this number of values, or more if
+ * otherwise not every value would be used.
  */
 export function* generateInvalidBodies(
   { bodySchema }: ApiOperation,

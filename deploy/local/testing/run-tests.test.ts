@@ -34,7 +34,7 @@ it.each([
   expect(readVitestReport(writeReport(files), exitCode)).toEqual({ ...expected, retriedTests: [] });
 });
 
-it("counts a run that left no report as a failure", () => {
+it("counts a run without a report as a failure", () => {
   expect(readVitestReport(join(createScratchFolder(), "none.json"), 0)).toEqual({
     passed: 0,
     failed: 1,

@@ -123,7 +123,7 @@ describe("while accounts is unreachable", () => {
     await rejection;
   });
 
-  it("one lookup per second is tried, not one per request", async () => {
+  it("one lookup per second is attempted, not one lookup per request", async () => {
     await cacheKey("a");
     nowMs += minuteMs;
     const lookup = cache.find("a");
@@ -168,7 +168,7 @@ describe("a change", () => {
     expect(cache.get("b")).not.toBeUndefined();
   });
 
-  it("discards the result of a lookup that began before it", async () => {
+  it("discards the result of a lookup that began before the change", async () => {
     const lookup = cache.find("a");
     cache.invalidateKey("a", true);
     await pendingLookups[0]?.succeed(createCachedApiKey());

@@ -20,7 +20,7 @@ export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
       return { principal, rateLimit, isRevoked: revokedAt !== null };
     } catch (cause) {
       throw new ApiError("service_unavailable", {
-        detail: "API keys currently cannot be checked. The request was not processed. Retry shortly.",
+        detail: "API keys cannot be verified at the moment. The request was not processed. Retry shortly.",
         cause,
       });
     }

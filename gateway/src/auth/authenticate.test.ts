@@ -58,7 +58,7 @@ describe("an API key", () => {
     },
   );
 
-  it("may be one that the operator chose", async () => {
+  it("may be a key that the operator chose", async () => {
     expect((await authenticateFrom(`Bearer ${operatorKey}`)).principal.consumer).toBe("Acme");
   });
 
@@ -95,7 +95,7 @@ describe("an API key", () => {
 });
 
 describe("wrong keys", () => {
-  it("are limited by address", async () => {
+  it("are limited for each client address", async () => {
     for (let guess = 0; guess < 5; guess++)
       expect((await authenticationError(createApiKey().key)).code).toBe("key_invalid");
     const { code, headers } = await authenticationError(createApiKey().key);
@@ -129,7 +129,7 @@ describe("wrong keys", () => {
     expect((await authenticateFrom(validKey)).principal.consumer).toBe("Acme");
   });
 
-  it("do not include valid keys, however many one address uses", async () => {
+  it("do not include valid keys, however many valid keys one address uses", async () => {
     const key = await authenticateFrom(validKey);
     lookUp = async () => key;
     for (let count = 0; count < 50; count++) await authenticateFrom(createApiKey().key);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("the OpenAPI documents", () => {
-  it("are named in the error when one is missing", async () => {
+  it("are named in the error when they are missing", async () => {
     await writeFile(join(folder, "openapi.json"), "{}");
     await expect(readOpenApiDocuments(folder)).rejects.toThrow(/openapi\.full\.json cannot be read.*npm run openapi/);
   });

@@ -121,7 +121,7 @@ describe("a service", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("that aborts a large response, or one of unknown length, makes the gateway abort its response", async () => {
+  it("that aborts a response that is large or of unknown length causes the gateway to abort its own response", async () => {
     for (const text of [
       "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nonly this",
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nonly this\r\n",
@@ -150,7 +150,7 @@ describe("a service", () => {
     await eventually("its connections to be closed", () => connections.size === 0);
   });
 
-  it("receives allowed client headers and the gateway's own, whatever the Connection header names", async () => {
+  it("receives allowed client headers and the gateway's headers, whatever headers the Connection header lists", async () => {
     upstreamScript = [respondOk];
     const socket = await openRawConnection(gateway.port);
     const named = ["content-length", "host", "authorization", "x-request-id", "x-forwarded-host", "x-pragma-principal"];
@@ -213,7 +213,7 @@ describe("a service", () => {
     expect(ports.size).toBe(1);
   });
 
-  it("sees its connection closed when the client disconnects", async () => {
+  it("has its connection closed when the client disconnects", async () => {
     let upstreamConnection: Socket | undefined;
     upstreamScript = [
       (connection) => {

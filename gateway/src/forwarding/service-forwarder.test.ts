@@ -27,7 +27,7 @@ async function fetchComparable(gateway: TestGateway, path: string, init: Request
   return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()).toString("latin1") };
 }
 
-describe("a service in process and a remote one respond the same", () => {
+describe("an in-process service and a remote service return the same response", () => {
   it.each([
     ["GET", "json"],
     ["HEAD", "json"],
@@ -147,7 +147,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     expect(response.body.toString()).toBe("begun");
   });
 
-  it("may respond before it has the whole body, and the connection stays usable", async () => {
+  it("may respond before it has received the whole body, and the connection stays usable", async () => {
     const socket = await openGatewaySocket();
     // The body is so large that the gateway does not buffer it before it calls the service.
     const length = 100_000;

@@ -103,7 +103,7 @@ describe("the rate limit of a key", () => {
     expect(allowed).toBeLessThanOrEqual(60);
   });
 
-  it("is that of its consumer when the consumer has one", async () => {
+  it("equals the rate limit of its consumer when the consumer has a rate limit", async () => {
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     const consumerRate = { perSecond: 1, burst: 7 };
     const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire("own", consumerRate)));
@@ -116,7 +116,7 @@ describe("the rate limit of a key", () => {
     expect((await limiter.acquire("other", null)).isAllowed).toBe(true);
   });
 
-  it("is exceeded by two gateways by at most one lease each", async () => {
+  it("is exceeded by at most one lease for each of two gateways", async () => {
     const stores = [await createLeaseStore(), await createLeaseStore()];
     const limiters = stores.map((each) => createKeyRateLimiter(each, { defaultRate: slowRate }));
     let allowed = 0;
@@ -137,7 +137,7 @@ describe("while Redis", () => {
   });
   afterAll(() => redis.stop());
 
-  it("is unreachable, each gateway limits on its own, and they share the limit again afterwards", async () => {
+  it("is unreachable, each gateway applies the limit separately, and the gateways share the limit again afterwards", async () => {
     const store = await createLeaseStore(redis.url);
     const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
     expect((await limiter.acquire("first", null)).isAllowed).toBe(true);

@@ -145,7 +145,7 @@ export function keyRateLimitMiddleware(limiter: KeyRateLimiter): GatewayMiddlewa
     for (const name in headers) outgoing.setHeader(name, headers[name] as string);
     if (isAllowed) return next();
     throw new ApiError("rate_limited", {
-      detail: `This API key has used its burst of ${headers["ratelimit-limit"]} requests. Wait as many seconds as Retry-After states.`,
+      detail: `This API key has used its burst of ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
       headers: { "retry-after": String(retryAfterSeconds) },
     });
   };

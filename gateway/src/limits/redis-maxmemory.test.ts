@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => redis?.stop());
 
 describe("while Redis is at its maxmemory", () => {
-  it("each gateway limits on its own, and they share the limit again when there is memory", async () => {
+  it("each gateway applies the limit separately, and the gateways share the limit again when memory is available", async () => {
     const admin = createRedisClient({ REDIS_URL: redis.url }, {});
     const log = createLogger({ name: "test", level: "silent" });
     const createLeaseStore = () => createTokenLeaseStore({ REDIS_URL: redis.url }, { namespace: "full", log });

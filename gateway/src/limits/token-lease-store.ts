@@ -73,7 +73,10 @@ export async function createTokenLeaseStore(
   async function waitUntilResponding(cause: unknown): Promise<void> {
     if (!isResponding) return;
     isResponding = false;
-    log.warn({ err: cause }, "Redis did not respond; each gateway enforces rate limits on its own until it does");
+    log.warn(
+      { err: cause },
+      "Redis did not respond; each gateway enforces rate limits separately until Redis responds",
+    );
     while (!isResponding && !closing.signal.aborted) {
       await sleep(pingIntervalMs, closing.signal);
       isResponding = await redis.ping().then(

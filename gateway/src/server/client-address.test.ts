@@ -42,7 +42,7 @@ describe("a client's address", () => {
     expect(getClientIpAddress(fakeRequest(headers), { ...noProxies, trustedProxies })).toBe(address);
   });
 
-  it("is that of the connection when the proxy sends no header", () => {
+  it("is the address of the connection when the proxy sends no header", () => {
     expect(getClientIpAddress(fakeRequest({}), { ...noProxies, trustedProxies: 1 })).toBe("192.0.2.9");
   });
 

@@ -233,7 +233,7 @@ const inputCount = 1_000;
 const batchSize = 50;
 
 describe.each(["in-process", "remote"] as const)("raw requests to a gateway (service %s)", (placement) => {
-  it("are parsed as by node:http, whatever the Connection header names and wherever they are split", async () => {
+  it("are parsed as node:http parses them, whatever headers the Connection header lists and wherever the bytes are split", async () => {
     const all = fc.sample(rawConnection, { numRuns: inputCount });
     let successCount = 0;
     for (let start = 0; start < all.length; start += batchSize) {

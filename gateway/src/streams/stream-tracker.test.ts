@@ -113,7 +113,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
     await stream.cancelledByGateway();
   });
 
-  it("ends when its key is revoked, while those of other keys continue", async () => {
+  it("ends when its key is revoked, while streams of other keys continue", async () => {
     const { key, hash, resolvedKey } = accounts.addKey();
     const revokedStream = await openTestStream(gateways[placement], key);
     const otherStream = await openTestStream(gateways[placement], accounts.addKey().key);
@@ -165,7 +165,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
     await response.body?.cancel();
   });
 
-  it("is closed when its client does not read for the idle timeout, and not while it reads", async () => {
+  it("is closed when its client reads nothing for the idle timeout, and stays open while its client reads", async () => {
     const gateway = await startStreamGateway({ STREAM_IDLE_TIMEOUT_SECONDS: "1" }, placement === "in-process");
     const [readingId, stalledId] = [randomUUID(), randomUUID()];
     const openStream = (id: string) =>

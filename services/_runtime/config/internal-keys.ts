@@ -38,7 +38,7 @@ export function readInternalKeys(
   const variable = buildInternalKeysVariableName(caller, service);
   if (!environment[variable]) {
     throw new ConfigError([
-      `${variable}: is required because ${caller} and ${service} run in different processes: set name:secret, the same in both`,
+      `${variable}: is required because ${caller} and ${service} run in different processes; set the same name:secret in both`,
     ]);
   }
   return readConfigFromEnvironment(z.object({ [variable]: secretKeysFromEnv }), environment)[variable] as InternalKey[];

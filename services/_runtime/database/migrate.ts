@@ -90,7 +90,7 @@ async function findPendingMigrations({ sql, schema }: Database, known: Migration
   const edited = known.find(({ name, checksum }) => checksums.has(name) && checksums.get(name) !== checksum);
   if (edited) {
     throw new Error(
-      `Migration ${edited.name} of schema ${schema} was edited after it ran. Restore it and write a new one.`,
+      `Migration ${edited.name} of schema ${schema} was edited after it ran. Restore the original file, and write a new migration.`,
     );
   }
   return known.filter(({ name }) => !checksums.has(name));

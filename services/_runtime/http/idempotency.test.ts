@@ -255,7 +255,7 @@ describe("a process that crashes during a request with an Idempotency-Key", () =
     { crashesAt: "worked", state: "reserved", replayed: null },
     { crashesAt: "committed", state: "completed", replayed: "true" },
   ])(
-    "when it is $crashesAt leaves the key $state, and a repeated request has its effect once",
+    "after the request was $crashesAt leaves the key $state, and a repeated request has its effect once",
     async ({ crashesAt, state, replayed }) => {
       const [key, name] = [randomUUID(), randomUUID()];
       await crashProcessAt({ crashesAt, principal, key, body: { name } });

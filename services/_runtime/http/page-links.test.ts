@@ -39,7 +39,7 @@ describe("a page of a list", () => {
     });
   });
 
-  it("has no link before the first page or after the last", () => {
+  it("has no link before the first page or after the last page", () => {
     expect(buildPage({ total: 21, index: 0, nextPageToken: "t" }).links.prev).toBeNull();
     expect(buildPage({ total: 20, index: 1 }).links.next).toBeNull();
   });

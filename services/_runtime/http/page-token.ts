@@ -16,7 +16,7 @@ export function decodePageToken<Schema extends z.ZodType>(token: string, positio
     return positionSchema.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
   } catch (cause) {
     throw new ApiError("invalid_page_token", {
-      detail: "Send the nextPageToken of the previous page unchanged, or start again without one.",
+      detail: "Send the nextPageToken of the previous page unchanged, or request the first page without a token.",
       cause,
     });
   }

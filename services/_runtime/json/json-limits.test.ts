@@ -60,7 +60,7 @@ describe("checkJsonPartLimits", () => {
     expect(checkJsonPartLimits("text", limits)).toBeUndefined();
   });
 
-  it("counts the rows of all arrays together, except those of the excluded one", () => {
+  it("counts the rows of all arrays together, except the rows of the excluded array", () => {
     const rows = Array.from({ length: 101 }, () => ({ list: Array.from({ length: 200 }, () => 0) }));
     expect(checkJsonPartLimits({ rows }, limits)).toMatchObject({ code: "too_big" });
     expect(checkJsonPartLimits({ rows: rows.slice(0, 99) }, limits)).toBeUndefined();

@@ -162,7 +162,7 @@ describe("when servers are unavailable", () => {
     await waitForEffect(await publishLocationUpdate(service.db));
   });
 
-  it("a second instance takes over the outbox when the first has stopped", async () => {
+  it("a second instance takes over the outbox when the first instance has stopped", async () => {
     const second = await startTestService(listenerService, environment);
     await service.running.stop();
     const locationId = await publishLocationUpdate(service.db);

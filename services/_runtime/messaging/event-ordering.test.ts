@@ -113,7 +113,7 @@ describe("concurrent revisions of one till", () => {
     expect([first, ...others]).toHaveLength(50);
   });
 
-  it("are handled when the highest fails, whose dead letter is deleted after a higher one was handled", async () => {
+  it("are handled when the highest fails, and its dead letter is deleted after a higher revision is handled", async () => {
     const deadLetterRevisions = async () =>
       (await service.running.deadLetters.list()).map(({ body }) => JSON.parse(body).data.revision);
     const tillId = await publishFiftyRevisions((revision) => {
@@ -147,7 +147,7 @@ describe("an event whose handler runs when the process ends", () => {
     expect(await attempts()).toEqual([]);
   });
 
-  it("is handled alone after two crashes, then becomes a dead letter, and others are handled", async () => {
+  it("is handled alone after two crashes, then becomes a dead letter, and other events are handled", async () => {
     const ownEnvironment = await createTestEnvironment();
     const config = readConfigFromEnvironment(commonServiceConfig, ownEnvironment.variables);
     const log = createLogger({ name: "test", level: "silent" });

@@ -83,7 +83,7 @@ it("a limit below the size of the stream discards no events", async () => {
   await bus.close();
 });
 
-it("an event that exceeds the maximum message size is rejected when it is published and blocks no others", async () => {
+it("an event that exceeds the maximum message size is rejected when it is published and blocks no other events", async () => {
   await expect(publishEventOfSize(1024 * 1024)).rejects.toThrow("location.updated exceeds");
   const next = await publishEventOfSize(10);
   await eventually("the effect of the next event", async () => (await listEffects()).includes(next));

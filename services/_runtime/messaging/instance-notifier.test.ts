@@ -21,7 +21,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-it("notifies every instance, including the publishing one, of its topic only", async () => {
+it("notifies every instance that subscribes to the topic, including the publisher, and no other subscribers", async () => {
   const [one, other] = eventBuses.map((bus) => bus.createInstanceNotifier("orders"));
   const otherTopic = (eventBuses[1] as EventBus).createInstanceNotifier("tills");
   const received: string[] = [];

@@ -63,7 +63,7 @@ test("creates removed folders again", async () => {
   await store.close();
 });
 
-test("is unavailable, instead of reporting an absent object, when the whole store is gone", async () => {
+test("is unavailable, instead of reporting an absent object, when the whole store is missing", async () => {
   const store = createObjectStore(toFolderUrl(folder));
   await store.put("a/b", bytes);
   await rm(folder, { recursive: true });

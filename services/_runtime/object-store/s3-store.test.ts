@@ -107,7 +107,7 @@ test.each([
   [400, "ExpiredToken"],
   [301, "PermanentRedirect"],
   [429, "TooManyRequests"],
-])("is unavailable on %i %s, which is not an error of the call", async (status, code) => {
+])("is unavailable on %i %s, which the request did not cause", async (status, code) => {
   respond = (_, response) => sendS3Error(response, status, code);
   await expectStoreUnavailable(store, 12_000);
 });

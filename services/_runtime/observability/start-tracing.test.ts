@@ -20,7 +20,7 @@ describe("tracing", () => {
     await tracing.stop();
   });
 
-  it("sends spans by OTLP, including the last ones when it is stopped", async () => {
+  it("sends spans by OTLP, including the last spans when it is stopped", async () => {
     const collector = createServer((request, response) => request.resume().on("end", () => response.end()));
     collector.listen(0, "127.0.0.1");
     await once(collector, "listening");

@@ -42,7 +42,7 @@ describe("a request with the sampled flag", () => {
     expect(traces.listSpans(traceClientRequest("01").traceId)).toHaveLength(2);
   });
 
-  it("is sampled like others, even with an id that the ratio sampler accepts", () => {
+  it("is sampled like other requests, even with an id that the ratio sampler accepts", () => {
     recordWithSampler(half());
     const sampled = Array.from(
       { length: 200 },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createApiKey, hashApiKey, isWellFormedApiKey } from "./api-key.ts";
 
 describe("API keys", () => {
-  it("are a prefix, 43 random characters and a checksum of 6", () => {
+  it("consist of a prefix, 43 random characters and a checksum of 6 characters", () => {
     const { key, prefix } = createApiKey();
     expect(key).toMatch(/^pragma_[0-9A-Za-z]{49}$/);
     expect(prefix).toBe(key.slice(0, 14));
@@ -14,7 +14,7 @@ describe("API keys", () => {
     expect(new Set(Array.from({ length: 1000 }, () => createApiKey().key)).size).toBe(1000);
   });
 
-  it("are stored as their SHA-256", () => {
+  it("are stored as their SHA-256 hash", () => {
     const { key, hash } = createApiKey();
     expect(hash).toBe(createHash("sha256").update(key).digest("hex"));
     expect(hashApiKey(key)).toBe(hash);
@@ -28,7 +28,7 @@ describe("API keys", () => {
     }
   });
 
-  it.each(["", "pragma_", "pragma_short", "Bearer x"])("reject %j", (credential) => {
+  it.each(["", "pragma_", "pragma_short", "Bearer x"])("are rejected when they are malformed: %j", (credential) => {
     expect(isWellFormedApiKey(credential)).toBe(false);
   });
 
@@ -39,7 +39,7 @@ describe("API keys", () => {
     }
   });
 
-  it("have the checksum of an independent implementation", () => {
+  it("have the checksum that an independent implementation computes", () => {
     const random = "0".repeat(43);
     expect(isWellFormedApiKey(`pragma_${random}${computeReferenceChecksum(random)}`)).toBe(true);
   });

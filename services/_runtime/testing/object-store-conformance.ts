@@ -135,7 +135,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     ["no bytes", new Uint8Array()],
     ["every byte value", allByteValues],
     ["5 MB", large],
-  ])("streams %s like get, with their size", (_, bytes) =>
+  ])("streams %s with their size, and the same bytes as get", (_, bytes) =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(key, bytes);

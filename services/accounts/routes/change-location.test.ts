@@ -24,7 +24,7 @@ describe("PATCH /v1/locations/{id}", () => {
   const patch = (id: string, body: unknown) =>
     accounts.sendJson({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: LocationDetails });
 
-  it("changes the given fields and keeps the rest", async () => {
+  it("changes the given fields and keeps the other fields", async () => {
     const id = await createTestLocation(accounts, {
       ...minimalLocationBody,
       gapAllowed: true,

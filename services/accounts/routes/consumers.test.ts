@@ -45,7 +45,7 @@ describe("POST /v1/consumers/", () => {
     expect(scopes).not.toContain("admin");
   });
 
-  it("returns 409 for a taken name, and accepts one of many concurrent requests", async () => {
+  it("returns 409 for a name in use, and accepts one of many concurrent requests", async () => {
     const request = { principal: createLocationPrincipal(randomUUID(), "consumers:write"), body: { name: "Popular" } };
     const locationResponses = await Promise.all(
       Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", request)),

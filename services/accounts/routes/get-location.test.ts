@@ -26,7 +26,7 @@ describe("GET /v1/locations/{id}", () => {
     expect((await accounts.request("GET", path, { principal: operatorTestPrincipal, headers })).status).toBe(200);
   });
 
-  it("returns its own location to a key, with and without the trailing slash", async () => {
+  it("returns the key's own location, with and without the trailing slash", async () => {
     const id = await createTestLocation(accounts);
     const principal = createLocationPrincipal(id, "locations:write");
     expect((await accounts.getJson(`/v1/locations/${id.toUpperCase()}/`, LocationDetails, principal)).id).toBe(id);

@@ -95,7 +95,7 @@ describe("GET /v1/locations/own", () => {
     expect((await accounts.request("GET", path, { principal, headers })).status).toBe(304);
   });
 
-  it("returns the location in the query only to a key that may act for any", async () => {
+  it("returns the location in the query only to a key that may act for any location", async () => {
     const pathWithLocation = `${path}?locationId=${id}`;
     expect((await accounts.getJson(pathWithLocation, LocationTicketHeader, operatorTestPrincipal)).id).toBe(id);
     expect(
@@ -108,7 +108,7 @@ describe("GET /v1/locations/own", () => {
     );
   });
 
-  it("returns 400 for a key without a location that names none", async () => {
+  it("returns 400 if neither the key nor the query has a location", async () => {
     const problem = await accounts.requestProblem({ method: "GET", path, principal: operatorTestPrincipal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "locationId" }] });
   });

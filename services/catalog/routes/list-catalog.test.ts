@@ -74,7 +74,7 @@ describe.each(catalogListNames)("the list of %s", (list) => {
     expect(problem).toMatchObject({ status: 403, code: "location_forbidden" });
   });
 
-  it("is returned for the location in the query to a key that may act for any", async () => {
+  it("is returned for the location in the query to a key that may act for any location", async () => {
     const operator = createTestPrincipal({ scopes: ["admin"], location: null });
     const withLocation = await service.request("GET", `${path}?locationId=${locationId.toUpperCase()}`, {
       principal: operator,
@@ -99,7 +99,7 @@ describe("an archived product", () => {
   });
 });
 
-it("reads one list per API key at a time, and those of other keys concurrently", async () => {
+it("reads one list per API key at a time, and lists of other keys concurrently", async () => {
   const otherPrincipal = createCatalogPrincipal().principal;
   const { sql } = service.db;
   const countWaitingReads = async () => {

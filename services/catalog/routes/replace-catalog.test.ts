@@ -82,7 +82,7 @@ describe("PUT /v1/catalog/", () => {
     expect(await readAllLists(principal)).toEqual(empty);
   });
 
-  it("replaces the catalog of an existing location for a key that may act for any", async () => {
+  it("replaces the catalog of an existing location for a key that may act for any location", async () => {
     const operator = createTestPrincipal({ scopes: ["admin"], location: null });
     const { id } = service.accounts.addLocation();
     const response = await service.request("PUT", `${path}?locationId=${id}`, {
@@ -277,7 +277,7 @@ describe("concurrent catalogs", () => {
     expect(`"${events.at(-1)?.etag}"`).toBe(await findListEtag(principal, "products"));
   });
 
-  it("change a new location once if they are equal", async () => {
+  it("change the catalog of a new location once if they are equal", async () => {
     const { principal, locationId } = createCatalogPrincipal();
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => service.replaceCatalog(principal, createTestCatalog())),

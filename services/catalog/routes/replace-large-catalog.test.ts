@@ -49,7 +49,7 @@ describe("a catalog of 20,000 products", () => {
     expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 104\d{4} /) });
   });
 
-  it("is the largest: one of 20,001 is rejected", async () => {
+  it("has the maximum size: a catalog of 20,001 products is rejected", async () => {
     const problem = await service.requestProblem({
       method: "PUT",
       path,

@@ -266,7 +266,7 @@ describe("limits per location", () => {
     });
   });
 
-  it("apply to finished jobs, of which the latest are kept", async () => {
+  it("apply to finished jobs, and the latest finished jobs are kept", async () => {
     const location = limited.createTestLocation();
     const ids: string[] = [];
     for (let index = 0; index < 4; index += 1) {

@@ -189,7 +189,7 @@ describe("the list of live orders", () => {
     ]);
   });
 
-  it("is empty past its end and for a location without orders", async () => {
+  it("is empty past the last page and for a location without orders", async () => {
     expect(await orderLive.listOrders(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
     const page = await orderLive.listOrders(createPosPrincipal().principal);
     expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });

@@ -59,7 +59,7 @@ describe("a new stream", () => {
     await stream.close();
   });
 
-  it("sends changes that another instance received within 700 ms", async () => {
+  it("sends, within 700 ms, changes that another instance received", async () => {
     const { principal } = createPosPrincipal();
     const stream = await openTestLiveOrderStream(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
@@ -179,7 +179,7 @@ describe("a resumed stream", () => {
     await stream.close();
   });
 
-  it("restarts after an event id older than the log and continues after a later one", async () => {
+  it("restarts after an event id older than the log and continues after a later event id", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput();
     const revisions = [order, changeLiveOrderInput(order, {}), changeLiveOrderInput(order, { isPaid: true })];
@@ -211,7 +211,7 @@ describe("a resumed stream", () => {
 });
 
 describe("a stream with filters", () => {
-  it("sends matching orders, and a left event when one no longer matches", async () => {
+  it("sends matching orders, and a left event when an order no longer matches", async () => {
     const { principal, locationId } = createPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({}, { tillId });
@@ -303,14 +303,14 @@ describe("a client", () => {
     await stream.close();
   });
 
-  it("opens no stream with a HEAD request", async () => {
+  it("opens no stream for a HEAD request", async () => {
     const response = await orderLive.request("HEAD", path, { principal: createPosPrincipal().principal });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 });
 
 describe("a stopping process", () => {
-  it("ends its streams with a retry time and opens no new ones", async () => {
+  it("ends its streams with a retry time and opens no new streams", async () => {
     const { principal } = createPosPrincipal();
     const stopping = await orderLive.startAnotherInstance();
     const stream = await openTestLiveOrderStream(stopping, principal);

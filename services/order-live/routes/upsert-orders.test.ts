@@ -56,7 +56,7 @@ describe("an upserted order", () => {
     expect(applied).toMatchObject({ id, data: { id } });
   });
 
-  it("is skipped when its revision is stored already or older", async () => {
+  it("is skipped when its revision is already stored, or older than the stored revision", async () => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
@@ -72,7 +72,7 @@ describe("an upserted order", () => {
     expect((await orderLive.listOrders(principal)).data[0]?.data.guestsCount).toBe(4);
   });
 
-  it("that is unchanged is left out of the response", async () => {
+  it("that is unchanged is omitted from the response", async () => {
     const { principal } = createPosPrincipal();
     const [unchanged, other, third] = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(principal, unchanged);
@@ -180,7 +180,7 @@ describe("the events of an order", () => {
     expect(await typesOf(order.id)).toEqual(events);
   });
 
-  it("do not include a mere change of the order of products", async () => {
+  it("do not include a change that only rearranges products", async () => {
     const { principal } = createPosPrincipal();
     const order = createLiveOrderInput({ productRowList: [createTestProductRow(), createTestProductRow()] });
     await orderLive.upsertOrders(principal, order);
@@ -241,7 +241,7 @@ describe("a training order", () => {
     await stream.close();
   });
 
-  it("is listed once it is no longer training, and leaves when it is training again", async () => {
+  it("is listed after it has left training mode, and is removed from the list when it is in training mode again", async () => {
     const { principal, locationId } = createPosPrincipal();
     const order = createLiveOrderInput({ isTraining: true });
     await orderLive.upsertOrders(principal, order);
@@ -268,7 +268,7 @@ describe("a body of several megabytes", () => {
   const body = JSON.stringify(orders);
   const { principal, locationId } = createPosPrincipal();
 
-  it("is applied and published like a small one", async () => {
+  it("is applied and published like a small body", async () => {
     const applied = await orderLive.upsertOrders(principal, ...orders);
     expect(applied.map(({ data }) => data)).toEqual(orders.map(({ data }) => data));
     const [event] = await orderLive.publishedEvents(orders[0]?.id ?? "");

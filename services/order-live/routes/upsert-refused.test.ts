@@ -161,7 +161,7 @@ describe("an invalid upsert", () => {
 });
 
 describe("the daily quota of a location", () => {
-  it("rejects a request above it, and does not count skipped orders", async () => {
+  it("rejects a request that exceeds it, and does not count skipped orders", async () => {
     const pos = createPosPrincipal();
     const order = createLiveOrderInput();
     const [applied] = await orderLive.upsertOrders(pos.principal, order);

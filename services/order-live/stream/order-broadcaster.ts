@@ -107,7 +107,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
     async openStream({ locationId, filter, lastEventId, signal }: OrderStreamRequest) {
       if (isClosed) {
         throw new ApiError("service_unavailable", {
-          detail: "This server is shutting down. Retry in a moment.",
+          detail: "This server is shutting down. Retry shortly.",
           headers: { "retry-after": "1" },
         });
       }

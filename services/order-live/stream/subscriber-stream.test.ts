@@ -30,7 +30,7 @@ describe("a subscriber stream", () => {
     expect(stream.bufferedBytes).toBe(0);
   });
 
-  it("resolves waitUntilDrained when all was read and more is requested", async () => {
+  it("resolves waitUntilDrained when all chunks were read and another chunk is requested", async () => {
     const { stream, reader } = createSubscriberStream();
     stream.write(toBytes("one"));
     const drained = vi.fn();
@@ -86,7 +86,7 @@ describe("a subscriber stream", () => {
     expect(onClosed).toHaveBeenCalledTimes(1);
   });
 
-  it("discards the buffer of a stalled client and cuts it off after the grace time", async () => {
+  it("discards the buffer of a stalled client and disconnects the client after the grace period", async () => {
     const { stream, onClosed, reader } = createSubscriberStream();
     stream.write(toBytes("one"));
     stream.endWith(toBytes("bye"), { shouldDiscardBuffered: true });

@@ -101,7 +101,7 @@ async function createAbandonedExport(): Promise<AccountingExportClaim> {
 }
 
 describe("two processes that run exports", () => {
-  it("run two exports at a time each, every export once, and release their claims when they stop", async () => {
+  it("each run two exports at a time, run every export once, and release their claims when they stop", async () => {
     const testService = await startTestReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
     const items = await createExportItems(testService, [{}, {}]);
     const otherService = await startTestService(reporting, testService.environment);
@@ -210,7 +210,7 @@ describe("an accounting export whose process crashed", () => {
 });
 
 describe("an accounting export that exceeds the size limit", () => {
-  it("exports the tills closed first, fails the others as too_large, and does not block the event loop", async () => {
+  it("exports the tills closed first, fails the other tills as too_large, and does not block the event loop", async () => {
     const movement = { amount: 100, type: "cash-in", name: "n" } as const;
     const closedOn = (day: number, movements: number) => ({
       finalizedAt: `2026-06-0${day}T20:00:00.000Z`,
@@ -255,7 +255,7 @@ describe("an accounting export that exceeds the size limit", () => {
 });
 
 describe("expired accounting exports", () => {
-  it("are deleted with their files, and no others", async () => {
+  it("are deleted with their files, and no other exports are deleted", async () => {
     const [expired, recent] = [await startExport(), await startExport()];
     for (const id of [expired, recent]) await waitForState(id, "done");
     await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${expired}`;

@@ -58,7 +58,7 @@ describe("journal entries of sales", () => {
     expect(journalLines([createSoldOrder()])).toEqual([[cardLine, ...salesLines]]);
   });
 
-  it("use the accounts of the VAT rate, or the default accounts if the rate has none", () => {
+  it("use the accounts of the VAT rate, or the default accounts if the rate has no accounts", () => {
     const row = createTestProductRow({
       taxRate: 8.5,
       taxName: "TVA 8,5%",
@@ -134,7 +134,7 @@ describe("journal lines of payments", () => {
   const paidBy = (...payments: Parameters<typeof createTestPaymentRow>[0][]) =>
     createSoldOrder({ paymentRowList: payments.map((payment) => createTestPaymentRow(payment)) });
 
-  it("use the account of the payment mode, or the one configured for the method's name", () => {
+  it("use the account of the payment mode, or the account configured for the method's name", () => {
     const order = paidBy({ name: "Ticket Restaurant", paymentMode: "restaurantCheck" });
     expect(journalLines([order])[0]?.[0]).toEqual(["5118", "Ticket Restaurant", 1100]);
     const paymentMethods = [{ name: "Ticket Restaurant", account: "51182", label: "Titres" }];
@@ -255,7 +255,7 @@ describe("journal entries of the cash drawer", () => {
     ]);
   });
 
-  it("have no cash difference if cash matches, was not counted, or the config turns it off", () => {
+  it("have no cash difference if the counted cash matches, if cash was not counted, or if the config disables it", () => {
     expect(cashDifferenceLines(11_100)).toBeUndefined();
     expect(cashDifferenceLines(null)).toBeUndefined();
     expect(cashDifferenceLines(11_000, null)).toBeUndefined();

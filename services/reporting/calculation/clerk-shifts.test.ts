@@ -95,12 +95,12 @@ describe("the shift of an order", () => {
     expect(countOrdersByShift("2026-01-01T00:00:00Z", [evening, { ...morning, clockInDate: null }])).toEqual([0, 1]);
   });
 
-  test("is none when the order has no clerk, or the clerk has no shift", () => {
+  test("does not exist when the order has no clerk, or the clerk has no shift", () => {
     expect(countOrdersByShift(`${day}T12:00:00Z`, [morning], "zoe")).toEqual([0]);
     expect(countOrdersByShift(`${day}T12:00:00Z`, [morning], null)).toEqual([0]);
   });
 
-  test("is one shift only when two shifts are equal", () => {
+  test("is only one of two equal shifts", () => {
     expect(countOrdersByShift(`${day}T12:00:00Z`, [morning, morning])).toEqual([1, 0]);
   });
 });

@@ -12,13 +12,13 @@ function computeModifiers(...rows: Parameters<typeof createTestProductRow>[0][])
     .reportV2.reportModifiers;
 }
 
-test("sums the quantity of products with a modifier, and its amount for each of them", () => {
+test("sums the quantity of products with a modifier, and the modifier's amount for each product", () => {
   expect(computeModifiers({ quantity: 3, weight: 0.5, modifierRowList: [createTestModifierRow()] })).toEqual([
     { groupName: "Suppléments", name: "Bacon", quantity: 3, amount: 450 },
   ]);
 });
 
-test("counts a modifier twice that was chosen twice for a product", () => {
+test("counts a modifier twice if it was chosen twice for a product", () => {
   expect(
     computeModifiers({ quantity: 2, modifierRowList: [createTestModifierRow(), createTestModifierRow()] })[0],
   ).toMatchObject({

@@ -98,7 +98,7 @@ test("counts a gift as a sale of 0", () => {
   expect(computeProducts({ totalRow: 0, taxableAmount: 0 })[0]).toMatchObject({ productQuantity: 1, productSales: 0 });
 });
 
-test("separates products in menus in V2 reports, and combines them with the others in V0 reports", () => {
+test("separates products in menus in V2 reports, and combines them with other products in V0 reports", () => {
   const order = createTestOrder({
     productRowList: [createTestProductRow()],
     menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ totalRow: 900, taxableAmount: 818 })] })],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
 
-test("replaces null texts with empty strings except note, address2 and logoUrl, and null balances with 0", () => {
+test("replaces null texts (except note, address2 and logoUrl) with empty strings, and null balances with 0", () => {
   const { reportV2, reportV0 } = computeTestTillReport([], { country: null });
   const texts = {
     deviceName: "",

@@ -77,7 +77,7 @@ test("does not count a menu without products, or with canceled and lost products
   ).toEqual([]);
 });
 
-test("lists products of each order outside menus before those in menus", () => {
+test("lists products of each order outside menus before products in menus", () => {
   const first = createTestOrder({
     menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ name: "B" })] })],
     productRowList: [createTestProductRow({ name: "A" })],

@@ -41,7 +41,7 @@ export async function advanceTillRevision(
   }
   if (current.revision === revision && current.hash !== null && current.hash !== hash) {
     throw new PermanentError(
-      `Revision ${revision} of till ${tillId} has body ${hash}, but was applied before with body ${current.hash}.`,
+      `Revision ${revision} of till ${tillId} has body ${hash}, but was applied earlier with body ${current.hash}.`,
     );
   }
   return current.revision;

@@ -42,7 +42,7 @@ describe("POST /v1/accounting/configs/", () => {
     });
   });
 
-  it("keeps the fields of the request and fills in the others", async () => {
+  it("keeps the fields of the request and fills in the other fields", async () => {
     const sales = [{ taxRate: 1000, account: "7071", label: "Ventes à 10 %" }];
     const payments = { card: { account: "5121" } };
     const config = await createConfig(createPrincipalWithScopes("accounting:write"), {

@@ -187,7 +187,7 @@ describe("an accounting export", () => {
     });
   });
 
-  it("exports the other tills when one fails with an unexpected error", async () => {
+  it("exports the other tills when one till fails with an unexpected error", async () => {
     const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const [intact = "", broken = ""] = await pushTills(principal, {}, {});

@@ -247,7 +247,7 @@ test("copies the operator, time and method of a payment", () => {
   });
 });
 
-test("names declared payments after the till's first payment of their mode, or else after the mode", () => {
+test("names declared payments after the till's first payment with the same mode, or otherwise after the mode", () => {
   const tickets = [
     createTestTicketV1({
       payments: [createTestPaymentV1({ mode: 0, name: "Espèces" }), createTestPaymentV1({ mode: 0, name: "Liquide" })],

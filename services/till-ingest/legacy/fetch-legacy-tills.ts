@@ -141,9 +141,9 @@ async function fetchLegacyTill(
   const isOtherLocation =
     legacyLocation.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
   if (isOtherLocation)
-    throw new BackofficeError("The backoffice returned a till of another location than the one it was listed under.");
+    throw new BackofficeError("The backoffice returned a till of another location than the location in its list.");
   if (serverId !== null && serverId !== legacyTill.serverId) {
-    throw new BackofficeError(`The backoffice returned another till: ${serverId}.`);
+    throw new BackofficeError(`The backoffice returned another till than the requested till: ${serverId}.`);
   }
   const metadata = { ...till.metadata, serverId: legacyTill.serverId };
   await acceptTill(services, { location, till: { ...till, metadata }, principal, context });

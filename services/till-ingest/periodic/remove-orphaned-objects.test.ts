@@ -111,7 +111,7 @@ describe("removeOrphanedObjectsTask", () => {
     expect([await doesObjectExist(key), await isUploadPending(key)]).toEqual([true, false]);
   });
 
-  it("removes the objects of pushes that lost against other content", async () => {
+  it("removes the objects of pushes that were rejected because of a concurrent push with other content", async () => {
     const till = createTestTill();
     const contents = Array.from({ length: 8 }, (_, index) => ({ ...till, note: `${index}` }));
     await Promise.all(contents.map((body) => service.request("POST", "/v2/tills/", { principal, body })));
@@ -123,7 +123,7 @@ describe("removeOrphanedObjectsTask", () => {
     expect(await object.json()).toMatchObject({ id: till.id });
   });
 
-  it("keeps the object of a concurrent push, however late the store deletes the old one", async () => {
+  it("keeps the object of a concurrent push, however late the store deletes the old object", async () => {
     const { till, key } = await pushLostTill();
     const objects = {
       ...service.objects,
@@ -142,7 +142,7 @@ describe("removeOrphanedObjectsTask", () => {
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
   });
 
-  it("skips an object that another process is removing, and keeps one pushed right after", async () => {
+  it("skips an object that another process is removing, and keeps the object when it is pushed again afterwards", async () => {
     const { till, key } = await pushLostTill();
     const slow = createBlockingStore();
     const first = runRemoval(slow.objects);
@@ -160,7 +160,7 @@ describe("removeOrphanedObjectsTask", () => {
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
   });
 
-  it("lets one process claim a removal, and another take it over when the first is dead", async () => {
+  it("lets one process claim a removal, and another process take over the claim when the first process is dead", async () => {
     const key = await createOrphan({ hours: 25 });
     const claimConcurrently = () =>
       Promise.all(Array.from({ length: 8 }, () => claimObjectRemoval(service.db.sql, key)));
@@ -173,7 +173,7 @@ describe("removeOrphanedObjectsTask", () => {
     expect(await isUploadPending(key)).toBe(true);
   });
 
-  it("never reuses a key whose removal was taken over, because the first holder may still delete it", async () => {
+  it("never reuses a key whose removal another process took over, because the first process may still delete the object", async () => {
     const { till, key } = await pushLostTill();
     const late = createBlockingStore();
     const first = runRemoval(late.objects);

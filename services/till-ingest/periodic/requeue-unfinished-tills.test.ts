@@ -89,7 +89,7 @@ describe("requeueUnfinishedTills", () => {
     expect(delays.at(-1)).toBe(24 * 60 * 60);
   });
 
-  it("skips tills that are not due, have their report, or need none", async () => {
+  it("skips tills that are not due, have a report, or need no report", async () => {
     const [young, done, training] = [await pushTill(), await pushTill(), await pushTill({ isTraining: true })];
     await makeOverdue(done);
     await publishReportFinalized(done);
@@ -114,7 +114,7 @@ describe("report.finalized", () => {
     expect(row).toMatchObject({ resultRevision: 1, reportVersion: 1 });
   });
 
-  it("of an earlier revision does not end the wait for a later one", async () => {
+  it("of an earlier revision does not end the wait for a later revision", async () => {
     const id = await pushTill();
     await service.db.sql`update tills set revision = 2 where id = ${id}`;
     await publishReportFinalized(id, 1);

@@ -81,7 +81,7 @@ describe("GET /v1/tills/", () => {
     expect(page).toMatchObject({ data: [], nextPageToken: null, links: { next: null } });
   });
 
-  it("lists tills of any location for a key that may act for any", async () => {
+  it("lists tills of any location for a key that may act for any location", async () => {
     const operator = createTestPrincipal({ scopes: ["admin"], location: null });
     const query = `?sinceDate=2026-05-31T00:00:00Z&locationId=${principal.location?.id}`;
     expect(listedIds(await listTills(query, operator))).toEqual(pushedIds.slice(0, 1));
@@ -100,7 +100,7 @@ describe("GET /v1/tills/", () => {
     expect(await requestListProblem(query)).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
   });
 
-  it("returns 400 for a page token that it did not issue", async () => {
+  it("returns 400 for a page token that the API did not issue", async () => {
     expect((await requestListProblem("?sinceDate=2026-05-29T00:00:00Z&pageToken=abc")).code).toBe("invalid_page_token");
   });
 

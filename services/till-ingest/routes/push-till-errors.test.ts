@@ -51,7 +51,7 @@ describe("POST /v2/tills/ rejects", () => {
     );
   });
 
-  it("an unknown location, and a key without a location that names none", async () => {
+  it("an unknown location, and a request without a location by a key that has none", async () => {
     principal = createTestPrincipal({ scopes: ["admin"], location: null });
     expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
       "location_not_found",
@@ -113,7 +113,7 @@ describe("POST /v2/tills/ rejects", () => {
     expect(errors?.every(({ code }) => code === "required")).toBe(true);
   });
 
-  it("an unknown enumeration value, and names the allowed ones", async () => {
+  it("an unknown enumeration value, and returns the allowed values", async () => {
     const { errors } = await expectRejection("invalid_request", {
       ...createTestTill(),
       orderList: [{ ...createTestOrder(), serviceType: "drone" }],
@@ -139,7 +139,7 @@ describe("POST /v2/tills/ rejects", () => {
     expect(detail).toBe("The request has 3 issues: see errors.");
   });
 
-  it("issues of the query together with those of the body", async () => {
+  it("issues of the query together with issues of the body", async () => {
     const { errors } = await requestPushProblem(createTestTill({ reportNumber: 0 }), {}, "?locationId=here");
     expect(errors).toMatchObject([
       { in: "query", path: "locationId" },
@@ -160,13 +160,13 @@ describe("POST /v2/tills/ rejects", () => {
     ]);
   });
 
-  it("40 issues, each of them listed", async () => {
+  it("a till with 40 issues, and lists each of them", async () => {
     const orderList = Array.from({ length: 40 }, () => createTestOrder({ guestsCount: -1 }));
     const { errors } = await expectRejection("invalid_request", createTestTill({ orderList }));
     expect(errors?.map(({ path }) => path)).toEqual(orderList.map((_, index) => `orderList[${index}].guestsCount`));
   });
 
-  it("150 issues, of which 100 are listed and all are counted", async () => {
+  it("a till with 150 issues, lists 100 of them, and counts all", async () => {
     const orderList = Array.from({ length: 150 }, () => createTestOrder({ guestsCount: -1 }));
     const { errors, detail } = await expectRejection("invalid_request", createTestTill({ orderList }));
     expect(errors).toHaveLength(100);

@@ -62,7 +62,7 @@ describe("POST /v1/tills/ accepts", () => {
     expect((await push(createTestTillV1({}, { tickets }))).status).toBe(201);
   });
 
-  it("a till of any location when the key may act for any", async () => {
+  it("a till of any location when the key may act for any location", async () => {
     const other = service.accounts.addLocation({ application: "JALIA", legacyId: 77 });
     const response = await push(createTestTillV1({ application: "JALIA", legacyId: 77 }), operatorPrincipal);
     expect(await response.json()).toMatchObject({ locationId: other.id, application: "JALIA" });

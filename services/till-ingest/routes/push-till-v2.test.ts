@@ -128,7 +128,7 @@ describe("POST /v2/tills/ accepts", () => {
     expect(row).toEqual({ resultRevision: 1, nextSweepAt: null });
   });
 
-  it("a till for another location when the key may act for any", async () => {
+  it("a till for another location when the key may act for any location", async () => {
     const location = service.accounts.addLocation({ application: "JALIA", timeZone: "Indian/Reunion" });
     principal = createTestPrincipal({ scopes: ["admin"], location: null });
     const till = createTestTill();

@@ -161,7 +161,7 @@ describe("POST /v1/tills/reprocess", () => {
     expect(await listPublishedRevisions(id)).toEqual([1, 2]);
   });
 
-  it("covers every till when the version is higher than any", async () => {
+  it("covers every till when the version is higher than all existing versions", async () => {
     const [id = ""] = await pushTills(1);
     const path = `/v1/tills/reprocess?lteReportVersion=${Number.MAX_SAFE_INTEGER}`;
     const response = await service.request("POST", path, { principal });

@@ -52,7 +52,7 @@ describe("validateTillV2", () => {
     expect(count).toBeLessThan(11_000);
   });
 
-  it("does not validate the rows of an order with a hundred thousand of them", () => {
+  it("does not validate the rows of an order with a hundred thousand rows", () => {
     const order = { ...createTestOrder(), productRowList: Array.from({ length: 100_000 }, () => ({})) };
     expect(findIssues({ ...createTestTill(), orderList: [order] }).issues).toMatchObject([
       { path: "orderList[0]", code: "too_big" },

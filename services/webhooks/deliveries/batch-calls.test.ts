@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { batchCalls } from "./batch-calls.ts";
 
 describe("batchCalls", () => {
-  it("batches items of the same turn of the event loop, and items that arrive while a batch is in progress", async () => {
+  it("batches items of the same event loop iteration, and items that arrive while a batch is in progress", async () => {
     const calls: number[][] = [];
     const double = batchCalls(
       async (items: number[]) => {
@@ -24,7 +24,7 @@ describe("batchCalls", () => {
     ]);
   });
 
-  it("keeps batches to the maximum size", async () => {
+  it("limits batches to the maximum size", async () => {
     const sizes: number[] = [];
     const call = batchCalls(
       async (items: number[]) => {

@@ -19,7 +19,7 @@ const waitForCompleted = (deliveries: FakeWebhookDeliveries, webhookId: string, 
   eventually(`${count} deliveries to ${webhookId}`, () => deliveries.countCompleted(webhookId) === count);
 
 describe("the scheduler", () => {
-  it("keeps to the concurrency of an endpoint, and completes all deliveries", async () => {
+  it("never exceeds the concurrency limit of an endpoint, and completes all deliveries", async () => {
     const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
@@ -29,7 +29,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("keeps to the rate of a host across all of its endpoints, and does not delay other hosts", async () => {
+  it("never exceeds the rate limit of a host across all of its endpoints, and does not delay other hosts", async () => {
     const busyHost = createEndpoints(30, { durationMs: 1, host: "busy.example" });
     const deliveries = createFakeWebhookDeliveries(
       { ...busyHost, other: { durationMs: 1 } },
@@ -53,7 +53,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("finds earlier deliveries of a webhook once it polls", async () => {
+  it("finds earlier deliveries of a webhook at its next poll", async () => {
     const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
     repeatTimes(25, () => deliveries.addDueWithoutPoll("a"));
     deliveries.scheduler.poll(["a"]);
@@ -61,7 +61,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("reserves capacity for new messages, unless the endpoint has none left or earlier messages wait", async () => {
+  it("reserves capacity for new messages, unless the endpoint has no capacity left or earlier messages wait", async () => {
     const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     const { scheduler } = deliveries;
     expect(scheduler.reserve("a")).toBeUndefined();
@@ -92,7 +92,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("sends only probes to a failing endpoint, and everything after the first success", async () => {
+  it("sends only probes to a failing endpoint, and all messages after the first success", async () => {
     const endpoints = { a: { durationMs: 0, shouldFail: true } };
     const deliveries = createFakeWebhookDeliveries(endpoints, { concurrency: 1 });
     repeatTimes(50, () => deliveries.addDue("a"));
@@ -121,7 +121,7 @@ describe("the scheduler", () => {
     await deliveries.scheduler.close();
   });
 
-  it("finishes attempts in flight when it is closed, and starts no others", async () => {
+  it("finishes attempts in flight when it is closed, and starts no other attempts", async () => {
     const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     repeatTimes(20, () => deliveries.addDue("a"));
     await eventually("four messages in flight", () => deliveries.maxActive("a") === 4);

@@ -22,7 +22,7 @@ describe("a failing endpoint", () => {
     expect(evaluateWebhookEndpointHealth({ ...failingFor(5), warnedAt: now }, now)).toEqual("failing");
   });
 
-  it("is disabled immediately when it is gone", () => {
+  it("is disabled immediately when it responds that it is gone", () => {
     expect(evaluateWebhookEndpointHealth({ ...failingFor(0), isGone: true }, now)).toEqual("gone");
   });
 });

@@ -3,7 +3,7 @@ import { FairSemaphore } from "./fair-semaphore.ts";
 
 const asNewHolder = (requested: number) => ({ held: 0, requested });
 
-it("grants permits while some are free", () => {
+it("grants permits while permits are available", () => {
   const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
   expect(semaphore.acquire("a", asNewHolder(60))).toBe(60);
   expect(semaphore.acquire("b", asNewHolder(30))).toBe(30);
@@ -30,7 +30,7 @@ it("grants an endpoint no more than its share until others release permits", () 
   expect(semaphore.acquire("b", { held: 5, requested: 7 })).toBe(2);
 });
 
-it("never grants one origin all permits, and reserves some for its endpoints that hold none", () => {
+it("never grants one origin all permits, and reserves permits for the origin's endpoints that hold no permits", () => {
   const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 25 });
   expect(semaphore.acquire("slow", asNewHolder(100))).toBe(20);
   for (let endpoint = 0; endpoint < 50; endpoint += 1) semaphore.acquire("slow", asNewHolder(20));

@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([busyReceiver, otherPortReceiver, otherHostReceiver].map((receiver) => receiver?.close()));
 });
 
-it("limits the messages to one host across locations, loses none, and does not delay other hosts", async () => {
+it("limits the rate of messages to one host across locations, loses no messages, and does not delay other hosts", async () => {
   const endpoints = [busyReceiver, otherPortReceiver].flatMap((receiver) =>
     Array.from({ length: 5 }, () => receiver.addEndpoint()),
   );

@@ -124,7 +124,7 @@ describe("a delivery that keeps failing", () => {
 });
 
 describe("an endpoint without a success", () => {
-  it("is disabled after five days, and the recipient's other endpoints get a warning and a notice", async () => {
+  it("is disabled after five days, and the recipient's other endpoints receive first a warning and then a notice", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, { ...subscription, events: ["report.finalized"] });
@@ -166,7 +166,7 @@ describe("an endpoint without a success", () => {
     );
   });
 
-  it("receives no messages while it is disabled, and all due ones once its webhook is resumed", async () => {
+  it("receives no messages while it is disabled, and all due messages once its webhook is resumed", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(5.1 * dayMs);
@@ -248,7 +248,7 @@ describe("the previous secret after a rotation", () => {
     expect(await findSigningSecrets()).toEqual({ standard: [current], popina: current });
   });
 
-  it("stops signing immediately when it has leaked", async () => {
+  it("stops signing immediately when it is reported as leaked", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { recipientId, principal, secret: previous } = subscription;

@@ -49,14 +49,14 @@ describe("a posted message", () => {
     ]);
   });
 
-  it("reuses the connection of the previous one", async () => {
+  it("reuses the connection of the previous message", async () => {
     await post();
     const { connectionCount } = receiver;
     for (let count = 0; count < 20; count += 1) await post();
     expect(receiver.connectionCount).toBe(connectionCount);
   });
 
-  it("has 20 KB of its response stored and 64 KB read", async () => {
+  it("has at most 20 KB of its response stored and at most 64 KB read", async () => {
     const text = randomBytes(20_000).toString("hex");
     endpoint.setHandler(createWebhookStatusHandler(200, { body: text }));
     expect(await post()).toMatchObject({ status: 200, response: text.slice(0, 20 * 1_024) });

@@ -107,7 +107,7 @@ describe("concurrent events", () => {
     }
   });
 
-  it("are stored although one of them fails", async () => {
+  it("are stored, except an event that fails", async () => {
     const validWebhookIds = [subscription.webhook.id];
     const invalidWebhookIds = ["not a UUID"];
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;

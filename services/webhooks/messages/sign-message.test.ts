@@ -24,7 +24,7 @@ describe("a signed message", () => {
     expect(headers).toMatchObject({ "x-popina-webhook-id": message.id, "x-popina-webhook-event": "order.paid" });
   });
 
-  it("is verified with either secret during a rotation, and by the x-popina headers with the previous one", () => {
+  it("is verified with either secret during a rotation, and by the x-popina headers with the previous secret", () => {
     const [previous, current] = [randomSecret(), randomSecret()];
     const headers = signWebhookMessage(message, { secrets: [current, previous], signedAt });
     for (const secret of [previous, current]) new Webhook(encodeSigningSecret(secret)).verify(body, headers);

@@ -199,7 +199,7 @@ describe("a recovery", () => {
       return recovery.state === "done" && recovery;
     });
 
-  it("replays all deliveries that failed since a time, and no others", async () => {
+  it("replays all deliveries that failed since a time, and no other deliveries", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const succeededIds = await publishOrders(subscription, 3);

@@ -48,7 +48,7 @@ export async function requireReadableWebhook(
 /** Returns the error for exceeding a limit of a location. `name` is its name in the documentation's table of limits. */
 export function createPerLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
-    detail: `A location can have up to ${maximum} ${name}. Delete one that you no longer need, then try again.`,
+    detail: `A location can have up to ${maximum} ${name}. Delete those that you no longer need, then try again.`,
     limit: { name, maximum, unit: `${name} of a location` },
   });
 }

@@ -33,7 +33,7 @@ describe("a location at its limit of recipients", () => {
   });
   afterAll(() => limited?.remove());
 
-  it("rejects more, even from concurrent requests, and accepts updates", async () => {
+  it("rejects further recipients, even from concurrent requests, and accepts updates", async () => {
     const body = { name: "Stock keeper" };
     const responses = await Promise.all(
       Array.from({ length: 12 }, () => limited.request("POST", path, { principal, body })),
@@ -109,7 +109,7 @@ describe("an existing recipient", () => {
     expect((await listRecipients()).filter((recipient) => recipient.id === id)).toHaveLength(1);
   });
 
-  it("rotates to another secret, and keeps the same one unchanged", async () => {
+  it("rotates to another secret, and does not change when the same secret is sent again", async () => {
     const { id } = await createRecipient({ hmacSecret: "a".repeat(64) });
     const setSecret = (hmacSecret: string) =>
       service.sendJson(
@@ -136,7 +136,7 @@ describe("an existing recipient", () => {
     expect(await service.requestProblem(removal)).toMatchObject({ status: 404, code: "recipient_not_found" });
   });
 
-  it("has up to five active secrets, and can expire earlier ones as leaked", async () => {
+  it("has up to five active secrets, and can expire earlier secrets as leaked", async () => {
     const { id } = await createRecipient();
     const rotate = (body = {}) =>
       service.request("POST", `${path}${id}/rotate`, { principal, body }).then(({ status }) => status);

@@ -172,7 +172,7 @@ describe("a location at its limit of webhooks", () => {
   afterAll(() => limited?.remove());
   const endpointUrl = "http://127.0.0.1:9999/";
 
-  it("rejects more, even from concurrent requests, and accepts updates", async () => {
+  it("rejects further webhooks, even from concurrent requests, and accepts updates", async () => {
     const first = await limited.createSubscription(endpointUrl);
     const { principal, recipientId } = first;
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
@@ -184,7 +184,7 @@ describe("a location at its limit of webhooks", () => {
     expect(problem).toMatchObject({
       code: "limit_reached",
       limit: { name: "webhooks", maximum: 3, unit: "webhooks of a location" },
-      detail: "A location can have up to 3 webhooks. Delete one that you no longer need, then try again.",
+      detail: "A location can have up to 3 webhooks. Delete those that you no longer need, then try again.",
     });
     const update = { ...body, id: first.webhook.id, events: ["order.call"] };
     await limited.sendJson({ method: "POST", path, principal, body: update }, { status: 200, schema: Webhook });
@@ -215,7 +215,7 @@ describe("in production", () => {
 });
 
 describe("an existing webhook", () => {
-  it("is updated, and stays paused", async () => {
+  it("stays paused when it is updated", async () => {
     const { webhook, principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/one");
     await service.request("POST", `${path}${webhook.id}/pause`, { principal });
     const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/two", events: ["order.call"] };
@@ -250,7 +250,7 @@ describe("an existing webhook", () => {
     expect(await service.requestProblem(recovery)).toMatchObject({ code: "webhook_not_found" });
   });
 
-  it("sends to its new endpoint without delay, and forgets the failures of the previous one", async () => {
+  it("sends to its new endpoint without delay, and no longer counts the failures of the previous endpoint", async () => {
     const [previousEndpoint, newEndpoint] = [
       receiver.addEndpoint(createWebhookStatusHandler(500)),
       receiver.addEndpoint(),
@@ -269,7 +269,7 @@ describe("an existing webhook", () => {
 });
 
 describe("a paused webhook", () => {
-  it("sends nothing but tests, and the messages of the meantime once it is resumed", async () => {
+  it("sends only tests, and sends the messages from the pause after it is resumed", async () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
