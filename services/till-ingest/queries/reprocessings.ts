@@ -4,7 +4,7 @@ import {
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
-import type { TillRow } from "./tills.ts";
+import { type TillRow, tillColumns } from "./tills.ts";
 
 /** A request to reprocess many tills, with its progress. */
 export interface TillReprocessingRow {
@@ -21,6 +21,9 @@ export interface TillReprocessingRow {
   finishedAt: Date | null;
 }
 
+const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
+  id, location_id, lte_report_version, key_id, consumer, total, requeued_count, last_till_id, created_at, finished_at`;
+
 type NewReprocessing = Pick<TillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
@@ -34,7 +37,7 @@ export async function findOrInsertReprocessing(
 ): Promise<TillReprocessingRow> {
   await acquireTransactionLock(tx, db, `reprocessing of ${row.locationId}`);
   const [unfinished] = await tx<TillReprocessingRow[]>`
-    select * from till_reprocessings
+    select ${reprocessingColumns(tx)} from till_reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}
     order by lte_report_version desc limit 1`;
   if (unfinished && unfinished.lteReportVersion >= row.lteReportVersion) return unfinished;
@@ -43,14 +46,14 @@ export async function findOrInsertReprocessing(
     where finished_at is null and location_id is not distinct from ${row.locationId}`;
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*)::int as total from tills where ${isTillToReprocess(tx, row)}`;
-  const [inserted] = await tx<
-    [TillReprocessingRow]
-  >`insert into till_reprocessings ${tx({ ...row, total })} returning *`;
+  const [inserted] = await tx<[TillReprocessingRow]>`
+    insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingColumns(tx)}`;
   return inserted;
 }
 
 export async function findReprocessing(sql: SqlClient, id: string): Promise<TillReprocessingRow | undefined> {
-  const [row] = await sql<TillReprocessingRow[]>`select * from till_reprocessings where id = ${id}`;
+  const [row] = await sql<TillReprocessingRow[]>`
+    select ${reprocessingColumns(sql)} from till_reprocessings where id = ${id}`;
   return row;
 }
 
@@ -65,7 +68,8 @@ export async function findUnfinishedReprocessing(sql: SqlClient): Promise<string
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
 export async function lockTillReprocessing(tx: SqlTransaction, id: string): Promise<TillReprocessingRow | undefined> {
   const [row] = await tx<TillReprocessingRow[]>`
-    select * from till_reprocessings where id = ${id} and finished_at is null for update skip locked`;
+    select ${reprocessingColumns(tx)} from till_reprocessings
+    where id = ${id} and finished_at is null for update skip locked`;
   return row;
 }
 
@@ -76,7 +80,7 @@ export async function lockNextTillsToReprocess(
   limit: number,
 ): Promise<TillRow[]> {
   return tx<TillRow[]>`
-    select * from tills
+    select ${tillColumns(tx)} from tills
     where ${isTillToReprocess(tx, row)} ${row.lastTillId === null ? tx`` : tx`and id > ${row.lastTillId}`}
     order by id limit ${limit} for update`;
 }

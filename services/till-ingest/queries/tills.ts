@@ -24,6 +24,14 @@ export interface TillRow {
   requeueCount: number;
 }
 
+/**
+ * Returns the columns of `TillRow`. Queries do not select `*`, because the prepared statements of running instances
+ * would then fail once per connection after a migration that adds or drops a column.
+ */
+export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
+  id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
+  created_at, updated_at, pushed_hash, next_requeue_at, requeue_count`;
+
 /** The columns of a till that its first push sets. */
 export type NewTillRow = Omit<
   TillRow,
@@ -31,7 +39,7 @@ export type NewTillRow = Omit<
 >;
 
 export async function findTill(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
-  const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
+  const [till] = await sql<TillRow[]>`select ${tillColumns(sql)} from tills where id = ${id}`;
   return till;
 }
 
@@ -48,7 +56,7 @@ export async function insertTill(
   const [inserted] = await tx<TillRow[]>`
     insert into tills ${tx({ ...first, ...pendingResultColumns(first, requeueAfterSeconds) })}
     on conflict (id) do nothing
-    returning *`;
+    returning ${tillColumns(tx)}`;
   return inserted;
 }
 
@@ -62,7 +70,7 @@ export async function recordTillErasure(
 
 /** Locks a till until the transaction ends, and returns it. */
 export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
-  const [till] = await tx<TillRow[]>`select * from tills where id = ${id} for update`;
+  const [till] = await tx<TillRow[]>`select ${tillColumns(tx)} from tills where id = ${id} for update`;
   return till;
 }
 
@@ -85,7 +93,7 @@ export async function createNextTillRevision(
   };
   const [updated] = await tx<[TillRow]>`
     update tills set ${tx({ ...next, ...replaced, ...pendingResultColumns(next, requeueAfterSeconds) })}
-    where id = ${till.id} returning *`;
+    where id = ${till.id} returning ${tillColumns(tx)}`;
   return updated;
 }
 
@@ -124,7 +132,8 @@ export async function recordTillReportResult(
 /** Locks and returns tills whose report is overdue, oldest first. Skips tills that another transaction has locked. */
 export async function lockOverdueTills(tx: SqlTransaction, limit: number): Promise<TillRow[]> {
   return tx<TillRow[]>`
-    select * from tills where next_requeue_at <= now() order by next_requeue_at limit ${limit} for update skip locked`;
+    select ${tillColumns(tx)} from tills
+    where next_requeue_at <= now() order by next_requeue_at limit ${limit} for update skip locked`;
 }
 
 /** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
@@ -190,7 +199,7 @@ export const buildTillListSqlQuery = (
   sql: SqlClient,
   { locationId, since }: { locationId: string; since: string },
 ) => ({
-  columns: sql`*`,
+  columns: tillColumns(sql),
   table: sql`tills`,
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
