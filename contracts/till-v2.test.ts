@@ -1,38 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { modifierRowExample, productRowExample } from "./examples/till-v2.ts";
+import { minimalOrder as order, minimalTill as till } from "./testing/minimal-till-v2.ts";
 import { TillV2 } from "./till-v2.ts";
-
-const order = {
-  id: "5529b583-5d06-4005-ab83-6b2fe7f1ace0",
-  openedAt: "2026-05-29T10:17:19.000Z",
-  total: 1100,
-  totalTax: 100,
-  totalDiscount: 0,
-  totalWithoutTax: 1000,
-  leftToPay: 0,
-  guestsCount: 2,
-  preparationActivated: true,
-  isMerged: false,
-  manuallyClosed: false,
-  isPaid: true,
-  isCanceled: false,
-  isPrepaid: false,
-  isTransferred: false,
-  paymentRowList: [],
-  productRowList: [],
-  menuRowList: [],
-};
-
-const till = {
-  id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9",
-  startedAt: "2026-05-29T08:00:00.000Z",
-  finalizedAt: "2026-05-30T00:05:00.000Z",
-  reportNumber: 24,
-  financialMovementList: [],
-  declaredPaymentList: [],
-  clerkShiftList: [],
-  orderList: [order],
-};
 
 /** Returns the path and the message of each issue of a till. */
 function issuesOf(body: unknown): string[] {

@@ -3,6 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedKey } from "@pragma/contracts/principal";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -119,11 +120,9 @@ describe("PRAGMA_ADMIN_KEY", () => {
 
   it("publishes key.changed for the key that it replaces", async () => {
     const first = await startAccountsService("the-first-admin-key");
-    await first.db.sql.unsafe(`create table published_events (like outbox);
-      create function record_event() returns trigger language plpgsql as 'begin insert into published_events select new.*; return null; end';
-      create trigger record_event after insert on outbox for each row execute function record_event();`);
+    await recordOutboxEvents(first.db);
     await startAccountsService("the-second-admin-key");
-    const rows = await first.db.sql<{ body: string }[]>`select body from published_events order by position`;
+    const rows = await first.db.sql<{ body: string }[]>`select body from recorded_outbox order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data)).toMatchObject([
       { keyHash: hashApiKey("the-first-admin-key"), revoked: true, locationId: null },
       { keyHash: hashApiKey("the-second-admin-key"), revoked: false, locationId: null },

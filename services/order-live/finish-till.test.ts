@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfig } from "./config.ts";
-import { removeOldOrders } from "./periodic/remove-old-orders.ts";
+import { removeOldOrdersTask } from "./periodic/remove-old-orders.ts";
 import { changeLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
 import {
   createPosPrincipal,
@@ -50,7 +50,11 @@ describe("a till with a final report", () => {
     );
     expect((await orderLive.listOrders(principal)).data.map(({ id }) => id)).toEqual([remaining.id]);
     expect((await orderLive.listOrders(principal, "?isPaid=true")).meta.totalCount).toBe(0);
-    const problem = await orderLive.requestProblem("GET", `/v1/orders-live/${reported.id}`, { principal });
+    const problem = await orderLive.requestProblem({
+      method: "GET",
+      path: `/v1/orders-live/${reported.id}`,
+      principal,
+    });
     expect(problem.code).toBe("order_not_found");
     await stream.close();
   });
@@ -73,7 +77,7 @@ describe("a till with a final report", () => {
     await orderLive.finishTill({ locationId, tillId: training.tillId, orderIds: [real.id] });
     await stream.waitForEvents(1, "left");
     expect(stream.events.filter(({ type }) => type === "left")).toHaveLength(1);
-    await orderLive.requestProblem("GET", `/v1/orders-live/${training.id}`, { principal });
+    await orderLive.requestProblem({ method: "GET", path: `/v1/orders-live/${training.id}`, principal });
     await stream.close();
   });
 
@@ -143,7 +147,7 @@ describe("an order that departed with its till", () => {
 
 describe("the removal of old orders", () => {
   const runRemoval = () =>
-    removeOldOrders.run({
+    removeOldOrdersTask.run({
       db: orderLive.db,
       broadcaster: orderLive.broadcaster,
       log: createLogger({ name: "test", level: "silent" }),

@@ -3,7 +3,7 @@ import { createLocationLookup } from "@pragma/runtime/service-calls/location-loo
 import { orderLiveConfig } from "./config.ts";
 import type { OrderLiveContext } from "./context.ts";
 import { createOrdersBodyReader } from "./orders-body.ts";
-import { removeOldOrders, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
+import { removeOldOrdersTask, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
 import {
   getLiveOrderRoute,
   listLiveOrdersRoute,
@@ -54,5 +54,5 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
     getLiveOrderRoute,
   ],
   subscriptions: [removeOrdersOfReportedTill, eraseLiveOrderData],
-  periodic: [trimOrderChangeLogTask, removeOldOrders],
+  periodic: [trimOrderChangeLogTask, removeOldOrdersTask],
 });

@@ -11,7 +11,7 @@ import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createEventStreamControl } from "@pragma/runtime/testing/jetstream-control";
+import { waitUntilEventsHandled } from "@pragma/runtime/testing/jetstream-control";
 import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
@@ -66,16 +66,6 @@ async function pushTill(
     const [row] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
     return row;
   });
-}
-
-/** Resolves when the service has acknowledged all events. */
-async function waitUntilAcknowledged(): Promise<void> {
-  const stream = await createEventStreamControl(environment);
-  await eventually("every event to be acknowledged", async () => {
-    const pending = await service.db.sql`select 1 from outbox`;
-    return pending.length === 0 && (await stream.isFullyConsumed());
-  });
-  await stream.close();
 }
 
 /** Returns a copy of the sample till with new ids. */
@@ -183,7 +173,7 @@ describe("revisions of a till", () => {
         });
       }
     });
-    await waitUntilAcknowledged();
+    await waitUntilEventsHandled(environment, service);
     expect(await service.running.deadLetters.list()).toEqual([]);
     expect((await listReports(locationId)).meta.totalCount).toBe(1);
   });
@@ -195,7 +185,7 @@ describe("revisions of a till", () => {
     const till = { ...createTillFromSample(), ...fields };
     const locationId = randomUUID();
     await pushTill(till, { locationId, revision });
-    await waitUntilAcknowledged();
+    await waitUntilEventsHandled(environment, service);
     const envelopes = (await readPublishedEnvelopes(environment)).filter((event) =>
       JSON.stringify(event).includes(till.id),
     );

@@ -15,7 +15,7 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingConfig } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
-import { eraseExpiredPersonalData } from "./periodic/erase-expired-personal-data.ts";
+import { eraseExpiredPersonalDataTask } from "./periodic/erase-expired-personal-data.ts";
 import {
   claimAccountingExports,
   countUnfinishedAccountingExports,
@@ -143,6 +143,6 @@ export default defineService<typeof reportingConfig, ReportingContext>({
       intervalSeconds: 3_600,
       run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
     },
-    eraseExpiredPersonalData,
+    eraseExpiredPersonalDataTask,
   ],
 });

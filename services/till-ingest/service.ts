@@ -5,9 +5,9 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { tillIngestConfig } from "./config.ts";
 import type { TillIngestContext } from "./context.ts";
-import { removeOldReprocessings } from "./periodic/remove-old-reprocessings.ts";
-import { removeOrphanedObjects } from "./periodic/remove-orphaned-objects.ts";
-import { removeReplacedTillBodies } from "./periodic/remove-replaced-bodies.ts";
+import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
+import { removeOrphanedObjectsTask } from "./periodic/remove-orphaned-objects.ts";
+import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
 import { requeueUnfinishedTillsTask } from "./periodic/requeue-unfinished-tills.ts";
 import { countOverdueTills, listUnfinishedTills, requeueTillNow } from "./queries/tills.ts";
 import { startReprocessingLoop } from "./reprocess-tills.ts";
@@ -92,5 +92,10 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     getReprocessingRoute,
   ],
   subscriptions: [markTillProcessedSubscription, markTillReportRemoved, eraseOrderPersonalDataInTill],
-  periodic: [requeueUnfinishedTillsTask, removeOrphanedObjects, removeReplacedTillBodies, removeOldReprocessings],
+  periodic: [
+    requeueUnfinishedTillsTask,
+    removeOrphanedObjectsTask,
+    removeReplacedTillBodiesTask,
+    removeOldReprocessingsTask,
+  ],
 });

@@ -9,7 +9,7 @@ import type { Clock } from "./dependencies.ts";
 import { createAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createMessageBatcher } from "./messages/message-batcher.ts";
-import { removeOldMessages } from "./periodic/remove-old-messages.ts";
+import { removeOldMessagesTask } from "./periodic/remove-old-messages.ts";
 import { createRequeueDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
 import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
 import {
@@ -87,7 +87,7 @@ export const createWebhooksServiceDefinition = ({
       listDeliveriesRoute,
     ],
     subscriptions: [...locationWebhookEventSubscriptions, ...webhookEndpointEventSubscriptions, eraseWebhookOrderData],
-    periodic: [createRequeueDueDeliveriesTask(pollSeconds), removeOldMessages],
+    periodic: [createRequeueDueDeliveriesTask(pollSeconds), removeOldMessagesTask],
   });
 
 export default createWebhooksServiceDefinition();

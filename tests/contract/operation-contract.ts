@@ -28,8 +28,8 @@ export interface OperationContract {
   untestableOutcomes?: Partial<Record<ApiOperationOutcome, string>>;
 }
 
-/** The contracts of the operations of a tag, by operation id. */
-export type TagApiContract = Record<string, OperationContract>;
+/** The contract test cases of the operations of a tag, by operation id. */
+export type TagContractTestCases = Record<string, OperationContract>;
 
 /** Returns the builder of an operation's success request. */
 export function getSuccessRequestBuilder(

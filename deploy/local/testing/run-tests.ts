@@ -31,12 +31,11 @@ interface TestResult {
 
 /** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
 export async function runTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
-  // Runs concurrently with the checks, because downloads and installations use little CPU time.
-  const preparing = ensureChromium().then(() => ensureServers("test"));
+  // Run concurrently with the checks, which use only one core. The rejection is handled after the checks.
+  const preparing = Promise.all([ensureChromium().then(() => ensureServers("test")), buildDocsPortal()]);
   preparing.catch(() => {});
   add(await runRepositoryChecks());
-  const urls = await preparing;
-  await buildDocsPortal();
+  const [urls] = await preparing;
   const { retriedTests, ...totals } = await runVitest(args, urls);
   for (const test of retriedTests) printLine(`passed only on retry: ${test}`);
   add(totals);

@@ -1,8 +1,14 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
+import { eventually } from "../testing/eventually.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { acquireTransactionLock, createDatabasePool, type Database, runAfterCommit } from "./postgres.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
 
 let environment: TestEnvironment;
 let database: Database;
@@ -49,6 +55,32 @@ describe("a callback after a commit", () => {
     await expect(failing).rejects.toThrow(/duplicate/);
     expect(hasRun).toBe(false);
   });
+});
+
+describe("an ended transaction", () => {
+  it("does not keep its result or its callbacks in memory while its connection is idle", async () => {
+    // postgres.js stores the call stack of the first query of each call site, and with it the first transaction's objects.
+    await runTransactionWithReferences();
+    const references = await runTransactionWithReferences();
+    await eventually("both objects to be collected", () => {
+      collectGarbage();
+      return references.every((reference) => reference.deref() === undefined);
+    });
+  });
+
+  /** Returns weak references to the result of a transaction and to an object that its callback uses. */
+  async function runTransactionWithReferences(): Promise<WeakRef<object>[]> {
+    const callbackData = { calls: 0 };
+    const result = await database.transaction(async (tx) => {
+      await tx`select 1`;
+      runAfterCommit(tx, () => {
+        callbackData.calls += 1;
+      });
+      return { text: "result" };
+    });
+    expect(callbackData.calls).toBe(1);
+    return [new WeakRef(result), new WeakRef(callbackData)];
+  }
 });
 
 describe("a named lock", () => {

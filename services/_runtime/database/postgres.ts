@@ -33,7 +33,9 @@ const afterCommitCallbacks = new WeakMap<SqlTransaction, Set<AfterCommitCallback
  * effect. It must not throw.
  */
 export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback): void {
-  afterCommitCallbacks.set(tx, (afterCommitCallbacks.get(tx) ?? new Set()).add(callback));
+  const callbacks = afterCommitCallbacks.get(tx);
+  if (!callbacks) throw new Error("The transaction was not started with `Database.transaction`.");
+  callbacks.add(callback);
 }
 
 const millisecondsPerSecond = 1000;
@@ -85,9 +87,15 @@ export function createDatabasePool(
     sql,
     schema,
     async transaction(work) {
-      const { value, tx } = await sql.begin(async (tx) => ({ value: await work(tx), tx }));
-      for (const callback of afterCommitCallbacks.get(tx) ?? []) callback(database);
-      return value as Awaited<ReturnType<typeof work>>;
+      const callbacks = new Set<AfterCommitCallback>();
+      let result: Awaited<ReturnType<typeof work>> | undefined;
+      // The callback returns nothing, because postgres.js references its result until the connection is used again.
+      await sql.begin(async (tx) => {
+        afterCommitCallbacks.set(tx, callbacks);
+        result = await work(tx);
+      });
+      for (const callback of callbacks) callback(database);
+      return result as Awaited<ReturnType<typeof work>>;
     },
     onEventsPublished() {},
     close: () => sql.end({ timeout: 5 }),

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
 import type { Database } from "../database/postgres.ts";
 import { defineService } from "../service/define-service.ts";
+import { deprecatedTestOperation } from "../testing/deprecated-operation.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createRouteDefiner } from "./define-route.ts";
@@ -46,20 +47,7 @@ const countBytesRoute = defineRoute({
   },
 });
 
-const deprecatedRoute = defineRoute({
-  method: "get",
-  path: "/v1/things/",
-  operationId: "listThings",
-  tag: "Things",
-  audience: "public",
-  scope: "tills:read",
-  summary: "List things",
-  description: "Things.",
-  deprecation: { deprecated: "2026-01-01", sunset: "2027-01-01", successor: "/v2/things/" },
-  responses: { 200: { description: "Things", schema: z.array(z.string()) } },
-  errors: [],
-  handle: async () => jsonResponse(200, []),
-});
+const deprecatedRoute = defineRoute({ ...deprecatedTestOperation, handle: async () => jsonResponse(200, []) });
 
 let environment: TestEnvironment;
 let service: TestService;

@@ -3,37 +3,20 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { EventData } from "@pragma/contracts/events";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
-import type { Database } from "../database/postgres.ts";
 import { PermanentError, TransientError } from "../retries/transient-error.ts";
-import { defineService } from "../service/define-service.ts";
 import { type DedicatedServers, startDedicatedTestServers } from "../testing/dedicated-servers.ts";
 import { eventually } from "../testing/eventually.ts";
+import { createLocationListener, publishLocationUpdate } from "../testing/location-listener.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { publishEvent } from "./outbox.ts";
-import { onEvent } from "./subscription.ts";
 
 type LocationUpdated = EventData<"location.updated">;
 
 /** The function that the handler calls before it changes data. Each test sets it. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
-const listenerService = defineService<z.ZodObject, { db: Database }>({
-  name: "accounts",
-  module: import.meta.url,
-  config: z.object({}),
-  createResources: ({ db }) => ({ services: { db } }),
-  routes: [],
-  subscriptions: [
-    onEvent<{ db: Database }, "location.updated">("location.updated", async ({ data, once }) => {
-      await beforeEffect(data);
-      await once(async (tx) => {
-        await tx`insert into effects (location_id) values (${data.locationId})`;
-      });
-    }),
-  ],
-});
+const listenerService = createLocationListener((data) => beforeEffect(data));
 
 let servers: DedicatedServers;
 let environment: TestEnvironment;
@@ -43,7 +26,6 @@ beforeAll(async () => {
   servers = await startDedicatedTestServers();
   environment = await createTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
   service = await startTestService(listenerService, environment);
-  await service.db.sql`create table effects (location_id uuid not null)`;
 });
 afterAll(async () => {
   await service?.stop();
@@ -52,18 +34,6 @@ afterAll(async () => {
 beforeEach(() => {
   beforeEffect = () => {};
 });
-
-/** Publishes an event about a location and returns its id. */
-async function publishLocationUpdate(locationId: string = randomUUID()): Promise<string> {
-  await service.db.transaction((tx) =>
-    publishEvent(tx, "location.updated", {
-      traceparent: undefined,
-      subject: locationId,
-      data: { locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
-    }),
-  );
-  return locationId;
-}
 
 async function countEffects(locationId: string): Promise<number> {
   const [row] = await service.db.sql<{ n: number }[]>`
@@ -79,8 +49,8 @@ const findDeadLetter = async (locationId: string) =>
 
 describe("an event", () => {
   it("has its effect and is removed from the outbox", async () => {
-    await waitForEffect(await publishLocationUpdate());
-    await eventually("the outbox to be empty", async () => (await service.db.sql`select 1 from outbox`).length === 0);
+    await waitForEffect(await publishLocationUpdate(service.db));
+    await service.waitForEmptyOutbox();
   });
 
   it("is not sent when its transaction is rolled back", async () => {
@@ -94,19 +64,19 @@ describe("an event", () => {
       throw new Error("rollback");
     });
     await expect(failing).rejects.toThrow("rollback");
-    await waitForEffect(await publishLocationUpdate());
+    await waitForEffect(await publishLocationUpdate(service.db));
     expect(await countEffects(locationId)).toBe(0);
   });
 
   it("has its effect once when the stream delivers it again", async () => {
-    const locationId = await publishLocationUpdate();
+    const locationId = await publishLocationUpdate(service.db);
     await waitForEffect(locationId);
     const connection = await connect({ servers: servers.nats.url });
     const manager = await jetstreamManager(connection);
     // The new consumer receives all events in the stream again, which also happens after the stream is restored.
     await manager.consumers.delete(`${environment.namespace}_events`, "accounts-location-updated");
     await connection.close();
-    await waitForEffect(await publishLocationUpdate());
+    await waitForEffect(await publishLocationUpdate(service.db));
     expect(await countEffects(locationId)).toBe(1);
   });
 });
@@ -118,7 +88,7 @@ describe("a handler that fails", () => {
       calls++;
       if (calls < 7) throw new TransientError("not yet");
     };
-    const locationId = await publishLocationUpdate();
+    const locationId = await publishLocationUpdate(service.db);
     await waitForEffect(locationId);
     expect(calls).toBe(7);
     expect(await findDeadLetter(locationId)).toBeUndefined();
@@ -130,8 +100,8 @@ describe("a handler that fails", () => {
       if (locationId === failingLocationId) throw new PermanentError("permanent", { cause: new Error("because") });
     };
     failingLocationId = randomUUID();
-    await publishLocationUpdate(failingLocationId);
-    await waitForEffect(await publishLocationUpdate());
+    await publishLocationUpdate(service.db, { locationId: failingLocationId });
+    await waitForEffect(await publishLocationUpdate(service.db));
     const deadLetter = await eventually("the dead letter", () => findDeadLetter(failingLocationId));
     expect(deadLetter.reason).toBe("PermanentError: permanent <- Error: because".replace("PermanentError", "Error"));
     expect(await service.running.deadLetters.retry(deadLetter.eventId)).toMatchObject([{ done: false }]);
@@ -152,7 +122,7 @@ describe("a handler that fails", () => {
         await tx`select pg_sleep(1)`;
       });
     };
-    const locationId = await publishLocationUpdate();
+    const locationId = await publishLocationUpdate(service.db);
     await eventually("the dead letter", () => findDeadLetter(locationId));
     expect(calls).toBe(5);
   });
@@ -163,7 +133,7 @@ describe("a handler that fails", () => {
       calls++;
       throw new TypeError("a bug");
     };
-    const locationId = await publishLocationUpdate();
+    const locationId = await publishLocationUpdate(service.db);
     await eventually("the dead letter", () => findDeadLetter(locationId));
     expect(calls).toBe(5);
   });
@@ -172,14 +142,14 @@ describe("a handler that fails", () => {
 describe("when servers are unavailable", () => {
   it("events wait for NATS, and each has its effect once when NATS is back", async () => {
     await servers.kill("nats");
-    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate()));
+    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate(service.db)));
     await servers.start("nats");
     for (const locationId of locationIds) await waitForEffect(locationId);
     for (const locationId of locationIds) expect(await countEffects(locationId)).toBe(1);
   });
 
   it("each event has its effect once after PostgreSQL was killed", async () => {
-    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate()));
+    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate(service.db)));
     await servers.restart("postgres", 500);
     for (const locationId of locationIds) await waitForEffect(locationId);
     for (const locationId of locationIds) expect(await countEffects(locationId)).toBe(1);
@@ -189,13 +159,13 @@ describe("when servers are unavailable", () => {
     const connection = await connect({ servers: servers.nats.url });
     await (await jetstreamManager(connection)).streams.delete(`${environment.namespace}_events`);
     await connection.close();
-    await waitForEffect(await publishLocationUpdate());
+    await waitForEffect(await publishLocationUpdate(service.db));
   });
 
   it("a second instance takes over the outbox when the first has stopped", async () => {
     const second = await startTestService(listenerService, environment);
     await service.running.stop();
-    const locationId = await publishLocationUpdate();
+    const locationId = await publishLocationUpdate(service.db);
     await waitForEffect(locationId);
     await second.stop();
   });

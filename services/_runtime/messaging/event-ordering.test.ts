@@ -13,7 +13,7 @@ import { PermanentError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createEventStreamControl } from "../testing/jetstream-control.ts";
+import { waitUntilEventsHandled } from "../testing/jetstream-control.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { publishEvent } from "./outbox.ts";
@@ -78,16 +78,6 @@ async function publishTills(tills: PushedTill[]): Promise<void> {
   });
 }
 
-/** Resolves when all events have been handled. */
-async function waitUntilSettled(): Promise<void> {
-  const stream = await createEventStreamControl(environment);
-  await eventually("every event to be acknowledged", async () => {
-    const waiting = await service.db.sql`select 1 from outbox`;
-    return waiting.length === 0 && (await stream.isFullyConsumed());
-  });
-  await stream.close();
-}
-
 const begunRevisions = () => begunTills.map(({ revision }) => revision);
 
 describe("events of a location", () => {
@@ -96,7 +86,7 @@ describe("events of a location", () => {
     handle = () => sleep(20);
     await publishTills(Array.from({ length: 300 }, () => ({ locationId: busy, tillId: randomUUID(), revision: 1 })));
     await publishTills([{ locationId: other, tillId: randomUUID(), revision: 1 }]);
-    await waitUntilSettled();
+    await waitUntilEventsHandled(environment, service);
     expect(begunTills).toHaveLength(301);
     expect(begunTills.findIndex(({ locationId }) => locationId === other)).toBeLessThan(60);
   });
@@ -117,7 +107,7 @@ describe("concurrent revisions of one till", () => {
 
   it("are handled from the highest to the lowest", async () => {
     await publishFiftyRevisions(() => {});
-    await waitUntilSettled();
+    await waitUntilEventsHandled(environment, service);
     const [first, ...others] = begunRevisions();
     expect(others).toEqual([...others].sort((a, b) => b - a));
     expect([first, ...others]).toHaveLength(50);
@@ -129,11 +119,11 @@ describe("concurrent revisions of one till", () => {
     const tillId = await publishFiftyRevisions((revision) => {
       if (revision === 50) throw new PermanentError("permanent");
     });
-    await waitUntilSettled();
+    await waitUntilEventsHandled(environment, service);
     expect(begunRevisions().slice(0, 3)).toEqual([expect.any(Number), 50, 49]);
     expect(await deadLetterRevisions()).toEqual([50]);
     await publishTills([{ locationId: begunTills[0]?.locationId ?? "", tillId, revision: 51 }]);
-    await waitUntilSettled();
+    await waitUntilEventsHandled(environment, service);
     expect(await deadLetterRevisions()).toEqual([]);
   });
 });

@@ -1,32 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
-import type { Database } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
-import { defineService } from "../service/define-service.ts";
 import { eventually } from "../testing/eventually.ts";
+import { createLocationListener, publishLocationUpdate } from "../testing/location-listener.ts";
 import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createEventBus } from "./event-bus.ts";
-import { publishEvent } from "./outbox.ts";
-import { onEvent } from "./subscription.ts";
-
-const listenerService = defineService<z.ZodObject, { db: Database }>({
-  name: "accounts",
-  module: import.meta.url,
-  config: z.object({}),
-  createResources: ({ db }) => ({ services: { db } }),
-  routes: [],
-  subscriptions: [
-    onEvent<{ db: Database }, "location.updated">("location.updated", async ({ data, once }) => {
-      await once(async (tx) => {
-        await tx`insert into effects (location_id) values (${data.locationId})`;
-      });
-    }),
-  ],
-});
 
 const megabyte = 1_000_000;
 let environment: TestEnvironment;
@@ -34,8 +14,7 @@ let service: TestService;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
-  service = await startTestService(listenerService, environment);
-  await service.db.sql`create table effects (location_id uuid not null)`;
+  service = await startTestService(createLocationListener(), environment);
 });
 afterAll(async () => {
   await service?.stop();
@@ -43,17 +22,7 @@ afterAll(async () => {
 });
 
 /** Publishes an event that contains a text of the given size in bytes. Returns the location id of the event. */
-async function publishLocationUpdate(bytes: number): Promise<string> {
-  const locationId = randomUUID();
-  await service.db.transaction((tx) =>
-    publishEvent(tx, "location.updated", {
-      traceparent: undefined,
-      subject: locationId,
-      data: { locationId, application: "POPINA", legacyId: null, timeZone: "x".repeat(bytes) },
-    }),
-  );
-  return locationId;
-}
+const publishEventOfSize = (bytes: number) => publishLocationUpdate(service.db, { timeZone: "x".repeat(bytes) });
 
 const countOutbox = async () => (await service.db.sql`select 1 from outbox`).length;
 const listEffects = async () =>
@@ -61,7 +30,7 @@ const listEffects = async () =>
 
 it("events wait in the outbox while the stream is full, and are handled when it has space again", async () => {
   const locationIds: string[] = [];
-  for (let event = 0; event < 30; event += 1) locationIds.push(await publishLocationUpdate(150_000));
+  for (let event = 0; event < 30; event += 1) locationIds.push(await publishEventOfSize(150_000));
   await eventually("the stream to reject events", async () => {
     await expect(service.running.optionalChecks.nats?.()).rejects.toThrow("maximum bytes exceeded");
     return true;
@@ -73,7 +42,7 @@ it("events wait in the outbox while the stream is full, and are handled when it 
   expect([config.max_bytes, state.bytes <= config.max_bytes]).toEqual([2 * megabyte, true]);
   expect(await countOutbox()).toBe(30 - state.messages);
   // The service stays ready and still writes new events to the outbox.
-  locationIds.push(await publishLocationUpdate(10));
+  locationIds.push(await publishEventOfSize(10));
   expect(await service.running.checks.postgres?.()).toBeUndefined();
 
   for (let attempt = 0; (await countOutbox()) > 0 && attempt < 10; attempt += 1) {
@@ -101,7 +70,7 @@ it("a limit below the size of the stream discards no events", async () => {
   );
   const { manager } = await bus.connected;
   await manager.streams.purge(bus.stream);
-  for (let event = 0; event < 10; event += 1) await publishLocationUpdate(150_000);
+  for (let event = 0; event < 10; event += 1) await publishEventOfSize(150_000);
   await eventually("events to be sent", async () => (await countOutbox()) === 0);
   const before = await manager.streams.info(bus.stream);
   expect(before.state.bytes).toBeGreaterThan(megabyte);
@@ -115,7 +84,7 @@ it("a limit below the size of the stream discards no events", async () => {
 });
 
 it("an event that exceeds the maximum message size is rejected when it is published and blocks no others", async () => {
-  await expect(publishLocationUpdate(1024 * 1024)).rejects.toThrow("location.updated exceeds");
-  const next = await publishLocationUpdate(10);
+  await expect(publishEventOfSize(1024 * 1024)).rejects.toThrow("location.updated exceeds");
+  const next = await publishEventOfSize(10);
   await eventually("the effect of the next event", async () => (await listEffects()).includes(next));
 });

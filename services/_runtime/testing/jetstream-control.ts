@@ -1,6 +1,8 @@
 import { type ConsumerInfo, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import { eventually } from "./eventually.ts";
 import type { TestEnvironment } from "./test-environment.ts";
+import type { TestService } from "./test-service.ts";
 
 /** Functions that check and change the event stream in a test's namespace. */
 export interface TestJetStreamControl {
@@ -45,4 +47,14 @@ export async function createEventStreamControl({
     },
     close: () => connection.close(),
   };
+}
+
+/** Resolves when a service has sent all events in its outbox, and all consumers have handled all events. */
+export async function waitUntilEventsHandled(environment: TestEnvironment, { db }: TestService): Promise<void> {
+  const stream = await createEventStreamControl(environment);
+  await eventually("every event to be handled", async () => {
+    const unsentRows = await db.sql`select 1 from outbox`;
+    return unsentRows.length === 0 && (await stream.isFullyConsumed());
+  });
+  await stream.close();
 }

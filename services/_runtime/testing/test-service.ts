@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { expect } from "vitest";
+import type { z } from "zod";
 import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
@@ -9,6 +12,7 @@ import { createMetrics } from "../observability/metrics.ts";
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { buildServiceSchemaName, type RunningService, startService } from "../service/start-service.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
+import { eventually } from "./eventually.ts";
 import { createTestIncomingRequest } from "./incoming-request.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
@@ -19,6 +23,17 @@ export interface TestService {
   db: Database;
   registry: ServiceRegistry;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
+  /** Sends a request, expects this status, and returns the response body parsed with the schema. */
+  sendJson<Schema extends z.ZodType>(
+    request: TestRequest,
+    expected: ExpectedResponse<Schema>,
+  ): Promise<z.output<Schema>>;
+  /** Sends a GET request, expects status 200, and returns the response body parsed with the schema. */
+  getJson<Schema extends z.ZodType>(path: string, schema: Schema, principal?: Principal): Promise<z.output<Schema>>;
+  /** Sends a request that must fail, and returns the problem details of the response. */
+  requestProblem(request: TestRequest): Promise<Problem>;
+  /** Resolves when all events in the outbox have been sent. */
+  waitForEmptyOutbox(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,6 +44,16 @@ interface TestRequestOptions {
   headers?: Record<string, string>;
   /** The node:http response object that the service receives with the request. */
   outgoing?: ServerResponse;
+}
+
+export interface TestRequest extends TestRequestOptions {
+  method: string;
+  path: string;
+}
+
+interface ExpectedResponse<Schema> {
+  status: number;
+  schema: Schema;
 }
 
 /** Returns the principal of an API key that has the most common scopes and a new location. */
@@ -56,26 +81,54 @@ export async function startTestService(
   const bus = createEventBus(config, { name: `${definition.name}-test`, log });
   const notifier = bus.createInstanceNotifier(`${definition.name}-outbox`);
   db.onEventsPublished = () => notifier.publish("all", "");
+
+  const request: TestService["request"] = async (
+    method,
+    path,
+    { principal = createTestPrincipal(), body, headers = {}, outgoing } = {},
+  ) => {
+    const isRaw = typeof body === "string" || body instanceof Uint8Array;
+    const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+    const caller = {
+      principal,
+      requestId: header("x-request-id") ?? randomUUID(),
+      traceparent: header("traceparent"),
+      origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
+    };
+    const incoming = createTestIncomingRequest({
+      method,
+      headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+      ...(body !== undefined && { body: [Buffer.from(isRaw ? body : JSON.stringify(body))] }),
+    });
+    const fetchRequest = new Request(`http://pragma.test${path}`, { method });
+    return running.fetch(fetchRequest, { incoming, caller, ...(outgoing && { outgoing }) });
+  };
+
+  const sendJson: TestService["sendJson"] = async ({ method, path, ...options }, { status, schema }) => {
+    const response = await request(method, path, options);
+    const text = await response.text();
+    expect(response.status, text).toBe(status);
+    return schema.parse(JSON.parse(text)) as z.output<typeof schema>;
+  };
+
   return {
     running,
     db,
     registry,
-    async request(method, path, { principal = createTestPrincipal(), body, headers = {}, outgoing } = {}) {
-      const isRaw = typeof body === "string" || body instanceof Uint8Array;
-      const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-      const caller = {
-        principal,
-        requestId: header("x-request-id") ?? randomUUID(),
-        traceparent: header("traceparent"),
-        origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
-      };
-      const incoming = createTestIncomingRequest({
-        method,
-        headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-        ...(body !== undefined && { body: [Buffer.from(isRaw ? body : JSON.stringify(body))] }),
-      });
-      const request = new Request(`http://pragma.test${path}`, { method });
-      return running.fetch(request, { incoming, caller, ...(outgoing && { outgoing }) });
+    request,
+    sendJson,
+    getJson: (path, schema, principal) =>
+      sendJson({ method: "GET", path, ...(principal && { principal }) }, { status: 200, schema }),
+    async requestProblem({ method, path, ...options }) {
+      const response = await request(method, path, options);
+      const text = await response.text();
+      expect(response.headers.get("content-type"), text).toBe("application/problem+json");
+      const problem = problemSchema.parse(JSON.parse(text));
+      expect(problem.status).toBe(response.status);
+      return problem;
+    },
+    async waitForEmptyOutbox() {
+      await eventually("the outbox to be empty", async () => (await db.sql`select 1 from outbox`).length === 0);
     },
     async stop() {
       await running.stop();

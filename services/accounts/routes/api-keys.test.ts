@@ -66,7 +66,7 @@ describe("POST /v1/auth/keys/", () => {
   it("does not store the key itself", async () => {
     const key = await createKey();
     const rows = await accounts.db.sql<{ row: string }[]>`
-      select row_to_json(k)::text as row from api_keys k union all select body from published_events`;
+      select row_to_json(k)::text as row from api_keys k union all select body from recorded_outbox`;
     expect(rows.filter(({ row }) => row.includes(key) || row.includes(key.slice(15)))).toEqual([]);
   });
 

@@ -62,9 +62,13 @@ describe.each(catalogListNames)("the list of %s", (list) => {
 
   it("returns 403 for a key without the scope, and for a key of another location", async () => {
     const writer = createTestPrincipal({ scopes: ["catalog:write"] });
-    expect(await service.requestProblem("GET", path, { principal: writer })).toMatchObject({ code: "scope_missing" });
+    expect(await service.requestProblem({ method: "GET", path, principal: writer })).toMatchObject({
+      code: "scope_missing",
+    });
     const otherPrincipal = createTestPrincipal({ scopes: ["catalog:read"] });
-    const problem = await service.requestProblem("GET", `${path}?locationId=${locationId}`, {
+    const problem = await service.requestProblem({
+      method: "GET",
+      path: `${path}?locationId=${locationId}`,
       principal: otherPrincipal,
     });
     expect(problem).toMatchObject({ status: 403, code: "location_forbidden" });
@@ -76,9 +80,13 @@ describe.each(catalogListNames)("the list of %s", (list) => {
       principal: operator,
     });
     expect(await withLocation.json()).toEqual(catalog[list]);
-    const problem = await service.requestProblem("GET", path, { principal: operator });
+    const problem = await service.requestProblem({ method: "GET", path, principal: operator });
     expect(problem.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
-    const malformed = await service.requestProblem("GET", `${path}?locationId=7`, { principal: operator });
+    const malformed = await service.requestProblem({
+      method: "GET",
+      path: `${path}?locationId=7`,
+      principal: operator,
+    });
     expect(malformed.errors).toMatchObject([{ in: "query", path: "locationId" }]);
   });
 });

@@ -48,7 +48,9 @@ describe("PUT /v1/catalog/", () => {
     const limited = await startTestCatalogService({ MAX_CATALOG_BYTES_PER_DAY: String(bytes * 2) });
     for (let attempt = 0; attempt < 4; attempt += 1) await limited.replaceCatalog(principal, catalog);
     await limited.replaceCatalog(principal, createTestCatalog({ products: 10 }));
-    const problem = await limited.requestProblem("PUT", "/v1/catalog/", {
+    const problem = await limited.requestProblem({
+      method: "PUT",
+      path: "/v1/catalog/",
       principal,
       body: createTestCatalog({ products: 49 }),
     });
@@ -89,9 +91,16 @@ describe("PUT /v1/catalog/", () => {
     });
     expect([response.status, await response.json()]).toMatchObject([200, { locationId: id, changed: true }]);
     const unknown = `${path}?locationId=${crypto.randomUUID()}`;
-    const problem = await service.requestProblem("PUT", unknown, { principal: operator, body: createTestCatalog() });
+    const problem = await service.requestProblem({
+      method: "PUT",
+      path: unknown,
+      principal: operator,
+      body: createTestCatalog(),
+    });
     expect(problem).toMatchObject({ status: 404, code: "location_not_found" });
-    const missingLocation = await service.requestProblem("PUT", path, {
+    const missingLocation = await service.requestProblem({
+      method: "PUT",
+      path,
       principal: operator,
       body: createTestCatalog(),
     });
@@ -194,7 +203,7 @@ describe("an invalid catalog", () => {
       products: [product, { ...product, categoryId: "gone", name: null }],
       taxes: [{ id: "tax", name: "VAT", percentage: 1000 }],
     };
-    const problem = await service.requestProblem("PUT", path, { principal, body });
+    const problem = await service.requestProblem({ method: "PUT", path, principal, body });
     expect(problem).toMatchObject({ status: 400, code: "invalid_request" });
     expect(problem.errors?.map(({ path, code }) => `${path} ${code}`)).toEqual([
       "products[1].id duplicate",
@@ -210,7 +219,7 @@ describe("an invalid catalog", () => {
   it("is rejected if one list is missing", async () => {
     const { principal } = createCatalogPrincipal();
     const { modifiers, ...body } = createTestCatalog();
-    const problem = await service.requestProblem("PUT", path, { principal, body });
+    const problem = await service.requestProblem({ method: "PUT", path, principal, body });
     expect(problem.errors).toMatchObject([{ path: "modifiers", code: "required" }]);
   });
 
@@ -220,7 +229,7 @@ describe("an invalid catalog", () => {
     ["a list", "[]", "invalid_request"],
   ])("is rejected for %s", async (_, body, code) => {
     expect(
-      await service.requestProblem("PUT", path, { principal: createCatalogPrincipal().principal, body }),
+      await service.requestProblem({ method: "PUT", path, principal: createCatalogPrincipal().principal, body }),
     ).toMatchObject({
       code,
     });
@@ -229,12 +238,14 @@ describe("an invalid catalog", () => {
   it("returns 403 for a key without the scope, and for a key of another location", async () => {
     const reader = createTestPrincipal({ scopes: ["catalog:read"] });
     const body = createTestCatalog();
-    expect(await service.requestProblem("PUT", path, { principal: reader, body })).toMatchObject({
+    expect(await service.requestProblem({ method: "PUT", path, principal: reader, body })).toMatchObject({
       code: "scope_missing",
     });
     const { locationId } = createCatalogPrincipal();
     const otherRequest = { principal: createCatalogPrincipal().principal, body };
-    expect(await service.requestProblem("PUT", `${path}?locationId=${locationId}`, otherRequest)).toMatchObject({
+    expect(
+      await service.requestProblem({ method: "PUT", path: `${path}?locationId=${locationId}`, ...otherRequest }),
+    ).toMatchObject({
       code: "location_forbidden",
     });
   });

@@ -40,17 +40,19 @@ describe("a catalog of 20,000 products", () => {
 
   it("is rejected for one unknown reference in its last product", async () => {
     const products = [...catalog.products.slice(0, -1), { ...catalog.products[0], id: "last", categoryId: "gone" }];
-    const problem = await service.requestProblem("PUT", path, { principal, body: { ...catalog, products } });
+    const problem = await service.requestProblem({ method: "PUT", path, principal, body: { ...catalog, products } });
     expect(problem.errors).toMatchObject([{ path: "products[19999].categoryId", code: "unknown_reference" }]);
   });
 
   it("is rejected when it is truncated, with the position in the response", async () => {
-    const problem = await service.requestProblem("PUT", path, { principal, body: bytes.subarray(0, mebibyte) });
+    const problem = await service.requestProblem({ method: "PUT", path, principal, body: bytes.subarray(0, mebibyte) });
     expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 104\d{4} /) });
   });
 
   it("is the largest: one of 20,001 is rejected", async () => {
-    const problem = await service.requestProblem("PUT", path, {
+    const problem = await service.requestProblem({
+      method: "PUT",
+      path,
       principal,
       body: createTestCatalog({ products: 20_001 }),
     });
@@ -63,7 +65,9 @@ describe("a body that is too large", () => {
     ["21 MB", Buffer.alloc(21 * mebibyte, " "), {}],
     ["21 MB with gzip", gzipSync(Buffer.alloc(21 * mebibyte, " ")), { "content-encoding": "gzip" }],
   ])("of %s is rejected", async (_, body, headers) => {
-    const problem = await service.requestProblem("PUT", path, {
+    const problem = await service.requestProblem({
+      method: "PUT",
+      path,
       principal,
       body,
       headers: headers as Record<string, string>,

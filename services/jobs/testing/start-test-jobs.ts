@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Problem, problemSchema } from "@pragma/contracts/errors";
+import type { Problem } from "@pragma/contracts/errors";
 import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
@@ -8,7 +8,6 @@ import { createTestEnvironment } from "@pragma/runtime/testing/test-environment"
 import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
-import { expect } from "vitest";
 import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue.ts";
 import { type JobHandler, performJobBySleeping } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
@@ -87,31 +86,16 @@ export async function startTestJobsService(variables: Record<string, string> = {
   function createTestLocation(): TestJobsLocation {
     const principal = createTestPrincipal({ scopes: ["jobs:write"] });
     const locationId = principal.location?.id ?? "";
-    const postJob = (body: TestJobBody) => service.request("POST", "/v1/jobs/", { principal, body });
-    const getStatus = async (id: string) => {
-      const response = await service.request("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });
-      const text = await response.text();
-      expect(response.status, text).toBe(200);
-      return JobStatus.parse(JSON.parse(text));
-    };
+    const createRequest = (body: TestJobBody) => ({ method: "POST", path: "/v1/jobs/", principal, body });
+    const getStatus = (id: string) => service.getJson(`/v1/jobs/${encodeURIComponent(id)}`, JobStatus, principal);
     return {
       principal,
       locationId,
       getQueuedJob: (id) => queue.getJob(toBullJobId({ locationId, id })),
-      postJob,
       getStatus,
-      async createJob(body) {
-        const response = await postJob(body);
-        const text = await response.text();
-        expect(response.status, text).toBe(201);
-        return Job.parse(JSON.parse(text));
-      },
-      async postJobProblem(body) {
-        const response = await postJob(body);
-        const problem = problemSchema.parse(await response.json());
-        expect(problem.status).toBe(response.status);
-        return problem;
-      },
+      createJob: (body) => service.sendJson(createRequest(body), { status: 201, schema: Job }),
+      postJob: (body) => service.request("POST", "/v1/jobs/", { principal, body }),
+      postJobProblem: (body) => service.requestProblem(createRequest(body)),
       waitForState(id, state, timeoutSeconds = 20) {
         const isInState = async () => {
           const job = await getStatus(id);

@@ -11,7 +11,7 @@ import { appendOrderDeparturesToStream, lockLocationStream } from "../queries/st
  * final report. A later upsert makes a removed order live again. The till of an old live order is unlikely to be
  * closed.
  */
-export const removeOldOrders: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
+export const removeOldOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
   name: "remove old orders",
   intervalSeconds: 60 * 60,
   async run({ db, broadcaster, log, config }) {

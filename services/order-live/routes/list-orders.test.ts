@@ -204,23 +204,33 @@ describe("the list of live orders", () => {
     ["index=-1", "index"],
     ["size=101", "size"],
   ])("returns 400 for %s", async (query, issuePath) => {
-    const problem = await orderLive.requestProblem("GET", `${path}?${query}`, { principal });
+    const problem = await orderLive.requestProblem({ method: "GET", path: `${path}?${query}`, principal });
     expect(problem.errors).toMatchObject([{ in: "query", path: issuePath }]);
     if (!/index|size/.test(query)) {
-      const streamProblem = await orderLive.requestProblem("GET", `${path}stream?${query}`, { principal });
+      const streamProblem = await orderLive.requestProblem({
+        method: "GET",
+        path: `${path}stream?${query}`,
+        principal,
+      });
       expect(streamProblem.errors).toMatchObject([{ in: "query", path: issuePath }]);
     }
   });
 
   it("rejects an invalid page token, another location, and an API key without the scope", async () => {
-    expect((await orderLive.requestProblem("GET", `${path}?pageToken=abc`, { principal })).code).toBe(
+    expect((await orderLive.requestProblem({ method: "GET", path: `${path}?pageToken=abc`, principal })).code).toBe(
       "invalid_page_token",
     );
     for (const url of [path, `${path}stream`]) {
-      const problem = await orderLive.requestProblem("GET", `${url}?locationId=${randomUUID()}`, { principal });
+      const problem = await orderLive.requestProblem({
+        method: "GET",
+        path: `${url}?locationId=${randomUUID()}`,
+        principal,
+      });
       expect(problem.code).toBe("location_forbidden");
       const writer = createTestPrincipal({ scopes: ["orders:write"] });
-      expect((await orderLive.requestProblem("GET", url, { principal: writer })).code).toBe("scope_missing");
+      expect((await orderLive.requestProblem({ method: "GET", path: url, principal: writer })).code).toBe(
+        "scope_missing",
+      );
     }
   });
 });
@@ -247,14 +257,17 @@ describe("a live order", () => {
     expect((await orderLive.request("GET", orderPath, { principal })).status).toBe(200);
     const admin = createTestPrincipal({ scopes: ["admin"], location: null });
     expect((await orderLive.request("GET", orderPath, { principal: admin })).status).toBe(200);
-    expect((await orderLive.requestProblem("GET", orderPath, { principal: createPosPrincipal().principal })).code).toBe(
-      "order_not_found",
-    );
+    expect(
+      (await orderLive.requestProblem({ method: "GET", path: orderPath, principal: createPosPrincipal().principal }))
+        .code,
+    ).toBe("order_not_found");
   });
 
   it("returns 404 for an unknown id and 400 for an id that is not a UUID", async () => {
-    expect((await orderLive.requestProblem("GET", path + randomUUID(), { principal })).code).toBe("order_not_found");
-    expect((await orderLive.requestProblem("GET", `${path}7`, { principal })).errors).toMatchObject([
+    expect((await orderLive.requestProblem({ method: "GET", path: path + randomUUID(), principal })).code).toBe(
+      "order_not_found",
+    );
+    expect((await orderLive.requestProblem({ method: "GET", path: `${path}7`, principal })).errors).toMatchObject([
       { in: "path", path: "id" },
     ]);
   });

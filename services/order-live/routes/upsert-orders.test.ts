@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
   createPosPrincipal,
@@ -103,16 +104,18 @@ describe("an upserted order", () => {
   it("belongs to the existing location that an API key for all locations names", async () => {
     const { id } = orderLive.accounts.addLocation();
     const { principal } = createPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
-    const requestTo = (locationId: string) => ["POST", `${path}?locationId=${locationId}`] as const;
-    const order = createLiveOrderInput();
-    const response = await orderLive.request(...requestTo(id), { principal, body: [order] });
-    expect(await response.json()).toMatchObject([{ locationId: id }]);
-    const unknown = await orderLive.requestProblem(...requestTo(randomUUID()), { principal, body: [order] });
-    expect(unknown.code).toBe("location_not_found");
-    const forbidden = await orderLive.requestProblem(...requestTo(id), {
-      principal: createPosPrincipal().principal,
-      body: [order],
+    const body = [createLiveOrderInput()];
+    const requestTo = (locationId: string) => ({
+      method: "POST",
+      path: `${path}?locationId=${locationId}`,
+      body,
     });
+    const schema = z.array(OrderLive);
+    const applied = await orderLive.sendJson({ ...requestTo(id), principal }, { status: 200, schema });
+    expect(applied).toMatchObject([{ locationId: id }]);
+    const unknown = await orderLive.requestProblem({ ...requestTo(randomUUID()), principal });
+    expect(unknown.code).toBe("location_not_found");
+    const forbidden = await orderLive.requestProblem({ ...requestTo(id), principal: createPosPrincipal().principal });
     expect(forbidden.code).toBe("location_forbidden");
   });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
@@ -23,7 +22,7 @@ const createOrders = (count: number) => Array.from({ length: count }, () => crea
 
 /** Sends an invalid body, expects that nothing is stored, and returns the problem. */
 async function postInvalid(body: unknown, headers: Record<string, string> = {}) {
-  const problem = await orderLive.requestProblem("POST", path, { principal, body, headers });
+  const problem = await orderLive.requestProblem({ method: "POST", path, principal, body, headers });
   expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
   return problem;
 }
@@ -89,7 +88,7 @@ describe("an invalid upsert", () => {
       principal,
       body: [...orders, withOrderData(createLiveOrderInput(), { id: randomUUID(), openedAt: "yesterday" })],
     };
-    const problem = await orderLive.requestProblem("POST", `${path}?locationId=7`, options);
+    const problem = await orderLive.requestProblem({ method: "POST", path: `${path}?locationId=7`, ...options });
     expect(problem.errors?.map((issue) => `${issue.in} ${issue.path}`).sort()).toEqual(
       [
         "query locationId",
@@ -147,11 +146,16 @@ describe("an invalid upsert", () => {
 
   it("is rejected without the scope or without a location", async () => {
     const reader = createTestPrincipal({ scopes: ["orders:read"] });
-    expect((await orderLive.requestProblem("POST", path, { principal: reader, body: createOrders(1) })).code).toBe(
-      "scope_missing",
-    );
+    expect(
+      (await orderLive.requestProblem({ method: "POST", path, principal: reader, body: createOrders(1) })).code,
+    ).toBe("scope_missing");
     const adminPrincipal = createTestPrincipal({ scopes: ["admin"], location: null });
-    const problem = await orderLive.requestProblem("POST", path, { principal: adminPrincipal, body: createOrders(1) });
+    const problem = await orderLive.requestProblem({
+      method: "POST",
+      path,
+      principal: adminPrincipal,
+      body: createOrders(1),
+    });
     expect(problem.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
   });
 });
@@ -204,7 +208,7 @@ describe("a large order", () => {
     order.data.productRowList.push(...rows);
     expect(Buffer.byteLength(JSON.stringify(order))).toBeGreaterThan(500_000);
     expect(await orderLive.upsertOrders(pos.principal, order)).toHaveLength(1);
-    await eventually("the outbox to be empty", async () => (await orderLive.db.sql`select 1 from outbox`).length === 0);
+    await orderLive.waitForEmptyOutbox();
     expect(await orderLive.publishedEvents(order.id)).toHaveLength(1);
   });
 

@@ -150,7 +150,12 @@ describe("pending accounting exports", () => {
     const body = await createExportItems(testService);
     await whileExportsBlocked(async () => {
       for (let count = 0; count < 2; count += 1) await startExport(testService, body);
-      const problem = await testService.requestProblem("POST", "/v1/accounting/exports", { principal, body });
+      const problem = await testService.requestProblem({
+        method: "POST",
+        path: "/v1/accounting/exports",
+        principal,
+        body,
+      });
       expect(problem).toMatchObject({ code: "limit_reached", limit: { name: "unfinished_exports", maximum: 2 } });
     }, testService);
     await eventually(
@@ -255,7 +260,9 @@ describe("expired accounting exports", () => {
     for (const id of [expired, recent]) await waitForState(id, "done");
     await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${expired}`;
     await deleteExpiredAccountingExports(service.db, 10);
-    expect(await service.requestProblem("GET", `/v1/accounting/exports/${expired}`, { principal })).toMatchObject({
+    expect(
+      await service.requestProblem({ method: "GET", path: `/v1/accounting/exports/${expired}`, principal }),
+    ).toMatchObject({
       code: "accounting_export_not_found",
     });
     expect(await readExport(recent)).toMatchObject({ state: "done", files: [{ tills: 1 }] });

@@ -11,7 +11,7 @@ import {
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
-import { eraseExpiredPersonalData } from "./erase-expired-personal-data.ts";
+import { eraseExpiredPersonalDataTask } from "./erase-expired-personal-data.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => service?.remove());
 const log = createLogger({ name: "test", level: "silent" });
 const runTask = (days: string | undefined) => {
   const config = reportingConfig.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_RETENTION_DAYS: days });
-  return eraseExpiredPersonalData.run({ db: service.db, log, config });
+  return eraseExpiredPersonalDataTask.run({ db: service.db, log, config });
 };
 
 const dayMs = 24 * 3_600_000;

@@ -68,7 +68,9 @@ describe("POST /v1/accounting/configs/", () => {
       payments: { cash: { account: 531 } },
       discountBooking: "both",
     };
-    const { errors = [] } = await service.requestProblem("POST", path, {
+    const { errors = [] } = await service.requestProblem({
+      method: "POST",
+      path,
       principal: createPrincipalWithScopes("accounting:write"),
       body,
     });
@@ -95,11 +97,11 @@ describe("POST /v1/accounting/configs/", () => {
   it("accepts another location only if it exists and the key may act for any location", async () => {
     const principal = createPrincipalWithScopes("accounting:write");
     const body = { locationId: randomUUID() };
-    expect(await service.requestProblem("POST", path, { principal, body })).toMatchObject({
+    expect(await service.requestProblem({ method: "POST", path, principal, body })).toMatchObject({
       code: "location_forbidden",
     });
     const operator = createPrincipalWithScopes("accounting:write", "locations:any");
-    expect(await service.requestProblem("POST", path, { principal: operator, body })).toMatchObject({
+    expect(await service.requestProblem({ method: "POST", path, principal: operator, body })).toMatchObject({
       code: "location_not_found",
     });
     service.accounts.addLocation(principal.location);
@@ -155,7 +157,7 @@ describe("accounting configs of a location", () => {
 
     expect((await service.request("DELETE", configPath, { principal })).status).toBe(204);
     for (const method of ["GET", "DELETE"]) {
-      expect(await service.requestProblem(method, configPath, { principal })).toMatchObject({
+      expect(await service.requestProblem({ method, path: configPath, principal })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
@@ -165,7 +167,7 @@ describe("accounting configs of a location", () => {
     const { id } = await createConfig(createPrincipalWithScopes("accounting:write"));
     const principal = createPrincipalWithScopes("accounting:write");
     for (const [method, body] of [["GET"], ["PUT", {}], ["DELETE"]] as const) {
-      expect(await service.requestProblem(method, `${path}/${id}`, { principal, body })).toMatchObject({
+      expect(await service.requestProblem({ method, path: `${path}/${id}`, principal, body })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
@@ -175,7 +177,7 @@ describe("accounting configs of a location", () => {
 
   it("returns scope_missing to a key without accounting:write", async () => {
     expect(
-      await service.requestProblem("GET", path, { principal: createPrincipalWithScopes("reports:read") }),
+      await service.requestProblem({ method: "GET", path, principal: createPrincipalWithScopes("reports:read") }),
     ).toMatchObject({
       code: "scope_missing",
     });

@@ -77,7 +77,7 @@ const runExport = async (principal: Principal, body: object[]) =>
   waitUntilFinished(principal, (await startExport(principal, body)).id);
 
 const requestExportProblem = (principal: Principal, body: unknown) =>
-  service.requestProblem("POST", "/v1/accounting/exports", { principal, body });
+  service.requestProblem({ method: "POST", path: "/v1/accounting/exports", principal, body });
 
 describe("an accounting export", () => {
   it("produces a downloadable file of its tills", async () => {
@@ -181,7 +181,7 @@ describe("an accounting export", () => {
     expect(result).toMatchObject({ state: "failed", files: [] });
     expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["no_report", "outdated_report"]);
     expect(
-      await service.requestProblem("GET", `/v1/accounting/exports/${result.id}/files/1`, { principal }),
+      await service.requestProblem({ method: "GET", path: `/v1/accounting/exports/${result.id}/files/1`, principal }),
     ).toMatchObject({
       code: "accounting_file_not_found",
     });
@@ -286,7 +286,7 @@ describe("an accounting export of several locations", () => {
     for (const path of [`/v1/accounting/exports/${result.id}`, `/v1/accounting/exports/${result.id}/files/1`]) {
       expect((await service.request("GET", path, { principal: operator })).status).toBe(200);
       for (const principal of principals) {
-        expect(await service.requestProblem("GET", path, { principal })).toMatchObject({
+        expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({
           code: "accounting_export_not_found",
         });
       }

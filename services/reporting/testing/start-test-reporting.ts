@@ -1,27 +1,21 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
-import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createFakeAccountsService, type FakeAccountsService } from "@pragma/runtime/testing/fake-accounts-service";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
-import { expect } from "vitest";
+import {
+  startTestServiceWithFakeAccounts,
+  type TestServiceWithFakeAccounts,
+} from "@pragma/runtime/testing/service-with-fake-accounts";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import reporting from "../service.ts";
 
-/** A reporting service for one test file, with a fake accounts service. */
-export interface TestReportingService extends TestService {
-  environment: TestEnvironment;
-  accounts: FakeAccountsService;
-  /** Sends a request and returns the problem details of the error response. */
-  requestProblem(...request: Parameters<TestService["request"]>): Promise<Problem>;
+/** The reporting service of one test file. */
+export interface TestReportingService extends TestServiceWithFakeAccounts {
   /** Pushes tills in the same way as till-ingest: stores them, publishes events, and waits until these are handled. */
   pushTills(tills: TillV2[], locationId: string): Promise<void>;
-  remove(): Promise<void>;
 }
 
 /** Creates a location, and returns a principal of this location with the given scopes. */
@@ -34,22 +28,10 @@ export function createPrincipalWithScopes(
 }
 
 export async function startTestReporting(variables: Record<string, string> = {}): Promise<TestReportingService> {
-  const environment = await createTestEnvironment(variables);
-  const registry = createServiceRegistry(environment.variables);
-  const accounts = createFakeAccountsService();
-  registry.registerLocalService("accounts", accounts.fetch);
-  const service = await startTestService(reporting, environment, registry);
-  const objects = createObjectStore(environment.variables.OBJECT_STORE ?? "");
+  const service = await startTestServiceWithFakeAccounts(reporting, variables);
+  const objects = createObjectStore(service.environment.variables.OBJECT_STORE ?? "");
   return {
     ...service,
-    environment,
-    accounts,
-    async requestProblem(...request) {
-      const response = await service.request(...request);
-      const text = await response.text();
-      expect(response.headers.get("content-type"), text).toBe("application/problem+json");
-      return problemSchema.parse(JSON.parse(text));
-    },
     async pushTills(tills, locationId) {
       const eventFields = { locationId, revision: 1, reason: "push", version: "V2", timeZone: "Europe/Paris" } as const;
       const events = tills.map((till) => {
@@ -71,9 +53,8 @@ export async function startTestReporting(variables: Record<string, string> = {})
       });
     },
     async remove() {
-      await service.stop();
       await objects.close();
-      await environment.remove();
+      await service.remove();
     },
   };
 }

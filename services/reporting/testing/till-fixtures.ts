@@ -1,5 +1,6 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import { minimalOrder, minimalTill } from "@pragma/contracts/testing/minimal-till-v2";
 import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
 import type { z } from "zod";
 
@@ -16,42 +17,12 @@ function newId(): string {
 
 /** Returns a till that contains these orders. */
 export function createTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
-  return TillV2.parse({
-    id: newId(),
-    startedAt: "2026-05-29T08:00:00.000Z",
-    finalizedAt: "2026-05-30T00:00:00.000Z",
-    reportNumber: 1,
-    financialMovementList: [],
-    declaredPaymentList: [],
-    clerkShiftList: [],
-    orderList,
-    ...fields,
-  });
+  return TillV2.parse({ ...minimalTill, id: newId(), orderList, ...fields });
 }
 
 /** Returns an order without rows whose total is 0. */
 export function createTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
-  return {
-    id: newId(),
-    openedAt: "2026-05-29T12:00:00.000Z",
-    total: 0,
-    totalTax: 0,
-    totalDiscount: 0,
-    totalWithoutTax: 0,
-    leftToPay: 0,
-    guestsCount: 0,
-    preparationActivated: true,
-    isMerged: false,
-    manuallyClosed: false,
-    isPaid: true,
-    isCanceled: false,
-    isPrepaid: false,
-    isTransferred: false,
-    paymentRowList: [],
-    productRowList: [],
-    menuRowList: [],
-    ...fields,
-  };
+  return { ...minimalOrder, id: newId(), ...fields };
 }
 
 /** Returns a product row of 11.00 including 10% VAT. */

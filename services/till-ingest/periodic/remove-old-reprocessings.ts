@@ -3,7 +3,7 @@ import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows
 import type { TillIngestContext } from "../context.ts";
 
 /** Removes the rows of reprocessings that finished more than 30 days ago. */
-export const removeOldReprocessings: PeriodicTask<Pick<TillIngestContext, "db">> = {
+export const removeOldReprocessingsTask: PeriodicTask<Pick<TillIngestContext, "db">> = {
   name: "remove old reprocessings",
   intervalSeconds: 3_600,
   async run({ db }) {

@@ -12,7 +12,7 @@ import {
 } from "../queries/pending-uploads.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { removeOrphanedObjects } from "./remove-orphaned-objects.ts";
+import { removeOrphanedObjectsTask } from "./remove-orphaned-objects.ts";
 
 let service: TestTillIngest;
 const principal = createTestPrincipal();
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const log = createLogger({ name: "test", level: "silent" });
-const runRemoval = (objects = service.objects) => removeOrphanedObjects.run({ db: service.db, objects, log });
+const runRemoval = (objects = service.objects) => removeOrphanedObjectsTask.run({ db: service.db, objects, log });
 
 /** Returns the key of an object that was written `hours` hours ago for a till that was never stored. */
 async function createOrphan({ hours }: { hours: number }): Promise<string> {
@@ -89,7 +89,7 @@ function createBlockingStore() {
   return { objects, started, release };
 }
 
-describe("removeOrphanedObjects", () => {
+describe("removeOrphanedObjectsTask", () => {
   it("removes an object that no till refers to after a day", async () => {
     const key = await createOrphan({ hours: 25 });
     await runRemoval();

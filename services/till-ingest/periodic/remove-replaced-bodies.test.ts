@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tillIngestConfig } from "../config.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { removeReplacedTillBodies } from "./remove-replaced-bodies.ts";
+import { removeReplacedTillBodiesTask } from "./remove-replaced-bodies.ts";
 
 const principal = createTestPrincipal();
 let service: TestTillIngest;
@@ -16,7 +16,7 @@ afterAll(() => service?.remove());
 
 const runRemoval = (days: string | undefined) => {
   const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_RETENTION_DAYS: days });
-  return removeReplacedTillBodies.run({ db: service.db, objects: service.objects, config });
+  return removeReplacedTillBodiesTask.run({ db: service.db, objects: service.objects, config });
 };
 
 /** Pushes and replaces a till, both `days` days ago. Returns the keys of its bodies, oldest first. */

@@ -6,7 +6,7 @@ import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 const batchSize = 500;
 
 /** Removes the bodies of till revisions that were replaced before the retention period. Keeps the revisions' rows. */
-export const removeReplacedTillBodies: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
+export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,
   async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {

@@ -78,7 +78,7 @@ describe("GET /v1/tills/{id}/object", () => {
     await service.request("POST", "/v2/tills/", { principal, body: lost });
     const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${lost.id}`;
     await service.objects.delete(row?.objectKey ?? "");
-    const problem = await service.requestProblem("GET", `/v1/tills/${lost.id}/object`, { principal });
+    const problem = await service.requestProblem({ method: "GET", path: `/v1/tills/${lost.id}/object`, principal });
     expect(problem).toMatchObject({ code: "internal_error" });
     expect(JSON.stringify(problem)).not.toContain(row?.objectKey);
   });
@@ -91,8 +91,8 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
     const otherPrincipal = createTestPrincipal();
     const unknownId = randomUUID();
     const [otherLocationProblem, unknownIdProblem] = await Promise.all([
-      service.requestProblem("GET", path(till.id), { principal: otherPrincipal }),
-      service.requestProblem("GET", path(unknownId), { principal: otherPrincipal }),
+      service.requestProblem({ method: "GET", path: path(till.id), principal: otherPrincipal }),
+      service.requestProblem({ method: "GET", path: path(unknownId), principal: otherPrincipal }),
     ]);
     expect(otherLocationProblem).toMatchObject({
       code: "till_not_found",
@@ -111,7 +111,7 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
   });
 
   it("returns 400 for an id that is not a UUID", async () => {
-    expect(await service.requestProblem("GET", path("24"), { principal })).toMatchObject({
+    expect(await service.requestProblem({ method: "GET", path: path("24"), principal })).toMatchObject({
       code: "invalid_request",
       errors: [{ in: "path", path: "id" }],
     });
@@ -119,6 +119,8 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
 
   it("returns 403 without the scope", async () => {
     const writer = createTestPrincipal({ scopes: ["tills:write"] });
-    expect((await service.requestProblem("GET", path(till.id), { principal: writer })).code).toBe("scope_missing");
+    expect((await service.requestProblem({ method: "GET", path: path(till.id), principal: writer })).code).toBe(
+      "scope_missing",
+    );
   });
 });

@@ -33,7 +33,7 @@ async function listTills(query: string, reader = principal) {
   return TillPage.parse(await response.json());
 }
 const requestListProblem = (query: string, reader = principal) =>
-  service.requestProblem("GET", `/v1/tills/${query}`, { principal: reader });
+  service.requestProblem({ method: "GET", path: `/v1/tills/${query}`, principal: reader });
 const listedIds = ({ data }: { data: Till[] }) => data.map(({ id }) => id);
 
 describe("GET /v1/tills/", () => {

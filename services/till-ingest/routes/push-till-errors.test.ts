@@ -19,7 +19,7 @@ beforeEach(() => {
 const push = (body: unknown, headers: Record<string, string> = {}, query = "") =>
   service.request("POST", `/v2/tills/${query}`, { principal, body, headers });
 const requestPushProblem = (body: unknown, headers: Record<string, string> = {}, query = "") =>
-  service.requestProblem("POST", `/v2/tills/${query}`, { principal, body, headers });
+  service.requestProblem({ method: "POST", path: `/v2/tills/${query}`, principal, body, headers });
 
 async function readStoredRows(): Promise<unknown[]> {
   const { sql } = service.db;

@@ -24,7 +24,7 @@ afterAll(() => service?.remove());
 const push = (body: unknown, pushPrincipal = principal) =>
   service.request("POST", "/v1/tills/", { principal: pushPrincipal, body });
 const requestPushProblem = (body: unknown, pushPrincipal = principal) =>
-  service.requestProblem("POST", "/v1/tills/", { principal: pushPrincipal, body });
+  service.requestProblem({ method: "POST", path: "/v1/tills/", principal: pushPrincipal, body });
 
 describe("POST /v1/tills/ accepts", () => {
   it("the till of the documentation", async () => {
@@ -97,7 +97,9 @@ describe("POST /v1/tills/ rejects", () => {
     await push(till);
     expect((await requestPushProblem({ ...till, more: 1 })).code).toBe("till_conflict");
     const newer = createTestTill({ id: till.tillJson.client_id });
-    expect((await service.requestProblem("POST", "/v2/tills/", { principal, body: newer })).code).toBe("till_conflict");
+    expect((await service.requestProblem({ method: "POST", path: "/v2/tills/", principal, body: newer })).code).toBe(
+      "till_conflict",
+    );
   });
 
   it("a till with several issues, and reports all of them including a duplicate order", async () => {

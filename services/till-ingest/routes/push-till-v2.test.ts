@@ -21,7 +21,8 @@ beforeEach(() => {
 
 const push = (body: unknown, headers: Record<string, string> = {}, query = "") =>
   service.request("POST", `/v2/tills/${query}`, { principal, body, headers });
-const requestPushProblem = (body: unknown) => service.requestProblem("POST", "/v2/tills/", { principal, body });
+const requestPushProblem = (body: unknown) =>
+  service.requestProblem({ method: "POST", path: "/v2/tills/", principal, body });
 
 describe("the daily quotas of a location", () => {
   it("return 429 with the quota, do not count a repeated till, and do not affect other locations", async () => {

@@ -19,7 +19,7 @@ beforeEach(() => {
 const push = (body: unknown) => service.request("POST", "/v2/tills/", { principal, body });
 const replace = (id: string, body: unknown) => service.request("PUT", `/v1/tills/${id}`, { principal, body });
 const requestReplaceProblem = (id: string, body: unknown) =>
-  service.requestProblem("PUT", `/v1/tills/${id}`, { principal, body });
+  service.requestProblem({ method: "PUT", path: `/v1/tills/${id}`, principal, body });
 const readTillBody = async (id: string) =>
   (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
 
@@ -85,7 +85,12 @@ describe("PUT /v1/tills/{id}", () => {
     await push(till);
     const otherPrincipal = createTestPrincipal();
     expect(
-      await service.requestProblem("PUT", `/v1/tills/${till.id}`, { principal: otherPrincipal, body: till }),
+      await service.requestProblem({
+        method: "PUT",
+        path: `/v1/tills/${till.id}`,
+        principal: otherPrincipal,
+        body: till,
+      }),
     ).toMatchObject({
       code: "till_not_found",
     });

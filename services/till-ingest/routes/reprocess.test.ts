@@ -4,7 +4,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { removeOldReprocessings } from "../periodic/remove-old-reprocessings.ts";
+import { removeOldReprocessingsTask } from "../periodic/remove-old-reprocessings.ts";
 import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 
@@ -88,7 +88,9 @@ describe("POST /v1/tills/{id}/reprocess", () => {
       limit: { name: "till_revisions", maximum: 5_000, unit: "revisions per day" },
     });
     const till = { ...createTestTill(), id: third };
-    expect(await service.requestProblem("PUT", `/v1/tills/${third}`, { principal, body: till })).toMatchObject({
+    expect(
+      await service.requestProblem({ method: "PUT", path: `/v1/tills/${third}`, principal, body: till }),
+    ).toMatchObject({
       code: "quota_exceeded",
     });
     // A request that starts no reprocessing does not count toward the quota.
@@ -99,7 +101,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     const [id = ""] = await pushTills(1);
     const otherPrincipal = createTestPrincipal();
     expect(
-      await service.requestProblem("POST", `/v1/tills/${id}/reprocess`, { principal: otherPrincipal }),
+      await service.requestProblem({ method: "POST", path: `/v1/tills/${id}/reprocess`, principal: otherPrincipal }),
     ).toMatchObject({
       code: "till_not_found",
     });
@@ -170,13 +172,17 @@ describe("POST /v1/tills/reprocess", () => {
   });
 
   it("returns 400 without a version, and hides the job from other locations", async () => {
-    expect(await service.requestProblem("POST", "/v1/tills/reprocess", { principal })).toMatchObject({
+    expect(await service.requestProblem({ method: "POST", path: "/v1/tills/reprocess", principal })).toMatchObject({
       errors: [{ in: "query", path: "lteReportVersion", code: "required" }],
     });
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const otherPrincipal = createTestPrincipal();
     expect(
-      await service.requestProblem("GET", response.headers.get("location") ?? "", { principal: otherPrincipal }),
+      await service.requestProblem({
+        method: "GET",
+        path: response.headers.get("location") ?? "",
+        principal: otherPrincipal,
+      }),
     ).toMatchObject({
       code: "reprocessing_not_found",
     });
@@ -189,7 +195,7 @@ describe("POST /v1/tills/reprocess", () => {
     const statusAfter = async (days: number) => {
       await service.db
         .sql`update till_reprocessings set finished_at = now() - make_interval(days => ${days}) where id = ${id}`;
-      await removeOldReprocessings.run(service);
+      await removeOldReprocessingsTask.run(service);
       return (await service.request("GET", location, { principal })).status;
     };
     expect(await statusAfter(29)).toBe(200);

@@ -177,7 +177,7 @@ describe("an endpoint without a success", () => {
     await service.waitForDelivery(subscription, newMessageId, "pending");
     advance(dayMs);
     const { principal, webhook } = subscription;
-    const resumed = await service.sendRequest(
+    const resumed = await service.sendJson(
       { method: "POST", path: `/v1/webhooks/${webhook.id}/resume`, principal },
       { status: 200, schema: Webhook },
     );
@@ -223,7 +223,7 @@ describe("the previous secret after a rotation", () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { recipientId, principal, secret: previous } = subscription;
-    const rotated = await service.sendRequest(
+    const rotated = await service.sendJson(
       { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: {} },
       { status: 200, schema: WebhookRecipientWithSecret },
     );
@@ -253,7 +253,7 @@ describe("the previous secret after a rotation", () => {
     const subscription = await service.createSubscription(endpoint.url);
     const { recipientId, principal, secret: previous } = subscription;
     await publishOrder(subscription, "succeeded");
-    await service.sendRequest(
+    await service.sendJson(
       { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: { isLeaked: true } },
       { status: 200, schema: WebhookRecipientWithSecret },
     );

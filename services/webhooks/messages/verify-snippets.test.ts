@@ -67,7 +67,7 @@ beforeAll(async () => {
   [service, receiver] = await Promise.all([startTestWebhooks(), startWebhookReceiver()]);
   const endpoint = receiver.addEndpoint();
   const { principal, locationId, recipientId, secret: previousSecret } = await service.createSubscription(endpoint.url);
-  const { hmacSecret } = await service.sendRequest(
+  const { hmacSecret } = await service.sendJson(
     { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: {} },
     { status: 200, schema: WebhookRecipientWithSecret },
   );

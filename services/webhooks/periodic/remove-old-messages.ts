@@ -9,7 +9,7 @@ import {
 const dayMs = 24 * 3_600_000;
 
 /** Removes messages and deliveries after their retention, expired secrets, and the rows left of deleted webhooks. */
-export const removeOldMessages: PeriodicTask<WebhooksContext> = {
+export const removeOldMessagesTask: PeriodicTask<WebhooksContext> = {
   name: "remove old messages",
   intervalSeconds: 3_600,
   async run({ db: { sql }, clock, config }) {

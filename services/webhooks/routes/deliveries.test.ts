@@ -128,7 +128,7 @@ describe("a single delivery", () => {
 
 describe("a replayed delivery", () => {
   const replay = ({ principal }: TestWebhookSubscription, id: string) =>
-    service.sendRequest(
+    service.sendJson(
       { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal },
       { status: 202, schema: WebhookDelivery },
     );
@@ -185,7 +185,7 @@ describe("a replayed delivery", () => {
 
 describe("a recovery", () => {
   const recover = ({ webhook, principal }: TestWebhookSubscription, since: string) =>
-    service.sendRequest(
+    service.sendJson(
       { method: "POST", path: `/v1/webhooks/${webhook.id}/recover`, principal, body: { since } },
       { status: 202, schema: WebhookDeliveryRecovery },
     );
@@ -233,7 +233,7 @@ describe("a recovery", () => {
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal } = subscription;
     const since = new Date(Date.now() - 1_000).toISOString();
-    const test = await service.sendRequest(
+    const test = await service.sendJson(
       { method: "POST", path: `/v1/webhooks/${webhook.id}/test`, principal },
       { status: 202, schema: WebhookDelivery },
     );

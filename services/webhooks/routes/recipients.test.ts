@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const createRecipient = (body: object = {}, creator = principal) =>
-  service.sendRequest(
+  service.sendJson(
     { method: "POST", path, principal: creator, body: { name: "Stock keeper", ...body } },
     { status: 201, schema: WebhookRecipientWithSecret },
   );
@@ -100,7 +100,7 @@ describe("an existing recipient", () => {
     const id = randomUUID();
     await createRecipient({ id, apiKey: "one" });
     const update = async (body: object) =>
-      service.sendRequest(
+      service.sendJson(
         { method: "POST", path, principal, body: { id: id.toUpperCase(), name: "Another", ...body } },
         { status: 200, schema: WebhookRecipientWithSecret },
       );
@@ -112,7 +112,7 @@ describe("an existing recipient", () => {
   it("rotates to another secret, and keeps the same one unchanged", async () => {
     const { id } = await createRecipient({ hmacSecret: "a".repeat(64) });
     const setSecret = (hmacSecret: string) =>
-      service.sendRequest(
+      service.sendJson(
         { method: "POST", path, principal, body: { id, name: "x", hmacSecret } },
         { status: 200, schema: WebhookRecipientWithSecret },
       );

@@ -187,12 +187,12 @@ describe("a location at its limit of webhooks", () => {
       detail: "A location can have up to 3 webhooks. Delete one that you no longer need, then try again.",
     });
     const update = { ...body, id: first.webhook.id, events: ["order.call"] };
-    await limited.sendRequest({ method: "POST", path, principal, body: update }, { status: 200, schema: Webhook });
+    await limited.sendJson({ method: "POST", path, principal, body: update }, { status: 200, schema: Webhook });
     expect((await limited.getJson(path, paginatedSchema(Webhook), principal)).meta.totalCount).toBe(3);
     await limited.createSubscription(endpointUrl);
 
     expect((await limited.request("DELETE", `${path}${first.webhook.id}`, { principal })).status).toBe(204);
-    await limited.sendRequest({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    await limited.sendJson({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
     expect((await limited.requestProblem({ method: "POST", path, principal, body })).code).toBe("limit_reached");
   });
 });
@@ -219,10 +219,7 @@ describe("an existing webhook", () => {
     const { webhook, principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/one");
     await service.request("POST", `${path}${webhook.id}/pause`, { principal });
     const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/two", events: ["order.call"] };
-    const changed = await service.sendRequest(
-      { method: "POST", path, principal, body },
-      { status: 200, schema: Webhook },
-    );
+    const changed = await service.sendJson({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
     expect(changed).toMatchObject({ state: "paused", endpointUrl: body.endpointUrl, events: ["order.call"] });
     const { data } = await service.getJson(path, paginatedSchema(Webhook), principal);
     expect(data).toEqual([changed]);
@@ -263,10 +260,7 @@ describe("an existing webhook", () => {
     await service.publishEvent("order.paid", createOrderEventData(locationId));
     await eventually("a failure", async () => (await getDetails(subscription)).failingSince !== null);
     const body = { id: webhook.id, recipientId, endpointUrl: newEndpoint.url, events: ["order.paid"] };
-    const changed = await service.sendRequest(
-      { method: "POST", path, principal, body },
-      { status: 200, schema: Webhook },
-    );
+    const changed = await service.sendJson({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
     expect(changed).toMatchObject({ failingSince: null, lastError: null });
     const id = await service.publishEvent("order.paid", createOrderEventData(locationId));
     await service.waitForDelivery(subscription, id, "succeeded");
@@ -279,7 +273,7 @@ describe("a paused webhook", () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
-    await service.sendRequest(
+    await service.sendJson(
       { method: "POST", path: `${path}${webhook.id}/pause`, principal },
       { status: 200, schema: Webhook },
     );
@@ -288,14 +282,14 @@ describe("a paused webhook", () => {
       await service.publishEvent("order.paid", createOrderEventData(locationId)),
     ];
     for (const id of ids) await service.waitForDelivery(subscription, id, "pending");
-    const test = await service.sendRequest(
+    const test = await service.sendJson(
       { method: "POST", path: `${path}${webhook.id}/test`, principal },
       { status: 202, schema: WebhookDelivery },
     );
     await service.waitForDelivery(subscription, test.messageId, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["x-popina-webhook-event"])).toEqual(["test"]);
     expect((await getDetails(subscription)).statistics.pending).toBe(2);
-    await service.sendRequest(
+    await service.sendJson(
       { method: "POST", path: `${path}${webhook.id}/resume`, principal },
       { status: 200, schema: Webhook },
     );
@@ -308,7 +302,7 @@ describe("a test message", () => {
     const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: "no such thing" }));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
-    const sent = await service.sendRequest(
+    const sent = await service.sendJson(
       { method: "POST", path: `${path}${webhook.id}/test`, principal },
       { status: 202, schema: WebhookDelivery },
     );
@@ -324,8 +318,8 @@ describe("a test message", () => {
     const { webhook, principal } = await service.createSubscription(endpoint.url);
     const headers = { "idempotency-key": randomUUID() };
     const request = { method: "POST", path: `${path}${webhook.id}/test`, principal, headers };
-    const first = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
-    const second = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
+    const first = await service.sendJson(request, { status: 202, schema: WebhookDelivery });
+    const second = await service.sendJson(request, { status: 202, schema: WebhookDelivery });
     expect(second).toEqual(first);
     await eventually("the test", () => endpoint.receivedWebhooks.length > 0);
     expect(endpoint.receivedWebhooks).toHaveLength(1);
@@ -347,7 +341,7 @@ describe("a deleted webhook", () => {
     expect(await service.listAttempts(delivery.id)).toEqual([]);
     await service.publishEvent("order.paid", createOrderEventData(locationId));
     const body = { id: webhook.id, recipientId, endpointUrl: endpoint.url, events: ["order.paid"] };
-    await service.sendRequest({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    await service.sendJson({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
     expect(endpoint.receivedWebhooks).toHaveLength(1);
   });
 });
@@ -355,8 +349,7 @@ describe("a deleted webhook", () => {
 it("deletes many webhooks with long logs concurrently", async () => {
   const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/hook");
   const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/hook", events: ["order.paid"] };
-  const subscribe = () =>
-    service.sendRequest({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+  const subscribe = () => service.sendJson({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
   for (let round = 1; round <= 3; round += 1) {
     const webhooks = await Promise.all(Array.from({ length: 8 }, subscribe));
     const ids = webhooks.map(({ id }) => id);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestLocation } from "../../harness/test-location.ts";
 import type { ApiContractFixture } from "../contract-fixture.ts";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
 const createConfig = (testLocation: TestLocation) => testLocation.create("/v1/accounting/configs", {});
 
@@ -30,7 +30,7 @@ const requestOfNewConfig = async ({ testLocation }: ApiContractFixture) => ({
 });
 const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 
-export const accountingApiContract: TagApiContract = {
+export const accountingContractTestCases: TagContractTestCases = {
   createAccountingConfig: {
     requestsByOutcome: {
       201: () => ({ body: { name: "Cabinet Martin", payments: { card: { account: "5121" } } } }),

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { defaultConsumerScopes } from "@pragma/contracts/scopes";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
-export const apiKeysApiContract: TagApiContract = {
+export const apiKeysContractTestCases: TagContractTestCases = {
   createApiKey: {
     requestsByOutcome: {
       201: ({ testLocation, consumer }) => ({

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
-const catalogListContract: TagApiContract[string] = {
+const catalogListContract: TagContractTestCases[string] = {
   requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
   statusForOtherLocation: 403,
 };
 
-export const catalogContractTestCases: TagApiContract = {
+export const catalogContractTestCases: TagContractTestCases = {
   listProducts: catalogListContract,
   listPayments: catalogListContract,
   listTaxes: catalogListContract,

@@ -1,10 +1,10 @@
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
-export const healthContractTestCases: TagApiContract = {
+export const healthContractTestCases: TagContractTestCases = {
   getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
 };
 
-export const openApiDocumentApiContract: TagApiContract = {
+export const openApiDocumentContractTestCases: TagContractTestCases = {
   getOpenApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
   getFullOpenApi: {
     requestsByOutcome: {

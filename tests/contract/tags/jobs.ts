@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ApiContractFixture } from "../contract-fixture.ts";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
 /** The tested product's limit of unfinished jobs per API key. */
 const maxUnfinishedJobs = 20;
@@ -31,7 +31,7 @@ async function createFinishedJob({ testLocation }: ApiContractFixture): Promise<
   return id;
 }
 
-export const jobsApiContract: TagApiContract = {
+export const jobsContractTestCases: TagContractTestCases = {
   createJob: {
     requestsByOutcome: {
       201: () => ({ body: { message: "Close the day" } }),

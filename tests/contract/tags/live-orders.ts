@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 import { createLiveOrderInput } from "../order-and-till-inputs.ts";
 
-export const liveOrdersContractTestCases: TagApiContract = {
+export const liveOrdersContractTestCases: TagContractTestCases = {
   upsertLiveOrders: {
     requestsByOutcome: {
       200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId }, body: [createLiveOrderInput()] }),

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
 const backofficeAddress = { application: "JALIA", organizationId: "1", agencyId: "1" };
 const createLocationInput = () => ({ ...backofficeAddress, locationSettings: { locationName: "Le Bistrot" } });
 
-export const locationsApiContract: TagApiContract = {
+export const locationsContractTestCases: TagContractTestCases = {
   createLocation: {
     requestsByOutcome: {
       201: ({ product }) => ({ body: createLocationInput(), key: product.adminKey }),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
-const getOrderContract: TagApiContract[string] = {
+const getOrderContract: TagContractTestCases[string] = {
   requestsByOutcome: {
     200: ({ orderId }) => ({ path: { id: orderId } }),
     order_not_found: () => ({ path: { id: randomUUID() } }),
@@ -9,7 +9,7 @@ const getOrderContract: TagApiContract[string] = {
   statusForOtherLocation: 404,
 };
 
-export const ordersApiContract: TagApiContract = {
+export const ordersContractTestCases: TagContractTestCases = {
   listOrders: {
     requestsByOutcome: {
       200: ({ testLocation, reportId }) => ({ query: { locationId: testLocation.locationId, reportId } }),

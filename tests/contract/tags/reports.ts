@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
-const listReportsContract: TagApiContract[string] = {
+const listReportsContract: TagContractTestCases[string] = {
   requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
   statusForOtherLocation: 403,
 };
-const getReportContract: TagApiContract[string] = {
+const getReportContract: TagContractTestCases[string] = {
   requestsByOutcome: {
     200: ({ reportId }) => ({ path: { id: reportId } }),
     report_not_found: () => ({ path: { id: randomUUID() } }),
@@ -13,7 +13,7 @@ const getReportContract: TagApiContract[string] = {
   statusForOtherLocation: 404,
 };
 
-export const reportsApiContract: TagApiContract = {
+export const reportsContractTestCases: TagContractTestCases = {
   listReports: listReportsContract,
   listReportsV0: listReportsContract,
   getReport: getReportContract,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { TillReprocessingJob } from "@pragma/contracts/till";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 import { createTillV1Input, createTillV2Input } from "../order-and-till-inputs.ts";
 
 const unknownLegacyLocation = { application: "JALIA", legacyId: 2 ** 31 - 1 };
@@ -12,7 +12,7 @@ const legacyTillReference = ({ application, legacyId }: { application: string; l
 });
 const untestableBackofficeFailure = "The legacy backoffice would have to fail; the tests of legacy tills cover this.";
 
-export const tillsApiContract: TagApiContract = {
+export const tillsContractTestCases: TagContractTestCases = {
   pushTillV2: {
     requestsByOutcome: {
       200: ({ till }) => ({ body: till }),

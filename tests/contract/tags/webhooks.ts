@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestLocation } from "../../harness/test-location.ts";
-import type { TagApiContract } from "../operation-contract.ts";
+import type { TagContractTestCases } from "../operation-contract.ts";
 
 const untestableLimit =
   "The limit is raised for these tests, which create many webhooks; the service's own tests reach it.";
@@ -52,7 +52,7 @@ async function startSilentEndpoint(): Promise<string> {
 
 const createSecret = () => randomUUID().repeat(2);
 
-export const webhooksApiContract: TagApiContract = {
+export const webhooksContractTestCases: TagContractTestCases = {
   upsertRecipient: {
     requestsByOutcome: {
       201: () => ({ body: { name: "Stock keeper" } }),

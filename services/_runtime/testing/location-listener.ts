@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import type { EventData } from "@pragma/contracts/events";
+import { z } from "zod";
+import type { Database } from "../database/postgres.ts";
+import { publishEvent } from "../messaging/outbox.ts";
+import { onEvent } from "../messaging/subscription.ts";
+import { defineService } from "../service/define-service.ts";
+
+type LocationUpdated = EventData<"location.updated">;
+
+/**
+ * Returns a service that handles each `location.updated` event by the insertion of one row into its table effects.
+ * `beforeEffect` is called before the insertion, and can make the handler fail.
+ */
+export function createLocationListener(beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {}) {
+  return defineService<z.ZodObject, { db: Database }>({
+    name: "accounts",
+    module: import.meta.url,
+    config: z.object({}),
+    async createResources({ db }) {
+      await db.sql`create table if not exists effects (location_id uuid not null)`;
+      return { services: { db } };
+    },
+    routes: [],
+    subscriptions: [
+      onEvent<{ db: Database }, "location.updated">("location.updated", async ({ data, once }) => {
+        await beforeEffect(data);
+        await once(async (tx) => {
+          await tx`insert into effects (location_id) values (${data.locationId})`;
+        });
+      }),
+    ],
+  });
+}
+
+/** Publishes a `location.updated` event. Returns its location id. */
+export async function publishLocationUpdate(
+  db: Database,
+  { locationId = randomUUID() as string, timeZone = "Europe/Paris" } = {},
+): Promise<string> {
+  await db.transaction((tx) =>
+    publishEvent(tx, "location.updated", {
+      traceparent: undefined,
+      subject: locationId,
+      data: { locationId, application: "POPINA", legacyId: null, timeZone },
+    }),
+  );
+  return locationId;
+}

@@ -1,0 +1,31 @@
+import type { EventData, EventType } from "@pragma/contracts/events";
+import type { Database } from "../database/postgres.ts";
+
+/** An event that a service wrote to its outbox. */
+interface RecordedEvent<Type extends EventType> {
+  type: Type;
+  data: EventData<Type>;
+}
+
+/** Copies every new outbox row to the table recorded_outbox, because the outbox relay deletes the rows that it has sent. */
+export async function recordOutboxEvents({ sql }: Database): Promise<void> {
+  await sql.unsafe(`
+    create table recorded_outbox (like outbox, subject text);
+    create index on recorded_outbox (subject);
+    create function record_event() returns trigger language plpgsql as
+      'begin
+        insert into recorded_outbox select new.*, substring(new.body from $$"subject":"([^"]*)"$$);
+        return null;
+      end';
+    create trigger record_event after insert on outbox for each row execute function record_event();`);
+}
+
+/** Returns the recorded events of a subject, oldest first. */
+export async function readRecordedEvents<Type extends EventType>(
+  { sql }: Database,
+  subject: string,
+): Promise<RecordedEvent<Type>[]> {
+  const rows = await sql<{ type: Type; body: string }[]>`
+    select type, body from recorded_outbox where subject = ${subject} order by position`;
+  return rows.map(({ type, body }) => ({ type, data: JSON.parse(body).data }));
+}

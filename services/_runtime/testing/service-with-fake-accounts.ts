@@ -1,0 +1,34 @@
+import type { AnyServiceDefinition } from "../service/define-service.ts";
+import { createServiceRegistry } from "../service-calls/service-registry.ts";
+import { createFakeAccountsService, type FakeAccountsService } from "./fake-accounts-service.ts";
+import { createTestEnvironment, type TestEnvironment } from "./test-environment.ts";
+import { startTestService, type TestService } from "./test-service.ts";
+
+/** A service in an environment of its own, with a fake accounts service, to which tests add locations. */
+export interface TestServiceWithFakeAccounts extends TestService {
+  environment: TestEnvironment;
+  accounts: FakeAccountsService;
+  /** Stops the service and removes its environment. */
+  remove(): Promise<void>;
+}
+
+/** Returns a started service that looks up locations in a fake accounts service. */
+export async function startTestServiceWithFakeAccounts(
+  definition: AnyServiceDefinition,
+  variables: Record<string, string> = {},
+): Promise<TestServiceWithFakeAccounts> {
+  const environment = await createTestEnvironment(variables);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = createFakeAccountsService();
+  registry.registerLocalService("accounts", accounts.fetch);
+  const service = await startTestService(definition, environment, registry);
+  return {
+    ...service,
+    environment,
+    accounts,
+    async remove() {
+      await service.stop();
+      await environment.remove();
+    },
+  };
+}
