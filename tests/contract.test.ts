@@ -177,7 +177,7 @@ describe("an Idempotency-Key", () => {
       // This is the state that an idempotent request has while the service still processes it.
       for (const schema of await listServiceSchemas()) {
         await sql`
-          update ${sql(schema)}.idempotency_keys set answered_at = null, reserved_at = now()
+          update ${sql(schema)}.idempotent_requests set completed_at = null, reserved_at = now()
           where key = ${operationRequest.headers?.["idempotency-key"] ?? ""}`;
       }
       expectDocumentedResponse(

@@ -143,17 +143,17 @@ describe("operators", () => {
       },
     );
     const isFinished = async () =>
-      (await db.sql`select 1 from tills where id = ${body.id} and next_sweep_at is null`).length > 0;
+      (await db.sql`select 1 from tills where id = ${body.id} and next_requeue_at is null`).length > 0;
     await eventually("the till's result", isFinished);
     await db.sql`
-      update tills set next_sweep_at = now() + interval '1 hour', result_revision = 0 where id = ${body.id}`;
+      update tills set next_requeue_at = now() + interval '1 hour', result_revision = 0 where id = ${body.id}`;
     await db.sql`update till_versions set created_at = now() - interval '1 hour' where till_id = ${body.id}`;
 
     expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: testLocation.locationId }]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: true }] });
-    expect(await db.sql`select sweeps from tills where id = ${body.id}`).toEqual([{ sweeps: 1 }]);
+    expect(await db.sql`select requeue_count from tills where id = ${body.id}`).toEqual([{ requeueCount: 1 }]);
     // This is the state of the till after its result has arrived.
-    await db.sql`update tills set next_sweep_at = null where id = ${body.id}`;
+    await db.sql`update tills set next_requeue_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });
     expect(await ops("parked", "list")).toEqual([]);

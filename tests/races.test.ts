@@ -143,7 +143,7 @@ it(
       [],
     );
     for (const service of ["till-ingest", "reporting"]) {
-      expect(await sql`select reason from ${tableOf(service, "parked_messages")}`).toEqual([]);
+      expect(await sql`select reason from ${tableOf(service, "dead_letters")}`).toEqual([]);
     }
   },
   120_000 + 2_000 * runs,

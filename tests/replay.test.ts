@@ -74,7 +74,7 @@ async function readStoredReports(): Promise<unknown> {
       (select json_agg(each order by id) from ${tableOf("reporting", "reports")} as each) as reports,
       (select json_agg(each order by till_id, id) from ${tableOf("reporting", "orders")} as each) as orders,
       (select json_agg(each order by location_id, kind, day) from ${tableOf("reporting", "day_counts")} as each) as counts,
-      (select count(*) from ${tableOf("reporting", "parked_messages")}) as parked`;
+      (select count(*) from ${tableOf("reporting", "dead_letters")}) as dead_letters`;
   return row;
 }
 

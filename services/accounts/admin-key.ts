@@ -35,7 +35,7 @@ export async function ensureAdminKey(
     }
     if (await hasConsumerEverHadApiKey(tx, consumerId)) return undefined;
     const { key, prefix, hash } = createApiKey();
-    await insertOperatorKey(tx, { hash, prefix, consumerId, madeFrom: "first start" });
+    await insertOperatorKey(tx, { hash, prefix, consumerId, createdFrom: "first start" });
     return key;
   });
 }
@@ -59,7 +59,7 @@ async function registerConfiguredKey(
     throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
   if (existing) return existing.isRevoked ? "revoked" : "existing";
   for (const replaced of await revokeConfiguredAdminKeys(tx)) await publishKeyChanged(tx, replaced, { revoked: true });
-  await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, madeFrom: "environment" });
+  await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, createdFrom: "environment" });
   return "created";
 }
 

@@ -56,7 +56,7 @@ export async function createConsumerApiKey(
     requireAllScopes(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
-    await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, madeFrom: "request" });
+    await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request" });
     await publishKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
   });
   return key;

@@ -14,15 +14,18 @@ OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090
 /** An invalid command line. */
 export class OpsUsageError extends Error {}
 
+/** Processes of the previous release send only `parkedAt`. It stays in the output for the scripts of operators. */
 const deadLetterListSchema = z.array(
-  z.object({
-    service: z.string(),
-    eventId: z.string(),
-    subscription: z.string(),
-    subject: z.string().nullable(),
-    reason: z.string(),
-    parkedAt: z.string(),
-  }),
+  z
+    .object({
+      service: z.string(),
+      eventId: z.string(),
+      subscription: z.string(),
+      subject: z.string().nullable(),
+      reason: z.string(),
+      parkedAt: z.string(),
+    })
+    .transform((deadLetter) => ({ ...deadLetter, deadLetteredAt: deadLetter.parkedAt })),
 );
 const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
 

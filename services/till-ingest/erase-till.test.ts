@@ -31,7 +31,7 @@ const createTillNamingCustomer = () =>
 
 async function readStoredBodies(): Promise<string[]> {
   const keys = await service.db.sql<{ key: string }[]>`
-    select object_key as key from till_versions union select key from object_intents`;
+    select object_key as key from till_versions union select key from pending_uploads`;
   const bodies = keys.map(({ key }) =>
     service.objects.get(key).then(
       (bytes) => new TextDecoder().decode(bytes),

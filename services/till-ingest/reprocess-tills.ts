@@ -50,7 +50,7 @@ export async function reprocessTill(
  * false if the reprocessing is overdue, because its event was lost or the reprocessing failed.
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
-  const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;
+  const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
   return isPending && (await findTillRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 
@@ -112,6 +112,6 @@ async function reprocessBatch(
     }
     await recordReprocessingProgress(tx, reprocessing, { count: tills.length, lastTillId: tills.at(-1)?.id });
     if (tills.length === 0)
-      log.info({ reprocessing: reprocessing.id, tills: reprocessing.done }, "reprocessing finished");
+      log.info({ reprocessing: reprocessing.id, tills: reprocessing.requeuedCount }, "reprocessing finished");
   });
 }

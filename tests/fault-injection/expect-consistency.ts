@@ -22,7 +22,7 @@ export async function expectDatabaseConsistency(
         async () => (await sql`select 1 from ${schema}.outbox`).length === 0,
         { timeoutSeconds: 60 },
       );
-      expect(await sql`select subscription, reason from ${schema}.parked_messages`).toEqual([]);
+      expect(await sql`select subscription, reason from ${schema}.dead_letters`).toEqual([]);
     }
     expect(await findReportingInconsistencies(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
   } finally {

@@ -98,7 +98,8 @@ describe("a POST with an Idempotency-Key", () => {
       const first = createThing(key, { name });
       await new Promise((resolve) => setTimeout(resolve, 100));
       pause = undefined;
-      await service.db.sql`update idempotency_keys set reserved_at = now() - interval '61 seconds' where key = ${key}`;
+      await service.db
+        .sql`update idempotent_requests set reserved_at = now() - interval '61 seconds' where key = ${key}`;
       const second = await createThing(key, { name });
       expect([second.status, second.headers.get("idempotency-replayed")]).toEqual([201, null]);
       release();
@@ -122,10 +123,10 @@ describe("a POST with an Idempotency-Key", () => {
     const release = pauseRequestsAt("worked");
     const first = createThing(key, { name });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    await service.db.sql`alter table idempotency_keys rename to away`;
+    await service.db.sql`alter table idempotent_requests rename to away`;
     release();
     expect((await first).status).toBe(500);
-    await service.db.sql`alter table away rename to idempotency_keys`;
+    await service.db.sql`alter table away rename to idempotent_requests`;
     expect((await createThing(key, { name })).status).toBe(409);
     await expect.poll(async () => (await createThing(key, { name })).status, { timeout: 10_000 }).toBe(201);
     expect(await countThings(name)).toBe(1);
@@ -163,7 +164,7 @@ describe("a POST with an Idempotency-Key", () => {
   it("is handled again after a day", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     await createThing(key, { name });
-    await service.db.sql`update idempotency_keys set answered_at = now() - interval '25 hours' where key = ${key}`;
+    await service.db.sql`update idempotent_requests set completed_at = now() - interval '25 hours' where key = ${key}`;
     await createThing(key, { name });
     expect(await countThings(name)).toBe(2);
   });
@@ -171,8 +172,8 @@ describe("a POST with an Idempotency-Key", () => {
   it("has its response stored encrypted", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     const { id } = (await (await createThing(key, { name })).json()) as { id: string };
-    const [row] = await service.db.sql`select sealed_reply from idempotency_keys where key = ${key}`;
-    expect(row?.sealedReply).not.toContain(id);
+    const [row] = await service.db.sql`select encrypted_response from idempotent_requests where key = ${key}`;
+    expect(row?.encryptedResponse).not.toContain(id);
   });
 
   it.each([
@@ -189,7 +190,8 @@ describe("a POST with an Idempotency-Key", () => {
     const first = await createThing(key, { name, size: 70_000 });
     expect(first.status).toBe(201);
     expect((await first.text()).length).toBeGreaterThan(70_000);
-    const [row] = await service.db.sql`select length(sealed_reply) as size from idempotency_keys where key = ${key}`;
+    const [row] = await service.db
+      .sql`select length(encrypted_response) as size from idempotent_requests where key = ${key}`;
     expect(row?.size).toBeLessThan(1_000);
     const repeated = await createThing(key, { name, size: 70_000 });
     expect(repeated.status).toBe(204);
@@ -212,7 +214,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(repeated.filter((status) => status === 204)).toHaveLength(4);
     for (const name of names) expect(await countThings(name)).toBe(1);
     const [row] = await service.db.sql`
-      select sum(length(sealed_reply)) as size from idempotency_keys where starts_with(owner, ${limited.location?.id ?? ""})`;
+      select sum(length(encrypted_response)) as size from idempotent_requests where starts_with(owner, ${limited.location?.id ?? ""})`;
     expect(Number(row?.size)).toBeLessThan(300_000);
   });
 
@@ -259,11 +261,11 @@ describe("a process that crashes during a request with an Idempotency-Key", () =
     async ({ crashesAt, state, replayed }) => {
       const [key, name] = [randomUUID(), randomUUID()];
       await crashProcessAt({ crashesAt, principal, key, body: { name } });
-      const [row] = await service.db.sql`select answered_at, holder from idempotency_keys where key = ${key}`;
-      expect(row && (row.answeredAt === null ? "reserved" : "completed")).toBe(state);
+      const [row] = await service.db.sql`select completed_at, process_name from idempotent_requests where key = ${key}`;
+      expect(row && (row.completedAt === null ? "reserved" : "completed")).toBe(state);
       await eventually("PostgreSQL to drop the connections of the process", async () => {
         const { sql } = service.db;
-        return (await sql`select 1 from pg_stat_activity where application_name = ${row?.holder}`).length === 0;
+        return (await sql`select 1 from pg_stat_activity where application_name = ${row?.processName}`).length === 0;
       });
       const repeated = await createThing(key, { name });
       expect([repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([201, replayed]);

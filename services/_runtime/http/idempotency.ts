@@ -14,10 +14,10 @@ import type { RouteHandlerResponse } from "./route-response.ts";
  * so that either both are committed or neither is. The response body is not stored if it is too large or exceeds the
  * daily quota of bytes. A repeated request then gets status 204, with the other headers of the response.
  *
- * Each row of `idempotency_keys` has one of two states:
- * - `answered_at` is null: the key is reserved, and other requests with this key are rejected. If the
+ * Each row of `idempotent_requests` has one of two states:
+ * - `completed_at` is null: the key is reserved, and other requests with this key are rejected. If the
  *   first process has ended or the lease has expired, the next request reserves the key, and the first cannot commit.
- * - `answered_at` is set: the changes are committed and the response is stored.
+ * - `completed_at` is set: the changes are committed and the response is stored.
  *
  * @throws `ApiError` quota_exceeded when the location has no keys left for today (UTC); idempotency_key_reused when the
  * key was used with a different request; idempotency_key_in_use while the first request is in progress.
@@ -51,7 +51,7 @@ const leaseSeconds = 60;
 interface KeyReservation {
   owner: string;
   key: string;
-  reservation: string;
+  reservationId: string;
 }
 
 export function createIdempotencyHandler(
@@ -66,27 +66,29 @@ export function createIdempotencyHandler(
 
   /** Reserves a key. Returns undefined if another request has reserved it or its response is already stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
-    const [row] = await sql<{ reservation: string }[]>`
-      insert into idempotency_keys as held (owner, key, fingerprint, answered_at, reservation, holder, reserved_at)
+    const [row] = await sql<{ reservationId: string }[]>`
+      insert into idempotent_requests as existing
+        (owner, key, fingerprint, completed_at, reservation_id, process_name, reserved_at)
       values (
         ${owner}, ${key}, ${fingerprint}, null, gen_random_uuid(), current_setting('application_name'), now()
       )
       on conflict (owner, key) do update set
-        fingerprint = excluded.fingerprint, status = null, sealed_reply = null, answered_at = null,
-        reservation = excluded.reservation, holder = excluded.holder, reserved_at = excluded.reserved_at
-      where held.answered_at <= now() - ${responseRetention}::interval
-        or held.answered_at is null and (
-          held.reserved_at < now() - make_interval(secs => ${leaseSeconds})
-          or not exists (select 1 from pg_stat_activity where application_name = held.holder)
+        fingerprint = excluded.fingerprint, status = null, encrypted_response = null, completed_at = null,
+        reservation_id = excluded.reservation_id, process_name = excluded.process_name,
+        reserved_at = excluded.reserved_at
+      where existing.completed_at <= now() - ${responseRetention}::interval
+        or existing.completed_at is null and (
+          existing.reserved_at < now() - make_interval(secs => ${leaseSeconds})
+          or not exists (select 1 from pg_stat_activity where application_name = existing.process_name)
         )
-      returning reservation`;
-    return row && { owner, key, reservation: row.reservation };
+      returning reservation_id`;
+    return row && { owner, key, reservationId: row.reservationId };
   }
 
   /** Stores the response. @throws `ApiError` idempotency_key_in_use if another request has since reserved the key. */
   async function completeReservation(
     tx: SqlTransaction,
-    { owner, key, reservation }: KeyReservation,
+    { owner, key, reservationId }: KeyReservation,
     { locationId, response }: { locationId: string; response: RouteHandlerResponse },
   ): Promise<void> {
     await consumeDailyQuota(tx, { locationId, quota: dailyKeyQuota, amount: 1 });
@@ -95,8 +97,9 @@ export function createIdempotencyHandler(
       : withoutBody(response);
     const encryptedResponse = encryption.encrypt(JSON.stringify({ headers, body }));
     const { count } = await tx`
-      update idempotency_keys set status = ${status}, sealed_reply = ${encryptedResponse}, answered_at = now()
-      where owner = ${owner} and key = ${key} and reservation = ${reservation}`;
+      update idempotent_requests
+      set status = ${status}, encrypted_response = ${encryptedResponse}, completed_at = now()
+      where owner = ${owner} and key = ${key} and reservation_id = ${reservationId}`;
     if (count === 0) throw createKeyInUseError();
   }
 
@@ -116,11 +119,11 @@ export function createIdempotencyHandler(
 
   /** Deletes the reservation of a failed request. If the database is unavailable, retries until the lease expires. */
   async function releaseReservation(heldReservation: KeyReservation, attemptsLeft = leaseSeconds): Promise<void> {
-    const { owner, key, reservation } = heldReservation;
+    const { owner, key, reservationId } = heldReservation;
     try {
       await sql`
-        delete from idempotency_keys
-        where owner = ${owner} and key = ${key} and reservation = ${reservation} and answered_at is null`;
+        delete from idempotent_requests
+        where owner = ${owner} and key = ${key} and reservation_id = ${reservationId} and completed_at is null`;
     } catch {
       if (attemptsLeft > 0) setTimeout(() => releaseReservation(heldReservation, attemptsLeft - 1), 1_000).unref();
     }
@@ -131,16 +134,16 @@ export function createIdempotencyHandler(
     const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
     const reserved = await reserveKey(owner, key, fingerprint);
     if (!reserved) {
-      const [stored] = await sql<{ fingerprint: string; status: number; sealedReply: string }[]>`
-        select fingerprint, status, sealed_reply from idempotency_keys
-        where owner = ${owner} and key = ${key} and answered_at is not null`;
+      const [stored] = await sql<{ fingerprint: string; status: number; encryptedResponse: string }[]>`
+        select fingerprint, status, encrypted_response from idempotent_requests
+        where owner = ${owner} and key = ${key} and completed_at is not null`;
       if (!stored) throw createKeyInUseError();
       if (stored.fingerprint !== fingerprint) {
         throw new ApiError("idempotency_key_reused", {
           detail: "This Idempotency-Key was used with a different request. Use a new key for each request.",
         });
       }
-      const response: Omit<RouteHandlerResponse, "status"> = JSON.parse(encryption.decrypt(stored.sealedReply));
+      const response: Omit<RouteHandlerResponse, "status"> = JSON.parse(encryption.decrypt(stored.encryptedResponse));
       return { ...response, status: stored.status, headers: { ...response.headers, "idempotency-replayed": "true" } };
     }
 

@@ -9,25 +9,25 @@ export interface DeadLetter {
   type: string;
   body: string;
   reason: string;
-  parkedAt: Date;
+  deadLetteredAt: Date;
 }
 
-export async function insertDeadLetter(sql: SqlClient, deadLetter: Omit<DeadLetter, "parkedAt">): Promise<void> {
+export async function insertDeadLetter(sql: SqlClient, deadLetter: Omit<DeadLetter, "deadLetteredAt">): Promise<void> {
   await sql`
-    insert into parked_messages ${sql(deadLetter)}
-    on conflict (event_id, subscription) do update set reason = excluded.reason, parked_at = now()`;
+    insert into dead_letters ${sql(deadLetter)}
+    on conflict (event_id, subscription) do update set reason = excluded.reason, dead_lettered_at = now()`;
 }
 
 export async function listDeadLetters({ sql }: Database): Promise<DeadLetter[]> {
-  return sql<DeadLetter[]>`select * from parked_messages order by parked_at limit 1000`;
+  return sql<DeadLetter[]>`select * from dead_letters order by dead_lettered_at limit 1000`;
 }
 
 export async function findDeadLetters({ sql }: Database, eventId: string): Promise<DeadLetter[]> {
-  return sql<DeadLetter[]>`select * from parked_messages where event_id = ${eventId}`;
+  return sql<DeadLetter[]>`select * from dead_letters where event_id = ${eventId}`;
 }
 
 export async function deleteDeadLetter({ sql }: Database, { eventId, subscription }: DeadLetter): Promise<void> {
-  await sql`delete from parked_messages where event_id = ${eventId} and subscription = ${subscription}`;
+  await sql`delete from dead_letters where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
 /** Deletes the dead letters about a subject up to a revision, because a newer event has replaced them. */
@@ -37,6 +37,6 @@ export async function deleteOutdatedDeadLetters(
 ): Promise<void> {
   // `case` ensures that only bodies about this subject are parsed, because other bodies may be invalid JSON.
   await sql`
-    delete from parked_messages where subscription = ${subscription} and subject = ${subject}
+    delete from dead_letters where subscription = ${subscription} and subject = ${subject}
       and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;
 }

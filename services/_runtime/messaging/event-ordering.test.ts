@@ -131,7 +131,7 @@ describe("concurrent revisions of one till", () => {
 describe("an event whose handler runs when the process ends", () => {
   it("is not counted as a crash when the service stops without waiting for it", async () => {
     let release = () => {};
-    const attempts = () => service.db.sql<{ tries: number }[]>`select tries from handling_attempts`;
+    const attempts = () => service.db.sql<{ attempts: number }[]>`select attempts from event_attempts`;
     handle = async () => {
       if (begunTills.length === 1) throw new TransientError("not yet");
       await new Promise<void>((resolve) => {
@@ -139,9 +139,12 @@ describe("an event whose handler runs when the process ends", () => {
       });
     };
     await publishTills([{ locationId: randomUUID(), tillId: randomUUID(), revision: 1 }]);
-    await eventually("the second attempt", async () => begunTills.length === 2 && (await attempts())[0]?.tries === 1);
+    await eventually(
+      "the second attempt",
+      async () => begunTills.length === 2 && (await attempts())[0]?.attempts === 1,
+    );
     const stopping = service.running.stop();
-    await eventually("the attempt to be withdrawn", async () => (await attempts())[0]?.tries === 0);
+    await eventually("the attempt to be withdrawn", async () => (await attempts())[0]?.attempts === 0);
     release();
     await stopping;
     expect(await attempts()).toEqual([]);
@@ -159,7 +162,7 @@ describe("an event whose handler runs when the process ends", () => {
     const script = fileURLToPath(new URL("../testing/crashing-consumer.ts", import.meta.url));
     /** The lines that each process has printed. */
     const processes: string[][] = [];
-    const isDeadLettered = async () => (await db.sql`select 1 from parked_messages`).length > 0;
+    const isDeadLettered = async () => (await db.sql`select 1 from dead_letters`).length > 0;
 
     async function publishLocationUpdate(locationId: string, legacyId: number): Promise<void> {
       const data = { locationId, application: "POPINA", legacyId, timeZone: "UTC" } as const;
@@ -205,7 +208,7 @@ describe("an event whose handler runs when the process ends", () => {
           .toSorted(),
       ).toEqual(ended.toSorted());
     }
-    const [deadLetter] = await db.sql`select subject, reason from parked_messages`;
+    const [deadLetter] = await db.sql`select subject, reason from dead_letters`;
     expect(deadLetter).toMatchObject({
       subject: crashingLocationId,
       reason: expect.stringMatching(/The process crashed 3 times/),

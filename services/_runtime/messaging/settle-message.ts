@@ -108,10 +108,10 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
     /** Called after the event was handled or failed without a crash. */
-    const deleteAttempts = () => sql`delete from handling_attempts where ${isThisAttempt}`;
+    const deleteAttempts = () => sql`delete from event_attempts where ${isThisAttempt}`;
     // Attempts that succeed or fail are deleted, so the process crashed during the attempts that are still recorded.
-    const [row] = await sql<{ tries: number }[]>`select tries from handling_attempts where ${isThisAttempt}`;
-    const crashes = row?.tries ?? 0;
+    const [row] = await sql<{ attempts: number }[]>`select attempts from event_attempts where ${isThisAttempt}`;
+    const crashes = row?.attempts ?? 0;
     if (crashes >= crashesBeforeDeadLetter) {
       await deleteAttempts();
       throw new PermanentError(
@@ -123,8 +123,9 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
       recordedEventIds.add(envelope.id);
       try {
         await sql`
-          insert into handling_attempts ${sql(attempt)}
-          on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()`;
+          insert into event_attempts ${sql(attempt)}
+          on conflict (event_id, subscription)
+          do update set attempts = event_attempts.attempts + 1, attempted_at = now()`;
         return await handleEventOnce(envelope, { ...options, context });
       } finally {
         recordedEventIds.delete(envelope.id);
@@ -141,7 +142,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
 
   /** Removes the attempts in progress from the counts when the process stops, so that they do not count as crashes. */
   const withdrawAttempts = () => sql`
-    update handling_attempts set tries = tries - 1
+    update event_attempts set attempts = attempts - 1
     where event_id = any(${[...recordedEventIds]}::uuid[]) and subscription = ${subscription.type}`;
 
   return { settleMessage, withdrawAttempts };

@@ -8,6 +8,10 @@ import { createTestEnvironment, type TestEnvironment } from "../testing/test-env
 import { startOpsServer } from "./ops-server.ts";
 
 const token = randomUUID();
+const deadLetter = {
+  ...{ eventId: randomUUID(), subscription: "till.pushed", subject: null, type: "till.pushed", body: "{}" },
+  ...{ reason: "a reason", deadLetteredAt: new Date("2026-01-01T00:00:00Z") },
+};
 let environment: TestEnvironment;
 let queue: Queue;
 let server: HttpServer;
@@ -19,7 +23,8 @@ beforeAll(async () => {
   queue = new Queue("counting", { connection, prefix: environment.namespace });
   await queue.add("count", { number: 1 });
   const opsRoutes = new Hono().get("/number", (context) => context.json({ number: 1 }));
-  const component = { name: "counting", checks: {}, queues: () => [queue], opsRoutes };
+  const deadLetters = { list: async () => [deadLetter], retry: async () => [] };
+  const component = { name: "counting", checks: {}, queues: () => [queue], opsRoutes, deadLetters };
   server = await startOpsServer({ port: 0, token, metrics, components: () => [component] });
 });
 afterAll(async () => {
@@ -44,6 +49,16 @@ describe("the ops port", () => {
       expect((await fetchOps(path)).status).toBe(401);
       expect((await fetchOps(path, { authorization: "Bearer another-token-altogether" })).status).toBe(401);
       expect((await fetchOps(path, bearer)).status).toBe(200);
+    },
+  );
+
+  it.each(["/dead-letters", "/parked"])(
+    "lists dead letters at %s with the current and the former time",
+    async (path) => {
+      const deadLetteredAt = "2026-01-01T00:00:00.000Z";
+      expect(await (await fetchOps(path, bearer)).json()).toEqual([
+        { ...deadLetter, service: "counting", deadLetteredAt, parkedAt: deadLetteredAt },
+      ]);
     },
   );
 

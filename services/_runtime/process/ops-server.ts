@@ -31,7 +31,10 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
   // `/parked` is the path in the previous release. It remains for the scripts of operators.
   app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
-      ((await deadLetters?.list()) ?? []).map((deadLetter) => ({ service, ...deadLetter })),
+      ((await deadLetters?.list()) ?? []).map((deadLetter) => {
+        // `parkedAt` is the name in the previous release, whose `ops` command requires it.
+        return { service, ...deadLetter, parkedAt: deadLetter.deadLetteredAt };
+      }),
     );
     return context.json((await Promise.all(lists)).flat());
   });

@@ -20,9 +20,9 @@ export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionD
     const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
     const dayAgo = sql`now() - interval '24 hours'`;
     await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);
-    const isExpired = sql`answered_at < ${dayAgo} or answered_at is null and reserved_at < ${dayAgo}`;
-    await deleteRowsInBatches(sql, "idempotency_keys", isExpired);
-    await deleteRowsInBatches(sql, "handling_attempts", sql`tried_at < ${oldestInboxTime}`);
+    const isExpired = sql`completed_at < ${dayAgo} or completed_at is null and reserved_at < ${dayAgo}`;
+    await deleteRowsInBatches(sql, "idempotent_requests", isExpired);
+    await deleteRowsInBatches(sql, "event_attempts", sql`attempted_at < ${oldestInboxTime}`);
     await deleteRowsInBatches(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
   },
 };

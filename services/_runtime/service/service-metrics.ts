@@ -30,7 +30,7 @@ export function registerServiceMetrics(
     readValue(sql<Value[]>`select count(*) as value from (select 1 from outbox limit 100000) waiting`),
   );
   observeServiceGauge("dead_letters", "Dead letters that wait for an operator", () =>
-    readValue(sql<Value[]>`select count(*) as value from parked_messages`),
+    readValue(sql<Value[]>`select count(*) as value from dead_letters`),
   );
   observeServiceGauge("nats_up", "1 while there is a connection to NATS", () =>
     Number(bus.currentConnection() !== undefined),

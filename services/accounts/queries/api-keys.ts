@@ -10,7 +10,7 @@ export interface NewApiKey {
   prefix: string;
   consumerId: string;
   locationId: string | null;
-  madeFrom: "request" | "first start" | "environment";
+  createdFrom: "request" | "first start" | "environment";
 }
 
 export async function insertApiKey(tx: SqlTransaction, key: NewApiKey): Promise<void> {
@@ -52,7 +52,7 @@ export async function listActiveApiKeys(tx: SqlTransaction, consumerId: string):
 /** Returns the query that lists the keys of a location, or all keys if `locationId` is null. */
 export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`
-    id, prefix, (select coalesce(given_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
+    id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
     created_at, last_used_at, revoked_at`,
   table: sql`api_keys`,
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
@@ -115,6 +115,6 @@ export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: s
 /** Revokes all active keys that came from `PRAGMA_ADMIN_KEY`, and returns them. */
 export async function revokeConfiguredAdminKeys(tx: SqlTransaction): Promise<ApiKeyRef[]> {
   return tx<ApiKeyRef[]>`
-    update api_keys set revoked_at = now() where made_from = 'environment' and revoked_at is null
+    update api_keys set revoked_at = now() where created_from = 'environment' and revoked_at is null
     returning id, hash, location_id`;
 }

@@ -5,7 +5,7 @@ import type { EntityDatabaseRow } from "../context.ts";
 type ConsumerRow = EntityDatabaseRow<ApiConsumer>;
 
 const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
-  id, created_at, updated_at, location_id, coalesce(given_name, name) as name, scopes, rate_limit`;
+  id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
 /**
  * Selects the consumers that this location created. Earlier versions allowed keys of other locations for such a
@@ -23,7 +23,8 @@ export async function insertConsumer(
   tx: SqlTransaction,
   { id, name, scopes, rateLimit, locationId }: NewConsumer,
 ): Promise<ConsumerRow | undefined> {
-  const names = locationId === null ? { name, givenName: null } : { name: `${locationId}:${name}`, givenName: name };
+  const names =
+    locationId === null ? { name, displayName: null } : { name: `${locationId}:${name}`, displayName: name };
   const row = { id, ...names, scopes, rateLimit: rateLimit && tx.json(rateLimit), locationId };
   const [inserted] = await tx<ConsumerRow[]>`
     insert into consumers ${tx(row)} on conflict do nothing returning ${consumerColumns(tx)}`;
@@ -58,7 +59,7 @@ export async function findLocationConsumerByName(
 ): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
     select ${consumerColumns(tx)} from consumers
-    where coalesce(given_name, name) = ${name} and ${isCreatedByLocation(tx, locationId)} for share`;
+    where coalesce(display_name, name) = ${name} and ${isCreatedByLocation(tx, locationId)} for share`;
   return row;
 }
 

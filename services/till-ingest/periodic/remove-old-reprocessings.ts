@@ -7,6 +7,6 @@ export const removeOldReprocessingsTask: PeriodicTask<Pick<TillIngestContext, "d
   name: "remove old reprocessings",
   intervalSeconds: 3_600,
   async run({ db }) {
-    await deleteRowsInBatches(db.sql, "reprocessings", db.sql`finished_at < now() - interval '30 days'`);
+    await deleteRowsInBatches(db.sql, "till_reprocessings", db.sql`finished_at < now() - interval '30 days'`);
   },
 };

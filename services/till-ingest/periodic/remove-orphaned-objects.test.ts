@@ -34,12 +34,12 @@ async function createOrphan({ hours }: { hours: number }): Promise<string> {
 }
 
 const setUploadAge = (key: string, hours: number) => service.db.sql`
-  insert into object_intents (key, created_at) values (${key}, now() - make_interval(hours => ${hours}))
+  insert into pending_uploads (key, created_at) values (${key}, now() - make_interval(hours => ${hours}))
   on conflict (key) do update set created_at = excluded.created_at`;
 
 /** Makes the removal claim of an object so old that the claim has expired. */
 const expireRemovalClaim = (key: string) => service.db.sql`
-  update object_intents set removing_since = removing_since - interval '31 minutes' where key = ${key}`;
+  update pending_uploads set removal_claimed_at = removal_claimed_at - interval '31 minutes' where key = ${key}`;
 
 const doesObjectExist = (key: string) =>
   service.objects.get(key).then(
@@ -50,7 +50,7 @@ const doesObjectExist = (key: string) =>
     },
   );
 const isUploadPending = async (key: string) =>
-  (await service.db.sql`select 1 from object_intents where key = ${key}`).length > 0;
+  (await service.db.sql`select 1 from pending_uploads where key = ${key}`).length > 0;
 
 async function pushTill(): Promise<{ till: ReturnType<typeof createTestTill>; key: string }> {
   const till = createTestTill();
@@ -115,9 +115,9 @@ describe("removeOrphanedObjectsTask", () => {
     const till = createTestTill();
     const contents = Array.from({ length: 8 }, (_, index) => ({ ...till, note: `${index}` }));
     await Promise.all(contents.map((body) => service.request("POST", "/v2/tills/", { principal, body })));
-    await service.db.sql`update object_intents set created_at = now() - interval '25 hours'`;
+    await service.db.sql`update pending_uploads set created_at = now() - interval '25 hours'`;
     await runRemoval();
-    expect(await service.db.sql`select 1 from object_intents`).toHaveLength(0);
+    expect(await service.db.sql`select 1 from pending_uploads`).toHaveLength(0);
     const object = await service.request("GET", `/v1/tills/${till.id}/object`, { principal });
     expect(object.status).toBe(200);
     expect(await object.json()).toMatchObject({ id: till.id });
@@ -137,7 +137,7 @@ describe("removeOrphanedObjectsTask", () => {
     expect([await doesObjectExist(key), await isUploadPending(key)]).toEqual([false, false]);
     const object = await service.request("GET", `/v1/tills/${till.id}/object`, { principal });
     expect(await object.json()).toMatchObject({ id: till.id });
-    await service.db.sql`update object_intents set created_at = now() - interval '25 hours'`;
+    await service.db.sql`update pending_uploads set created_at = now() - interval '25 hours'`;
     await runRemoval();
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
   });

@@ -30,11 +30,11 @@ const runRequeue = () =>
   });
 
 const makeOverdue = (id: string) =>
-  service.db.sql`update tills set next_sweep_at = now() - interval '1 second' where id = ${id}`;
+  service.db.sql`update tills set next_requeue_at = now() - interval '1 second' where id = ${id}`;
 
 async function secondsToNextRequeue(id: string): Promise<number | null> {
   const [row] = await service.db.sql<{ seconds: number | null }[]>`
-    select extract(epoch from next_sweep_at - now())::float8 as seconds from tills where id = ${id}`;
+    select extract(epoch from next_requeue_at - now())::float8 as seconds from tills where id = ${id}`;
   return row?.seconds ?? null;
 }
 

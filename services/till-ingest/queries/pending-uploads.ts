@@ -3,7 +3,7 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 
 const isStale = (sql: SqlClient) => sql`created_at < now() - interval '24 hours'`;
 const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
-  exists (select 1 from till_versions where object_key = object_intents.key and body_removed_at is null)`;
+  exists (select 1 from till_versions where object_key = pending_uploads.key and body_removed_at is null)`;
 
 /**
  * Records that an object is about to be written, and returns the key to use. This is a new key while the object with
@@ -11,20 +11,20 @@ const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
  */
 export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
-    insert into object_intents ${sql({ key })}
-    on conflict (key) do update set created_at = now() where object_intents.removing_since is null`;
+    insert into pending_uploads ${sql({ key })}
+    on conflict (key) do update set created_at = now() where pending_uploads.removal_claimed_at is null`;
   return count > 0 ? key : recordPendingUpload(sql, `${key}-${randomUUID()}`);
 }
 
 /** Ends the pending upload of an object if a till refers to it. Otherwise the object stays a removable orphan. */
 export async function confirmUpload(tx: SqlTransaction, key: string): Promise<void> {
-  await tx`delete from object_intents where key = ${key} and ${isReferenced(tx)}`;
+  await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx)}`;
 }
 
 /** Returns the keys of uploads that started more than a day ago and were never confirmed, oldest first. */
 export async function listStaleUploads(sql: SqlClient, limit: number): Promise<string[]> {
   const rows = await sql<{ key: string }[]>`
-    select key from object_intents where ${isStale(sql)} order by created_at limit ${limit}`;
+    select key from pending_uploads where ${isStale(sql)} order by created_at limit ${limit}`;
   return rows.map(({ key }) => key);
 }
 
@@ -44,15 +44,15 @@ export interface ObjectRemovalClaim {
  */
 export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
   const [removal] = await sql<ObjectRemovalClaim[]>`
-    update object_intents set removing_since = now()
+    update pending_uploads set removal_claimed_at = now()
     from (
-      select key, removing_since is not null as is_taken_over from object_intents
+      select key, removal_claimed_at is not null as is_taken_over from pending_uploads
       where key = ${key} and ${isStale(sql)} and not ${isReferenced(sql)}
-        and (removing_since is null or removing_since < now() - interval '30 minutes')
+        and (removal_claimed_at is null or removal_claimed_at < now() - interval '30 minutes')
       for update
     ) before
-    where object_intents.key = before.key
-    returning before.key, removing_since::text as since, is_taken_over`;
+    where pending_uploads.key = before.key
+    returning before.key, removal_claimed_at::text as since, is_taken_over`;
   return removal;
 }
 
@@ -65,12 +65,12 @@ export async function finishObjectRemoval(
   sql: SqlClient,
   { key, since, isTakenOver }: ObjectRemovalClaim,
 ): Promise<void> {
-  const isHeldClaim = sql`key = ${key} and removing_since = ${since}::text::timestamptz`;
-  if (isTakenOver) await sql`update object_intents set created_at = 'infinity' where ${isHeldClaim}`;
-  else await sql`delete from object_intents where ${isHeldClaim}`;
+  const isHeldClaim = sql`key = ${key} and removal_claimed_at = ${since}::text::timestamptz`;
+  if (isTakenOver) await sql`update pending_uploads set created_at = 'infinity' where ${isHeldClaim}`;
+  else await sql`delete from pending_uploads where ${isHeldClaim}`;
 }
 
 /** Ends a stale upload if a till refers to its object. */
 export async function confirmOverdueUploadIfReferenced(sql: SqlClient, key: string): Promise<void> {
-  await sql`delete from object_intents where key = ${key} and ${isStale(sql)} and ${isReferenced(sql)}`;
+  await sql`delete from pending_uploads where key = ${key} and ${isStale(sql)} and ${isReferenced(sql)}`;
 }

@@ -4,7 +4,7 @@ import {
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
-import type { TillRow } from "./tills.ts";
+import { type TillRow, tillColumns } from "./tills.ts";
 
 /** A request to reprocess many tills, with its progress. */
 export interface TillReprocessingRow {
@@ -14,11 +14,15 @@ export interface TillReprocessingRow {
   keyId: string;
   consumer: string;
   total: number;
-  done: number;
-  place: string | null;
+  requeuedCount: number;
+  /** The last requeued till; null before the first batch. */
+  lastTillId: string | null;
   createdAt: Date;
   finishedAt: Date | null;
 }
+
+const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
+  id, location_id, lte_report_version, key_id, consumer, total, requeued_count, last_till_id, created_at, finished_at`;
 
 type NewReprocessing = Pick<TillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
@@ -33,35 +37,39 @@ export async function findOrInsertReprocessing(
 ): Promise<TillReprocessingRow> {
   await acquireTransactionLock(tx, db, `reprocessing of ${row.locationId}`);
   const [unfinished] = await tx<TillReprocessingRow[]>`
-    select * from reprocessings
+    select ${reprocessingColumns(tx)} from till_reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}
     order by lte_report_version desc limit 1`;
   if (unfinished && unfinished.lteReportVersion >= row.lteReportVersion) return unfinished;
   await tx`
-    update reprocessings set finished_at = now()
+    update till_reprocessings set finished_at = now()
     where finished_at is null and location_id is not distinct from ${row.locationId}`;
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*)::int as total from tills where ${isTillToReprocess(tx, row)}`;
-  const [inserted] = await tx<[TillReprocessingRow]>`insert into reprocessings ${tx({ ...row, total })} returning *`;
+  const [inserted] = await tx<[TillReprocessingRow]>`
+    insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingColumns(tx)}`;
   return inserted;
 }
 
 export async function findReprocessing(sql: SqlClient, id: string): Promise<TillReprocessingRow | undefined> {
-  const [row] = await sql<TillReprocessingRow[]>`select * from reprocessings where id = ${id}`;
+  const [row] = await sql<TillReprocessingRow[]>`
+    select ${reprocessingColumns(sql)} from till_reprocessings where id = ${id}`;
   return row;
 }
 
 /** Returns the id of the unfinished reprocessing with the least progress, unless another instance has locked it. */
 export async function findUnfinishedReprocessing(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from reprocessings where finished_at is null order by done, created_at limit 1 for update skip locked`;
+    select id from till_reprocessings where finished_at is null
+    order by requeued_count, created_at limit 1 for update skip locked`;
   return rows.map(({ id }) => id);
 }
 
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
 export async function lockTillReprocessing(tx: SqlTransaction, id: string): Promise<TillReprocessingRow | undefined> {
   const [row] = await tx<TillReprocessingRow[]>`
-    select * from reprocessings where id = ${id} and finished_at is null for update skip locked`;
+    select ${reprocessingColumns(tx)} from till_reprocessings
+    where id = ${id} and finished_at is null for update skip locked`;
   return row;
 }
 
@@ -72,8 +80,8 @@ export async function lockNextTillsToReprocess(
   limit: number,
 ): Promise<TillRow[]> {
   return tx<TillRow[]>`
-    select * from tills
-    where ${isTillToReprocess(tx, row)} ${row.place === null ? tx`` : tx`and id > ${row.place}`}
+    select ${tillColumns(tx)} from tills
+    where ${isTillToReprocess(tx, row)} ${row.lastTillId === null ? tx`` : tx`and id > ${row.lastTillId}`}
     order by id limit ${limit} for update`;
 }
 
@@ -84,8 +92,8 @@ export async function recordReprocessingProgress(
   { count, lastTillId }: { count: number; lastTillId: string | undefined },
 ): Promise<void> {
   await tx`
-    update reprocessings set
-      done = done + ${count}, place = coalesce(${lastTillId ?? null}, place),
+    update till_reprocessings set
+      requeued_count = requeued_count + ${count}, last_till_id = coalesce(${lastTillId ?? null}, last_till_id),
       finished_at = ${lastTillId === undefined ? tx`now()` : tx`null`}
     where id = ${id}`;
 }

@@ -65,7 +65,7 @@ export async function markReplacedTillBodiesRemoved(
 async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: string }[]): Promise<string[]> {
   const keys = [...new Set(removed.map(({ objectKey }) => objectKey))];
   await tx`
-    insert into object_intents (key, created_at)
+    insert into pending_uploads (key, created_at)
     select key, now() - interval '25 hours' from unnest(${keys}::text[]) as gone (key)
     on conflict (key) do nothing`;
   return keys;

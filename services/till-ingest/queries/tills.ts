@@ -19,19 +19,27 @@ export interface TillRow {
   /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
   pushedHash: string | null;
   /** When the till is requeued if it has no report by then; null if it does not wait for a report. */
-  nextSweepAt: Date | null;
+  nextRequeueAt: Date | null;
   /** Number of times that this revision was requeued. */
-  sweeps: number;
+  requeueCount: number;
 }
+
+/**
+ * Returns the columns of `TillRow`. Queries do not select `*`, because the prepared statements of running instances
+ * would then fail once per connection after a migration that adds or drops a column.
+ */
+export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
+  id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
+  created_at, updated_at, pushed_hash, next_requeue_at, requeue_count`;
 
 /** The columns of a till that its first push sets. */
 export type NewTillRow = Omit<
   TillRow,
-  "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextSweepAt" | "sweeps"
+  "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextRequeueAt" | "requeueCount"
 >;
 
 export async function findTill(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
-  const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
+  const [till] = await sql<TillRow[]>`select ${tillColumns(sql)} from tills where id = ${id}`;
   return till;
 }
 
@@ -48,7 +56,7 @@ export async function insertTill(
   const [inserted] = await tx<TillRow[]>`
     insert into tills ${tx({ ...first, ...pendingResultColumns(first, requeueAfterSeconds) })}
     on conflict (id) do nothing
-    returning *`;
+    returning ${tillColumns(tx)}`;
   return inserted;
 }
 
@@ -62,7 +70,7 @@ export async function recordTillErasure(
 
 /** Locks a till until the transaction ends, and returns it. */
 export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
-  const [till] = await tx<TillRow[]>`select * from tills where id = ${id} for update`;
+  const [till] = await tx<TillRow[]>`select ${tillColumns(tx)} from tills where id = ${id} for update`;
   return till;
 }
 
@@ -85,7 +93,7 @@ export async function createNextTillRevision(
   };
   const [updated] = await tx<[TillRow]>`
     update tills set ${tx({ ...next, ...replaced, ...pendingResultColumns(next, requeueAfterSeconds) })}
-    where id = ${till.id} returning *`;
+    where id = ${till.id} returning ${tillColumns(tx)}`;
   return updated;
 }
 
@@ -99,8 +107,8 @@ function pendingResultColumns(
   requeueAfterSeconds: number,
 ) {
   return isTraining && revision === 1
-    ? { resultRevision: revision, nextSweepAt: null, sweeps: 0 }
-    : { resultRevision: null, nextSweepAt: new Date(Date.now() + requeueAfterSeconds * 1000), sweeps: 0 };
+    ? { resultRevision: revision, nextRequeueAt: null, requeueCount: 0 }
+    : { resultRevision: null, nextRequeueAt: new Date(Date.now() + requeueAfterSeconds * 1000), requeueCount: 0 };
 }
 
 interface TillResult {
@@ -117,14 +125,15 @@ export async function recordTillReportResult(
   await tx`
     update tills set
       result_revision = ${revision}, report_version = ${reportVersion},
-      next_sweep_at = case when revision > ${revision} then next_sweep_at end
+      next_requeue_at = case when revision > ${revision} then next_requeue_at end
     where id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
 }
 
 /** Locks and returns tills whose report is overdue, oldest first. Skips tills that another transaction has locked. */
 export async function lockOverdueTills(tx: SqlTransaction, limit: number): Promise<TillRow[]> {
   return tx<TillRow[]>`
-    select * from tills where next_sweep_at <= now() order by next_sweep_at limit ${limit} for update skip locked`;
+    select ${tillColumns(tx)} from tills
+    where next_requeue_at <= now() order by next_requeue_at limit ${limit} for update skip locked`;
 }
 
 /** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
@@ -135,15 +144,17 @@ export async function postponeNextTillRequeue(
 ) {
   await tx`
     update tills set
-      sweeps = sweeps + 1,
-      next_sweep_at = now() + least(make_interval(secs => ${requeueAfterSeconds} * power(2, least(sweeps + 1, 20))), '1 day')
+      requeue_count = requeue_count + 1,
+      next_requeue_at = now() + least(
+        make_interval(secs => ${requeueAfterSeconds} * power(2, least(requeue_count + 1, 20))), '1 day'
+      )
     where id = any(${ids}::uuid[])`;
 }
 
 /** Returns how many tills wait for their report and are not overdue, counted up to `limit`. */
 export async function countPendingTills(sql: SqlClient, limit: number): Promise<number> {
   const rows = await sql`
-    select 1 from tills where next_sweep_at > now() and sweeps = 0 limit ${limit}`;
+    select 1 from tills where next_requeue_at > now() and requeue_count = 0 limit ${limit}`;
   return rows.length;
 }
 
@@ -155,30 +166,31 @@ export interface UnfinishedTill {
   /** When this revision was created. */
   waitingSince: Date;
   /** Number of times that the revision was requeued. */
-  sweeps: number;
-  nextSweepAt: Date;
+  requeueCount: number;
+  nextRequeueAt: Date;
 }
 
 /** Returns the tills that have waited for their report for at least `seconds`, oldest first. */
 export async function listUnfinishedTills(sql: SqlClient, { seconds, limit }: { seconds: number; limit: number }) {
   return sql<UnfinishedTill[]>`
-    select id as till_id, location_id, tills.revision, version.created_at as waiting_since, sweeps, next_sweep_at
+    select
+      id as till_id, location_id, tills.revision, version.created_at as waiting_since, requeue_count, next_requeue_at
     from tills join till_versions version on till_id = id and version.revision = tills.revision
-    where next_sweep_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
+    where next_requeue_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
     order by version.created_at limit ${limit}`;
 }
 
 /** Makes a till due for requeuing now. Returns false if it does not wait for a report. */
 export async function requeueTillNow(sql: SqlClient, tillId: string): Promise<boolean> {
   const { count } = await sql`
-    update tills set next_sweep_at = now() where id = ${tillId} and next_sweep_at is not null`;
+    update tills set next_requeue_at = now() where id = ${tillId} and next_requeue_at is not null`;
   return count > 0;
 }
 
 /** Returns how many tills were requeued at least once and still have no report. */
 export async function countOverdueTills(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*) from tills where next_sweep_at is not null and sweeps > 0`;
+    select count(*) from tills where next_requeue_at is not null and requeue_count > 0`;
   return row.count;
 }
 
@@ -187,7 +199,7 @@ export const buildTillListSqlQuery = (
   sql: SqlClient,
   { locationId, since }: { locationId: string; since: string },
 ) => ({
-  columns: sql`*`,
+  columns: tillColumns(sql),
   table: sql`tills`,
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });

@@ -26,7 +26,7 @@ async function readStoredRows(): Promise<unknown[]> {
   return [
     await sql`select id from tills order by id`,
     await sql`select till_id from till_versions order by till_id`,
-    await sql`select key from object_intents order by key`,
+    await sql`select key from pending_uploads order by key`,
   ];
 }
 

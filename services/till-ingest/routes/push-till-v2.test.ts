@@ -98,7 +98,7 @@ describe("POST /v2/tills/ accepts", () => {
       },
     ]);
     expect(Buffer.from(await service.objects.get(key)).toString()).toBe(text);
-    expect(await service.db.sql`select 1 from object_intents where key = ${key}`).toHaveLength(0);
+    expect(await service.db.sql`select 1 from pending_uploads where key = ${key}`).toHaveLength(0);
   });
 
   it("an id with a leading s and in upper case, and normalizes it", async () => {
@@ -124,8 +124,8 @@ describe("POST /v2/tills/ accepts", () => {
     const till = createTestTill({ isTraining: true });
     expect((await push(till)).status).toBe(201);
     expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
-    const [row] = await service.db.sql`select result_revision, next_sweep_at from tills where id = ${till.id}`;
-    expect(row).toEqual({ resultRevision: 1, nextSweepAt: null });
+    const [row] = await service.db.sql`select result_revision, next_requeue_at from tills where id = ${till.id}`;
+    expect(row).toEqual({ resultRevision: 1, nextRequeueAt: null });
   });
 
   it("a till for another location when the key may act for any location", async () => {
@@ -176,7 +176,7 @@ describe("POST /v2/tills/ of an existing till", () => {
     expect(await service.db.sql`select 1 from till_versions where till_id = ${till.id}`).toHaveLength(1);
     expect(
       await service.db.sql`
-      select 1 from object_intents where key like ${`tills/${principal.location?.id}/%`}`,
+      select 1 from pending_uploads where key like ${`tills/${principal.location?.id}/%`}`,
     ).toHaveLength(0);
   });
 

@@ -55,7 +55,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     expect(await listPublishedRevisions(id)).toEqual([1, 2]);
 
     // This is the state after the report was finalized.
-    await service.db.sql`update tills set next_sweep_at = null where id = ${id}`;
+    await service.db.sql`update tills set next_requeue_at = null where id = ${id}`;
     await reprocess();
     expect(await listPublishedRevisions(id)).toEqual([1, 2, 3]);
   });
@@ -64,7 +64,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     const [id = ""] = await pushTills(1);
     const reprocess = () => service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
     await reprocess();
-    await service.db.sql`update tills set sweeps = 1 where id = ${id}`;
+    await service.db.sql`update tills set requeue_count = 1 where id = ${id}`;
     await reprocess();
     expect(await listPublishedRevisions(id)).toEqual([1, 2, 3]);
   });
@@ -135,8 +135,9 @@ describe("POST /v1/tills/reprocess", () => {
     const location = response.headers.get("location") ?? "";
     await waitUntilFinished(location);
     // This is the state after the process crashed behind the second till, with all reports finalized.
-    await service.db.sql`update tills set next_sweep_at = null where id = any(${ids}::uuid[])`;
-    await service.db.sql`update reprocessings set place = ${ids[1] ?? ""}, done = 2, finished_at = null`;
+    await service.db.sql`update tills set next_requeue_at = null where id = any(${ids}::uuid[])`;
+    await service.db
+      .sql`update till_reprocessings set last_till_id = ${ids[1] ?? ""}, requeued_count = 2, finished_at = null`;
     expect(await waitUntilFinished(location)).toMatchObject({ done: 6 });
     expect(await Promise.all(ids.map(listPublishedRevisions))).toEqual([
       [1, 2],
@@ -149,14 +150,14 @@ describe("POST /v1/tills/reprocess", () => {
     const [id = ""] = await pushTills(1);
     await service.db.sql`
       insert into tills (
-        id, location_id, application, format, revision, is_training, hash, object_key, size, time_zone, next_sweep_at
+        id, location_id, application, format, revision, is_training, hash, object_key, size, time_zone, next_requeue_at
       )
       select gen_random_uuid(), ${randomUUID()}, 'POPINA', 'V2', 1, true, '', '', 0, 'UTC', now() + interval '1 hour'
       from generate_series(1, 1000)`;
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     await sleep(2_500);
     expect(await listPublishedRevisions(id)).toEqual([1]);
-    await service.db.sql`update tills set next_sweep_at = null where hash = ''`;
+    await service.db.sql`update tills set next_requeue_at = null where hash = ''`;
     expect(await waitUntilFinished(response.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
     expect(await listPublishedRevisions(id)).toEqual([1, 2]);
   });
@@ -193,7 +194,7 @@ describe("POST /v1/tills/reprocess", () => {
     const { id } = await waitUntilFinished(location);
     const statusAfter = async (days: number) => {
       await service.db
-        .sql`update reprocessings set finished_at = now() - make_interval(days => ${days}) where id = ${id}`;
+        .sql`update till_reprocessings set finished_at = now() - make_interval(days => ${days}) where id = ${id}`;
       await removeOldReprocessingsTask.run(service);
       return (await service.request("GET", location, { principal })).status;
     };

@@ -111,7 +111,7 @@ function reprocessingResponse(row: TillReprocessingRow): TillReprocessingJob {
     locationId: row.locationId,
     lteReportVersion: row.lteReportVersion,
     total: row.total,
-    done: row.done,
+    done: row.requeuedCount,
     createdAt: row.createdAt.toISOString(),
     finishedAt: row.finishedAt?.toISOString() ?? null,
   };

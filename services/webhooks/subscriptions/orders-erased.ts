@@ -25,10 +25,10 @@ export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
         where response is not null and delivery_id in (select id from deliveries where message_id = ${id})`;
       }
       const deadLetters = await tx<{ id: string; body: string }[]>`
-      select event_id as id, body from parked_messages
+      select event_id as id, body from dead_letters
       where subject = any(${orderIds}::text[]) and type like 'order.%'`;
       for (const { id, body } of deadLetters) {
-        await tx`update parked_messages set body = ${eraseBody(body)} where event_id = ${id}`;
+        await tx`update dead_letters set body = ${eraseBody(body)} where event_id = ${id}`;
       }
     });
   },

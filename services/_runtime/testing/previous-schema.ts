@@ -1,0 +1,38 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { createDatabasePool, type Database } from "../database/postgres.ts";
+import { createLogger } from "../observability/logger.ts";
+import { findPackageFolder } from "../process/package-folder.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+
+/** The folder in `services/` and the number of the first migration that the previous version does not have. */
+type FirstNewMigrations = Record<string, number>;
+
+/**
+ * Creates the schema of the previous version. `migrate` applies the other migrations, so that a test can first insert
+ * rows as the previous version does. The folders are migrated in the given order.
+ */
+export async function createPreviousSchema(
+  environment: TestEnvironment,
+  firstNewMigrations: FirstNewMigrations,
+): Promise<{ db: Database; migrate(): Promise<void> }> {
+  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
+  const log = createLogger({ name: "test", level: "silent" });
+  const schema = `${environment.namespace}_previous`;
+  const db = createDatabasePool(config, { schema, log });
+  await db.sql`create schema ${db.sql(schema)}`;
+
+  async function applyMigrations(isIncluded: (number: number, firstNew: number) => boolean): Promise<void> {
+    for (const [folder, firstNew] of Object.entries(firstNewMigrations)) {
+      const path = join(findPackageFolder(import.meta.url), "..", folder, "migrations");
+      for (const file of (await readdir(path)).sort()) {
+        if (!isIncluded(Number.parseInt(file, 10), firstNew)) continue;
+        const statements = await readFile(join(path, file), "utf8");
+        await db.transaction((tx) => tx.unsafe(statements));
+      }
+    }
+  }
+  await applyMigrations((number, firstNew) => number < firstNew);
+  return { db, migrate: () => applyMigrations((number, firstNew) => number >= firstNew) };
+}
