@@ -59,6 +59,15 @@ type NewJobRow = Pick<
   "locationId" | "id" | "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
 > & { repeatingJobId?: string };
 
+/**
+ * Returns the columns of `JobRow`. Queries do not select `*`, because the prepared statements of running instances would
+ * then fail once per connection after a migration that adds a column.
+ */
+const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
+  location_id, id, key_id, consumer, message, duration, options, timestamp, created_at, due_at, priority, queued_at,
+  lease_expires_at, lease_id, attempts_made, is_work_done, total_children, pending_children, progress, runs,
+  last_due_ms, repeating_job_id, result, failure, outcome, finished_at, traceparent`;
+
 /** Serializes job creation per location and API key, so that concurrent requests cannot exceed the limits. */
 export async function lockJobCreation(
   tx: SqlTransaction,
@@ -70,14 +79,15 @@ export async function lockJobCreation(
 }
 
 export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
-  const [job] = await sql<JobRow[]>`select * from location_jobs where location_id = ${locationId} and id = ${id}`;
+  const [job] = await sql<JobRow[]>`
+    select ${jobColumns(sql)} from location_jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
 /** Locks a job against concurrent changes until the transaction ends, and returns it. */
 export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    select * from location_jobs where location_id = ${locationId} and id = ${id} for update`;
+    select ${jobColumns(tx)} from location_jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
@@ -87,7 +97,7 @@ export async function findExistingJob(
   { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    select * from location_jobs
+    select ${jobColumns(tx)} from location_jobs
     where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${deduplicationId}
       and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
     order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
@@ -125,7 +135,8 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
     deduplicationId: deduplication?.id ?? null,
     deduplicatedUntil: ttlMs > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttlMs / 1000})` : null,
   };
-  const [inserted] = await tx<[JobRow]>`insert into location_jobs ${tx(row as never)} returning *`;
+  const [inserted] = await tx<[JobRow]>`
+    insert into location_jobs ${tx(row as never)} returning ${jobColumns(tx)}`;
   return inserted;
 }
 
@@ -142,7 +153,7 @@ export async function updateJob(
     update location_jobs set ${sql(changes as never)}
     where location_id = ${locationId} and id = ${id} and finished_at is null
       ${leaseId === undefined ? sql`` : sql`and lease_id is not distinct from ${leaseId}`}
-    returning *`;
+    returning ${jobColumns(sql)}`;
   return job;
 }
 
@@ -178,16 +189,16 @@ export async function admitDueJobs(db: Database, maxPerLocation: number): Promis
     await acquireTransactionLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update location_jobs as job set queued_at = now()
-      from (select distinct location_id as id from location_jobs where ${dueCondition(tx)}) location, lateral (
-        select waiting.location_id, waiting.id from location_jobs as waiting
-        where waiting.location_id = location.id and ${waitingCondition(tx)}
+      from (select distinct location_id from location_jobs where ${dueCondition(tx)}) location (due_location_id), lateral (
+        select location_id, id from location_jobs
+        where location_id = due_location_id and ${waitingCondition(tx)}
         order by priority, sort_position
         limit greatest(0, ${maxPerLocation} - (
-          select count(*) from location_jobs as queued
-          where queued.location_id = location.id and finished_at is null and queued_at is not null and ${inQueueCondition(tx)}))
-      ) as admitted
-      where job.location_id = admitted.location_id and job.id = admitted.id
-      returning job.*`;
+          select count(*) from location_jobs
+          where location_id = due_location_id and finished_at is null and queued_at is not null and ${inQueueCondition(tx)}))
+      ) as admitted (admitted_location_id, admitted_id)
+      where job.location_id = admitted_location_id and job.id = admitted_id
+      returning ${jobColumns(tx)}`;
   });
 }
 
@@ -200,6 +211,6 @@ export async function acquireJobLease(
     update location_jobs set lease_expires_at = ${jobLeaseExpiry(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(lease_expires_at < now(), true)
-    returning *`;
+    returning ${jobColumns(tx)}`;
   return job;
 }
