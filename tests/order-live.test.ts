@@ -161,7 +161,7 @@ describe("fifty live orders with twenty stream readers, while processes are kill
     const { testLocation, orderModel } = outcome;
     const log = await sql<{ position: number; message: string }[]>`
       select position::int, 'order ' || order_id || ' ' || (body::json ->> 'revisionHash') as message
-      from ${table("revisions")} where location_id = ${testLocation.locationId} order by position`;
+      from ${table("order_revisions")} where location_id = ${testLocation.locationId} order by position`;
     expect(log.map(({ position }) => position)).toEqual(orderModel.expectedMessages.map((_, index) => index + 1));
     expect(log.map(({ message }) => message).sort()).toEqual([...orderModel.expectedMessages].sort());
   });
@@ -169,7 +169,7 @@ describe("fifty live orders with twenty stream readers, while processes are kill
   it("reach every reader once and in order, also after reconnects", async () => {
     const { testLocation, readers, orderModel } = outcome;
     const log = await sql<{ hash: string }[]>`
-      select body::json ->> 'revisionHash' as hash from ${table("revisions")}
+      select body::json ->> 'revisionHash' as hash from ${table("order_revisions")}
       where location_id = ${testLocation.locationId} order by position`;
     for (const { orderEvents, resetCount } of readers) {
       expect(orderEvents.map(({ id }) => id)).toEqual(
@@ -186,7 +186,7 @@ describe("fifty live orders with twenty stream readers, while processes are kill
   it("have their last revision stored and counted", async () => {
     const { testLocation, orderModel } = outcome;
     const stored = await sql<{ order: string }[]>`
-      select id || ' ' || revision_hash as order from ${table("orders")} where location_id = ${testLocation.locationId}`;
+      select id || ' ' || revision_hash as order from ${table("live_orders")} where location_id = ${testLocation.locationId}`;
     expect(stored.map((row) => row.order).sort()).toEqual(orderModel.listed);
     for (const { url } of [splitProduct, allInOneProduct]) {
       for (const flag of ["isPaid", "isCanceled", "isTransferred"] as const) {

@@ -79,9 +79,9 @@ async function addChildToParent(
   if (!parentJob) return throwParentIssue("id", "Must be a job of this location");
   if (parentJob.finishedAt) throwParentIssue("id", "Must be a job that has not finished");
   if (parentJob.options.repeat) throwParentIssue("id", "Must be a job that does not repeat");
-  const { children, pendingChildren } = parentJob;
-  if (children >= maxChildren) throw createJobLimitError("children", maxChildren, "children per job");
-  await updateJob(tx, parentJob, { children: children + 1, pendingChildren: pendingChildren + 1 });
+  const { totalChildren, pendingChildren } = parentJob;
+  if (totalChildren >= maxChildren) throw createJobLimitError("children", maxChildren, "children per job");
+  await updateJob(tx, parentJob, { totalChildren: totalChildren + 1, pendingChildren: pendingChildren + 1 });
 }
 
 /** @throws `ApiError` too_many_jobs, limit_reached, quota_exceeded. */

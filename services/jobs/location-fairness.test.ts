@@ -16,9 +16,11 @@ describe("5,000 jobs of one location", () => {
     const location = jobs.createTestLocation();
     const first = await location.createJob({ message: "Flood", duration });
     await jobs.db.sql`
-      insert into jobs (location_id, id, key_id, consumer, message, duration, options, timestamp, due_at, position)
-      select location_id, 'flood-' || number, key_id, consumer, message, duration, options, timestamp, due_at, position
-      from jobs, generate_series(1, 5000) as number where id = ${first.id}`;
+      insert into location_jobs
+        (location_id, id, key_id, consumer, message, duration, options, timestamp, due_at, sort_position)
+      select
+        location_id, 'flood-' || number, key_id, consumer, message, duration, options, timestamp, due_at, sort_position
+      from location_jobs, generate_series(1, 5000) as number where id = ${first.id}`;
     await eventually("the flood to run", async () => (await jobs.queue.getActiveCount()) >= 4);
     expect(await jobs.queue.getActiveCount()).toBeLessThanOrEqual(10);
     const otherLocation = jobs.createTestLocation();

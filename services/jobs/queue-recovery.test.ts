@@ -141,7 +141,8 @@ describe.concurrent("a job that BullMQ has lost", () => {
     await location.waitForState(id, "completed");
     const activeState = { finishedAt: null, outcome: null, result: null, queuedAt: new Date(Date.now() - 60_000) };
     await testJobs.db.sql`
-      update jobs set ${testJobs.db.sql(activeState)}, held_until = now() + interval '6 seconds' where id = ${id}`;
+      update location_jobs set ${testJobs.db.sql(activeState)}, lease_expires_at = now() + interval '6 seconds'
+      where id = ${id}`;
     await removeFromQueue(await location.getQueuedJob(id));
     await sleep(4_500);
     expect(testJobs.startedMessages).toHaveLength(1);
@@ -158,13 +159,14 @@ describe.concurrent("a process that has lost its lease", () => {
     const location = testJobs.createTestLocation();
     const { id } = await location.createJob({ message, jobOptions, duration: 300 });
     await location.waitForState(id, "active");
-    const heldUntil = new Date(Date.now() + 60_000);
+    const leaseExpiresAt = new Date(Date.now() + 60_000);
     await testJobs.db.sql`
-      update jobs set lease_id = gen_random_uuid(), held_until = ${heldUntil}, progress = 40 where id = ${id}`;
+      update location_jobs set lease_id = gen_random_uuid(), lease_expires_at = ${leaseExpiresAt}, progress = 40
+      where id = ${id}`;
     const { queuedAt } = await findRow();
-    const unchanged = { finishedAt: null, attemptsMade: 0, progress: 40, heldUntil, queuedAt };
+    const unchanged = { finishedAt: null, attemptsMade: 0, progress: 40, leaseExpiresAt, queuedAt };
     async function findRow({ db }: TestService = testJobs) {
-      const [job] = await db.sql<[JobRow]>`select * from jobs where id = ${id}`;
+      const [job] = await db.sql<[JobRow]>`select * from location_jobs where id = ${id}`;
       return job;
     }
     return { testJobs, id, findRow, unchanged };
@@ -210,9 +212,10 @@ describe.concurrent("jobs of the version with one BullMQ queue per location", ()
       message: createUniqueJobMessage("repeating"),
       jobOptions: { repeat },
     });
-    await jobs.db.sql`delete from jobs where location_id = ${location.locationId} and run_of is not null`;
     await jobs.db.sql`
-      update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()
+      delete from location_jobs where location_id = ${location.locationId} and repeating_job_id is not null`;
+    await jobs.db.sql`
+      update location_jobs set due_at = null, sort_position = 0, pending_children = 0, last_due_ms = null, queued_at = now()
       where location_id = ${location.locationId}`;
     for (const name of ["005_prepared", "008_first_runs"]) {
       const migration = new URL(`./migrations/${name}.sql`, import.meta.url);

@@ -10,14 +10,14 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
   const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
   if (!repeat || (repeat.limit !== undefined && job.runs + (await countUnfinishedJobRuns(tx, job)) >= repeat.limit))
     return;
-  const dueMs = computeNextDueMs(repeat, job.lastDue, Date.now());
+  const dueMs = computeNextDueMs(repeat, job.lastDueMs, Date.now());
   if (dueMs === undefined) return;
   const { locationId, keyId, consumer, duration } = job;
   const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
   // Empty, because the message is stored only once, with the repeating job.
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: dueMs };
-  await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, runOf: job.id, options }, new Date(dueMs));
-  await updateJob(tx, job, { lastDue: dueMs });
+  await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, repeatingJobId: job.id, options }, new Date(dueMs));
+  await updateJob(tx, job, { lastDueMs: dueMs });
 }
 
 /**

@@ -59,15 +59,15 @@ export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: numbe
 
 /**
  * Returns when the next run of a repeating job is due, in milliseconds since 1970; undefined if there is no next run.
- * `lastDue` is the time when the latest run was due. Missed runs are skipped.
+ * `lastDueMs` is the time when the latest run was due. Missed runs are skipped.
  */
-export function computeNextDueMs(repeat: JobRepeatOptions, lastDue: number | null, now: number): number | undefined {
+export function computeNextDueMs(repeat: JobRepeatOptions, lastDueMs: number | null, now: number): number | undefined {
   const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
-  const earliestMs = Math.max(now, startDate === undefined ? now : toTimestampMs(startDate), lastDue ?? now);
+  const earliestMs = Math.max(now, startDate === undefined ? now : toTimestampMs(startDate), lastDueMs ?? now);
   let dueMs = earliestMs;
-  if (every !== undefined && lastDue !== null)
-    dueMs = lastDue + Math.max(1, Math.ceil((now - lastDue) / every)) * every;
-  if (every === undefined && (lastDue !== null || !immediately)) {
+  if (every !== undefined && lastDueMs !== null)
+    dueMs = lastDueMs + Math.max(1, Math.ceil((now - lastDueMs) / every)) * every;
+  if (every === undefined && (lastDueMs !== null || !immediately)) {
     dueMs = CronExpressionParser.parse(pattern, { tz, currentDate: new Date(earliestMs) })
       .next()
       .getTime();

@@ -35,18 +35,18 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   const resultFields = isCompleted
     ? { result: tx.json({ ...jobOutcome.result }), failure: null }
     : { failure: jobOutcome.failure };
-  if (job.runOf !== null) {
-    const repeating = { locationId: job.locationId, id: job.runOf };
+  if (job.repeatingJobId !== null) {
+    const repeating = { locationId: job.locationId, id: job.repeatingJobId };
     await updateJob(tx, repeating, { ...resultFields, runs: tx`runs + 1` });
     await deleteJob(tx, job);
     return finishRepeatingJob(tx, repeating);
   }
   if (isCompleted && job.pendingChildren > 0) {
-    await updateJob(tx, job, { isPerformed: true, heldUntil: null, queuedAt: null, progress: 0 });
+    await updateJob(tx, job, { isWorkDone: true, leaseExpiresAt: null, queuedAt: null, progress: 0 });
     return;
   }
   const counts = isCompleted ? { progress: 100 } : { attemptsMade: job.attemptsMade + 1 };
-  await updateJob(tx, job, { ...resultFields, ...counts, outcome, heldUntil: null, finishedAt: tx`now()` });
+  await updateJob(tx, job, { ...resultFields, ...counts, outcome, leaseExpiresAt: null, finishedAt: tx`now()` });
   await updateParentJob(tx, job, outcome);
   await applyJobRetention(tx, job, outcome);
 }
@@ -60,7 +60,7 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
     await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
   } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
     const waitingParent = await updateJob(tx, key, { pendingChildren: tx`greatest(0, pending_children - 1)` });
-    if (!waitingParent?.isPerformed || waitingParent.pendingChildren > 0) return;
+    if (!waitingParent?.isWorkDone || waitingParent.pendingChildren > 0) return;
     const { message, duration } = waitingParent;
     await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
   }
@@ -72,9 +72,9 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
  */
 async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow | undefined> {
   const job = await acquireJobLease(tx, key);
-  if (!job || job.runOf === null) return job;
-  const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
-  if (repeating?.lastDue === job.timestamp) await insertNextJobRun(tx, repeating);
+  if (!job || job.repeatingJobId === null) return job;
+  const repeating = await lockJob(tx, { locationId: job.locationId, id: job.repeatingJobId });
+  if (repeating?.lastDueMs === job.timestamp) await insertNextJobRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
 }
 
@@ -128,7 +128,7 @@ export async function runJob(
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
-    await updateJob(db.sql, job, { heldUntil: jobLeaseExpiry(db.sql), progress }).catch(() => {});
+    await updateJob(db.sql, job, { leaseExpiresAt: jobLeaseExpiry(db.sql), progress }).catch(() => {});
   };
   await runWithRequestContext({ traceparent, operation }, async ({ traceId }) => {
     const startedAtMs = performance.now();
@@ -141,7 +141,7 @@ export async function runJob(
       const error = cause instanceof Error ? cause : new Error(String(cause));
       if (signal.aborted) {
         log.info({ ...logFields(), isRequeued: true }, "job requeued");
-        await updateJob(db.sql, job, { heldUntil: null, progress: 0 });
+        await updateJob(db.sql, job, { leaseExpiresAt: null, progress: 0 });
         // Lets another process start the job immediately.
         await queued.moveToWait(queued.token).catch(() => {});
         throw new WaitingError();
@@ -167,11 +167,11 @@ async function recordJobFailure(
   const backoffMs = strategy ? ((await Backoffs.calculate(strategy, attemptsMade, error, queued)) ?? 0) : 0;
   const dueMs = Math.min(maxJobDueTimeMs, Date.now() + backoffMs);
   const waitingFields = {
-    heldUntil: null,
+    leaseExpiresAt: null,
     queuedAt: null,
     progress: 0,
     dueAt: new Date(dueMs),
-    position: dueMs / 1000,
+    sortPosition: dueMs / 1000,
   };
   await updateJob(tx, job, { ...waitingFields, attemptsMade, failure });
 }

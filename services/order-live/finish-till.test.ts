@@ -85,7 +85,7 @@ describe("a till with a final report", () => {
     const { principal, locationId, tillId, reported } = await createClosedTill();
     await orderLive.finishTill({ locationId, tillId, orderIds: [reported.id, randomUUID()] });
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
-    const storedOrders = await orderLive.db.sql`select id from orders where location_id = ${locationId}`;
+    const storedOrders = await orderLive.db.sql`select id from live_orders where location_id = ${locationId}`;
     expect(storedOrders).toHaveLength(2);
   });
 });
@@ -153,20 +153,20 @@ describe("the removal of old orders", () => {
       log: createLogger({ name: "test", level: "silent" }),
       config: orderLiveConfig.parse({}),
     });
-  const ageOrders = (locationId: string, column: "leftAt" | "updatedAt", days: number) => {
+  const ageOrders = (locationId: string, column: "departedAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;
     return sql`
-      update orders set ${sql(column)} = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
+      update live_orders set ${sql(column)} = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
   };
 
   it("removes orders that have not been live for more than 30 days", async () => {
     const { locationId } = await createClosedTill();
     const countStoredOrders = async () =>
-      (await orderLive.db.sql`select id from orders where location_id = ${locationId}`).length;
-    await ageOrders(locationId, "leftAt", 29);
+      (await orderLive.db.sql`select id from live_orders where location_id = ${locationId}`).length;
+    await ageOrders(locationId, "departedAt", 29);
     await runRemoval();
     expect(await countStoredOrders()).toBe(2);
-    await ageOrders(locationId, "leftAt", 31);
+    await ageOrders(locationId, "departedAt", 31);
     await runRemoval();
     expect(await countStoredOrders()).toBe(0);
   });
@@ -179,11 +179,11 @@ describe("the removal of old orders", () => {
     await ageFinalTills(29);
     await runRemoval();
     expect(await sql`select from final_tills where location_id = ${locationId}`).toHaveLength(1);
-    await Promise.all([ageFinalTills(31), ageOrders(locationId, "leftAt", 31)]);
+    await Promise.all([ageFinalTills(31), ageOrders(locationId, "departedAt", 31)]);
     await runRemoval();
     expect(await sql`select from final_tills where location_id = ${locationId}`).toHaveLength(0);
     await orderLive.finishTill({ locationId, tillId, orderIds: [reported.id], revision: 2 }, closedAt);
-    expect(await sql`select from orders where location_id = ${locationId}`).toHaveLength(0);
+    expect(await sql`select from live_orders where location_id = ${locationId}`).toHaveLength(0);
     expect(await orderLive.upsertOrders(principal, reported)).toEqual([]);
   });
 

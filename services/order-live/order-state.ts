@@ -24,14 +24,14 @@ export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
   modifiedAt: string | null;
   isTraining: boolean;
   /** Hash of the order's products and menus. */
-  rowsHash: string | null;
+  itemsHash: string | null;
   /** Sequence number of the order's last event; 0 before the first event. */
   sequence: number;
   /** Position of the order's last entry in the location's stream. */
   position: number;
   createdAt: string;
   /** Whether the order has departed, which means that it is no longer live. */
-  hasLeft: boolean;
+  hasDeparted: boolean;
   /** When the till whose report contains the order was closed. */
   closedAt: string | null;
 }
@@ -43,7 +43,7 @@ export interface IncomingOrderState extends OrderClosingFlags {
   tillId: string;
   revisionHash: string;
   modifiedAt: string | null;
-  rowsHash: string;
+  itemsHash: string;
 }
 
 /**
@@ -58,7 +58,7 @@ export function shouldSkipOrderUpsert(
 ): boolean {
   if (finalTills.has(incoming.tillId)) return true;
   if (!stored) return false;
-  if (stored.hasLeft)
+  if (stored.hasDeparted)
     return incoming.tillId === stored.tillId || wasClosedBeforeChange(stored.closedAt, incoming.modifiedAt);
   return incoming.revisionHash === stored.revisionHash || isOlder(incoming.modifiedAt, stored.modifiedAt);
 }
@@ -84,14 +84,14 @@ export function pickLaterTime(one: string | null, other: string | null): string 
  * change of only the payments publishes no event.
  */
 export function determineOrderEventType(
-  before: (OrderClosingFlags & Pick<StoredOrderState, "rowsHash">) | undefined,
-  after: OrderClosingFlags & Pick<StoredOrderState, "rowsHash">,
+  before: (OrderClosingFlags & Pick<StoredOrderState, "itemsHash">) | undefined,
+  after: OrderClosingFlags & Pick<StoredOrderState, "itemsHash">,
 ): OrderEventType | undefined {
   if (after.isCanceled && !before?.isCanceled) return "order.canceled";
   if (after.isTransferred && !before?.isTransferred) return "order.transferred";
   if (after.isPaid && !before?.isPaid) return "order.paid";
   if (isClosed(after)) return undefined;
-  return !before || isClosed(before) || before.rowsHash !== after.rowsHash ? "order.call" : undefined;
+  return !before || isClosed(before) || before.itemsHash !== after.itemsHash ? "order.call" : undefined;
 }
 
 function isClosed({ isPaid, isCanceled, isTransferred, isManuallyClosed }: OrderClosingFlags): boolean {
@@ -100,9 +100,9 @@ function isClosed({ isPaid, isCanceled, isTransferred, isManuallyClosed }: Order
 
 /** Returns the filter fields of a listed order; null for an order that lists omit (in training mode or departed). */
 export function getListedOrderFilterFields(
-  order: (OrderFilterFields & { isTraining: boolean; hasLeft?: boolean }) | undefined,
+  order: (OrderFilterFields & { isTraining: boolean; hasDeparted?: boolean }) | undefined,
 ): OrderFilterFields | null {
-  if (!order || order.isTraining || order.hasLeft) return null;
+  if (!order || order.isTraining || order.hasDeparted) return null;
   const { tillId, isPaid, isTransferred, isCanceled } = order;
   return { tillId, isPaid, isTransferred, isCanceled };
 }

@@ -107,7 +107,7 @@ function toIncomingOrder(order: OrderLiveInput): IncomingOrder {
       tillId: order.tillId,
       revisionHash: order.revisionHash,
       modifiedAt,
-      rowsHash: computeOrderRowsHash(data),
+      itemsHash: computeOrderRowsHash(data),
       isPaid,
       isTransferred,
       isCanceled,

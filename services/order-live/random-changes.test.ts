@@ -118,14 +118,14 @@ class LocationTrial {
   /** Returns the last position of the location's stream. */
   async lastPosition(): Promise<number> {
     const [stream] = await orderLive.db.sql<{ position: number }[]>`
-      select position from streams where location_id = ${this.locationId}`;
+      select position from location_streams where location_id = ${this.locationId}`;
     return stream?.position ?? 0;
   }
 
   /** Returns the live orders with their revisions, including orders that no list or stream shows. */
   async storedRevisions(): Promise<string[]> {
     const orders = await orderLive.db.sql<{ id: string; hash: string }[]>`
-      select id, revision_hash as hash from orders where location_id = ${this.locationId} and left_at is null`;
+      select id, revision_hash as hash from live_orders where location_id = ${this.locationId} and departed_at is null`;
     return orders.map(({ id, hash }) => `${id} ${hash}`).sort();
   }
 

@@ -109,7 +109,7 @@ function computeOrderChange(
     updatedAt: now,
     etag: computeEntityTag(body),
     body,
-    hasLeft: false,
+    hasDeparted: false,
     closedAt: null,
   };
   const left: OrderLeftEvent = { id, locationId, tillId: state.tillId, reason: "training" };
@@ -174,18 +174,19 @@ async function claimUnreportedDevices(
   devices: SeenDevice[],
 ): Promise<SeenDevice[]> {
   const unreported = await tx<SeenDevice[]>`
-    insert into devices (location_id, id, name, told_at)
+    insert into published_devices as existing (location_id, id, name, published_at)
     select ${locationId}, device_id, name, now()
     from jsonb_to_recordset(${toRecordsetParameter(tx, devices)}) as input (device_id text, name text)
     on conflict (location_id, id) do update
-      set name = coalesce(excluded.name, devices.name), told_at = excluded.told_at
-      where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name
+      set name = coalesce(excluded.name, existing.name), published_at = excluded.published_at
+      where existing.published_at < now() - interval '1 hour' or excluded.name is distinct from existing.name
         and excluded.name is not null
     returning id as device_id, name`;
   if (unreported.length > 0) {
     await tx`
-      delete from devices where location_id = ${locationId} and id in (
-        select id from devices where location_id = ${locationId} order by told_at desc, id offset ${maxDevicesPerLocation}
+      delete from published_devices where location_id = ${locationId} and id in (
+        select id from published_devices where location_id = ${locationId}
+        order by published_at desc, id offset ${maxDevicesPerLocation}
       )`;
   }
   return unreported;

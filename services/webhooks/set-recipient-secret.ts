@@ -31,9 +31,9 @@ export async function setRecipientSecret(
   { recipientId, hmacSecret, now, isLeaked = false }: SetRecipientSecret,
 ): Promise<string | null> {
   const activeSecrets = await tx<{ encryptedSecret: string }[]>`
-    select sealed_secret as encrypted_secret from recipient_secrets
+    select encrypted_secret from signing_secrets
     where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${now})
-    order by number desc`;
+    order by version desc`;
   const [latest] = activeSecrets;
   const isUnchanged =
     hmacSecret !== undefined && latest !== undefined && encryption.decrypt(latest.encryptedSecret) === hmacSecret;
@@ -46,12 +46,12 @@ export async function setRecipientSecret(
   const secret = hmacSecret ?? randomBytes(32).toString("hex");
   const othersExpireAt = new Date(now.getTime() + (isLeaked ? 0 : rotationOverlapMs));
   await tx`
-    update recipient_secrets set expires_at = ${othersExpireAt}
+    update signing_secrets set expires_at = ${othersExpireAt}
     where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${othersExpireAt})`;
-  await tx`delete from recipient_secrets where recipient_id = ${recipientId} and expires_at <= ${now}`;
+  await tx`delete from signing_secrets where recipient_id = ${recipientId} and expires_at <= ${now}`;
   await tx`
-    insert into recipient_secrets (recipient_id, number, sealed_secret, created_at)
-    select ${recipientId}, coalesce(max(number), 0) + 1, ${encryption.encrypt(secret)}, ${now}
-    from recipient_secrets where recipient_id = ${recipientId}`;
+    insert into signing_secrets (recipient_id, version, encrypted_secret, created_at)
+    select ${recipientId}, coalesce(max(version), 0) + 1, ${encryption.encrypt(secret)}, ${now}
+    from signing_secrets where recipient_id = ${recipientId}`;
   return hmacSecret === undefined ? secret : null;
 }

@@ -45,6 +45,12 @@ describe("migrations", async () => {
     expect(isAllowed(await readFile(join(services, path), "utf8"))).toBe(true);
   });
 
+  it.each(await listMigrations())("%s grants the privileges on a renamed table also on the view", async (path) => {
+    const statements = withoutComments(await readFile(join(services, path), "utf8"));
+    for (const [, formerName, name] of statements.matchAll(tableRenames))
+      expect(statements).toContain(`copy_grants('${name}', '${formerName}')`);
+  });
+
   it.each([
     "alter table tills drop column size;",
     "alter table tills rename column size to bytes;",

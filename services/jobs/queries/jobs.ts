@@ -28,14 +28,14 @@ export interface JobRow extends JobPrimaryKey {
   /** When the job was queued in BullMQ; null while it waits in PostgreSQL. */
   queuedAt: Date | null;
   /** When the lease of the process that runs the job expires. */
-  heldUntil: Date | null;
+  leaseExpiresAt: Date | null;
   /** Id of the latest lease; null before the first lease. */
   leaseId: string | null;
   attemptsMade: number;
   /** Whether the job's own work is done, so that it waits only for its children. */
-  isPerformed: boolean;
+  isWorkDone: boolean;
   /** Number of children, including finished children. */
-  children: number;
+  totalChildren: number;
   /** Number of children that the job waits for. */
   pendingChildren: number;
   /** Progress in percent. */
@@ -43,9 +43,9 @@ export interface JobRow extends JobPrimaryKey {
   /** Number of finished runs of a repeating job. */
   runs: number;
   /** When the latest run of a repeating job is due, in milliseconds since 1970. */
-  lastDue: number | null;
+  lastDueMs: number | null;
   /** Id of the repeating job of which this job is a run; null for other jobs. */
-  runOf: string | null;
+  repeatingJobId: string | null;
   result: JobResult | null;
   failure: string | null;
   outcome: "completed" | "failed" | null;
@@ -57,7 +57,16 @@ export interface JobRow extends JobPrimaryKey {
 type NewJobRow = Pick<
   JobRow,
   "locationId" | "id" | "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
-> & { runOf?: string };
+> & { repeatingJobId?: string };
+
+/**
+ * Returns the columns of `JobRow`. Queries do not select `*`, because the prepared statements of running instances would
+ * then fail once per connection after a migration that adds a column.
+ */
+const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
+  location_id, id, key_id, consumer, message, duration, options, timestamp, created_at, due_at, priority, queued_at,
+  lease_expires_at, lease_id, attempts_made, is_work_done, total_children, pending_children, progress, runs,
+  last_due_ms, repeating_job_id, result, failure, outcome, finished_at, traceparent`;
 
 /** Serializes job creation per location and API key, so that concurrent requests cannot exceed the limits. */
 export async function lockJobCreation(
@@ -70,14 +79,15 @@ export async function lockJobCreation(
 }
 
 export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
-  const [job] = await sql<JobRow[]>`select * from jobs where location_id = ${locationId} and id = ${id}`;
+  const [job] = await sql<JobRow[]>`
+    select ${jobColumns(sql)} from location_jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
 /** Locks a job against concurrent changes until the transaction ends, and returns it. */
 export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    select * from jobs where location_id = ${locationId} and id = ${id} for update`;
+    select ${jobColumns(tx)} from location_jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
@@ -87,7 +97,7 @@ export async function findExistingJob(
   { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    select * from jobs
+    select ${jobColumns(tx)} from location_jobs
     where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${deduplicationId}
       and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
     order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
@@ -100,12 +110,14 @@ export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string
     select count(*) filter (where key_id = ${keyId}) as of_key,
       count(*) filter (where location_id = ${locationId}) as of_location,
       count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
-    from jobs where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and run_of is null`;
+    from location_jobs
+    where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and repeating_job_id is null`;
   return counts;
 }
 
 export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`select count(*) from jobs where finished_at is null and run_of is null`;
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from location_jobs where finished_at is null and repeating_job_id is null`;
   return row.count;
 }
 
@@ -113,17 +125,18 @@ export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
 export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttlMs = deduplication?.ttl ?? 0;
-  const position = dueAt ? dueAt.getTime() / 1000 : tx`extract(epoch from clock_timestamp())`;
+  const dueSeconds = dueAt ? dueAt.getTime() / 1000 : tx`extract(epoch from clock_timestamp())`;
   const row = {
     ...job,
     options: tx.json(job.options),
     priority: Math.min(priority, PRIORITY_LIMIT),
     dueAt: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
-    position: tx`${lifo ? -1 : 1} * ${position}::float8`,
+    sortPosition: tx`${lifo ? -1 : 1} * ${dueSeconds}::float8`,
     deduplicationId: deduplication?.id ?? null,
     deduplicatedUntil: ttlMs > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttlMs / 1000})` : null,
   };
-  const [inserted] = await tx<[JobRow]>`insert into jobs ${tx(row as never)} returning *`;
+  const [inserted] = await tx<[JobRow]>`
+    insert into location_jobs ${tx(row as never)} returning ${jobColumns(tx)}`;
   return inserted;
 }
 
@@ -134,24 +147,24 @@ export type LeasedJobKey = JobPrimaryKey & { leaseId?: string | null };
 export async function updateJob(
   sql: SqlClient | SqlTransaction,
   { locationId, id, leaseId }: LeasedJobKey,
-  changes: { [Column in keyof JobRow | "position"]?: unknown },
+  changes: { [Column in keyof JobRow | "sortPosition"]?: unknown },
 ): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`
-    update jobs set ${sql(changes as never)}
+    update location_jobs set ${sql(changes as never)}
     where location_id = ${locationId} and id = ${id} and finished_at is null
       ${leaseId === undefined ? sql`` : sql`and lease_id is not distinct from ${leaseId}`}
-    returning *`;
+    returning ${jobColumns(sql)}`;
   return job;
 }
 
 export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<void> {
-  await tx`delete from jobs where location_id = ${locationId} and id = ${id}`;
+  await tx`delete from location_jobs where location_id = ${locationId} and id = ${id}`;
 }
 
 /** Counts the unfinished runs of a repeating job. Finished runs are deleted. */
 export async function countUnfinishedJobRuns(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
-    select count(*) from jobs where location_id = ${locationId} and run_of = ${id}`;
+    select count(*) from location_jobs where location_id = ${locationId} and repeating_job_id = ${id}`;
   return row.count;
 }
 
@@ -160,7 +173,7 @@ const dueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`finished_at is null and pending_children = 0 and due_at <= now()`;
 /** Matches jobs in BullMQ. A job is presumed lost if it has been queued for more than 3 seconds without a lease. */
 const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
-  sql`greatest(queued_at + interval '3 seconds', held_until) > now()`;
+  sql`greatest(queued_at + interval '3 seconds', lease_expires_at) > now()`;
 
 /** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
 export const jobLeaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
@@ -169,23 +182,23 @@ export const jobLeaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + i
 export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
   const waitingCondition = (sql: SqlClient | SqlTransaction) =>
     sql`${dueCondition(sql)} and ${inQueueCondition(sql)} is not true`;
-  const [due] = await db.sql`select 1 from jobs where ${waitingCondition(db.sql)} limit 1`;
+  const [due] = await db.sql`select 1 from location_jobs where ${waitingCondition(db.sql)} limit 1`;
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Locked, because two processes that count at the same time would admit too many jobs, in the wrong sequence.
     await acquireTransactionLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
-      update jobs set queued_at = now()
-      from (select distinct location_id as id from jobs where ${dueCondition(tx)}) location, lateral (
-        select waiting.location_id, waiting.id from jobs as waiting
-        where waiting.location_id = location.id and ${waitingCondition(tx)}
-        order by priority, position
+      update location_jobs as job set queued_at = now()
+      from (select distinct location_id from location_jobs where ${dueCondition(tx)}) location (due_location_id), lateral (
+        select location_id, id from location_jobs
+        where location_id = due_location_id and ${waitingCondition(tx)}
+        order by priority, sort_position
         limit greatest(0, ${maxPerLocation} - (
-          select count(*) from jobs as queued
-          where queued.location_id = location.id and finished_at is null and queued_at is not null and ${inQueueCondition(tx)}))
-      ) as admitted
-      where jobs.location_id = admitted.location_id and jobs.id = admitted.id
-      returning jobs.*`;
+          select count(*) from location_jobs
+          where location_id = due_location_id and finished_at is null and queued_at is not null and ${inQueueCondition(tx)}))
+      ) as admitted (admitted_location_id, admitted_id)
+      where job.location_id = admitted_location_id and job.id = admitted_id
+      returning ${jobColumns(tx)}`;
   });
 }
 
@@ -195,9 +208,9 @@ export async function acquireJobLease(
   { locationId, id }: JobPrimaryKey,
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = ${jobLeaseExpiry(tx)}, lease_id = gen_random_uuid()
+    update location_jobs set lease_expires_at = ${jobLeaseExpiry(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
-      and coalesce(held_until < now(), true)
-    returning *`;
+      and coalesce(lease_expires_at < now(), true)
+    returning ${jobColumns(tx)}`;
   return job;
 }

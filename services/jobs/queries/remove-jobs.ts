@@ -24,14 +24,15 @@ export async function applyJobRetention(
   if (age !== undefined) {
     const olderCondition = tx`finished_at <= now() - make_interval(secs => ${Math.min(age, maxAgeSeconds)})`;
     const old = tx`
-      select location_id, id from jobs where ${sameOutcomeCondition} and id <> ${id} and ${olderCondition}
+      select location_id, id from location_jobs where ${sameOutcomeCondition} and id <> ${id} and ${olderCondition}
       order by finished_at limit ${limit}`;
-    await tx`delete from jobs where (location_id, id) in (${old})`;
+    await tx`delete from location_jobs where (location_id, id) in (${old})`;
   }
   if (count !== undefined) {
     const excess = tx`
-      select location_id, id from jobs where ${sameOutcomeCondition} order by finished_at desc, created_at desc offset ${count}`;
-    await tx`delete from jobs where (location_id, id) in (${excess})`;
+      select location_id, id from location_jobs where ${sameOutcomeCondition}
+      order by finished_at desc, created_at desc offset ${count}`;
+    await tx`delete from location_jobs where (location_id, id) in (${excess})`;
   }
 }
 
@@ -40,14 +41,15 @@ export async function removeOldJobs(
   sql: SqlClient,
   { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsConfig,
 ): Promise<void> {
-  await deleteRowsInBatches(sql, "jobs", sql`finished_at < now() - make_interval(days => ${retentionDays})`);
+  await deleteRowsInBatches(sql, "location_jobs", sql`finished_at < now() - make_interval(days => ${retentionDays})`);
   const excess = sql`
     select location_id, id from (
       select location_id, id, row_number() over (partition by location_id order by finished_at desc) as row_number
-      from jobs
+      from location_jobs
       where finished_at is not null and location_id in (
-        select location_id from jobs where finished_at is not null group by location_id having count(*) > ${maxPerLocation})
+        select location_id from location_jobs where finished_at is not null
+        group by location_id having count(*) > ${maxPerLocation})
     ) as finished
     where row_number > ${maxPerLocation}`;
-  await deleteRowsInBatches(sql, "jobs", sql`(location_id, id) in (${excess})`);
+  await deleteRowsInBatches(sql, "location_jobs", sql`(location_id, id) in (${excess})`);
 }

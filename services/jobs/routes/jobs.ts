@@ -68,11 +68,18 @@ function toJobStatusResponse(job: JobRow): JobStatus {
   };
 }
 
-function toJobState({ outcome, options, heldUntil, dueAt, pendingChildren, priority }: JobRow): JobStatus["state"] {
+function toJobState({
+  outcome,
+  options,
+  leaseExpiresAt,
+  dueAt,
+  pendingChildren,
+  priority,
+}: JobRow): JobStatus["state"] {
   const now = new Date();
   if (outcome) return outcome;
   if (options.repeat) return "repeating";
-  if (heldUntil && heldUntil > now) return "active";
+  if (leaseExpiresAt && leaseExpiresAt > now) return "active";
   if (dueAt && dueAt > now) return "delayed";
   if (pendingChildren > 0) return "waiting-children";
   return priority > 0 ? "prioritized" : "waiting";

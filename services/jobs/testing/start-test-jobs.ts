@@ -105,8 +105,9 @@ export async function startTestJobsService(variables: Record<string, string> = {
       },
       async nextRunAt(id) {
         const [run] = await service.db.sql<{ dueAt: Date }[]>`
-          select due_at from jobs
-          where location_id = ${locationId} and run_of = ${id} and queued_at is null order by due_at desc limit 1`;
+          select due_at from location_jobs
+          where location_id = ${locationId} and repeating_job_id = ${id} and queued_at is null
+          order by due_at desc limit 1`;
         return run?.dueAt;
       },
       async isJobRemoved(id) {

@@ -16,7 +16,7 @@ export const removeOldOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" | "br
   intervalSeconds: 60 * 60,
   async run({ db, broadcaster, log, config }) {
     const cutoff = orderRetentionCutoff(config);
-    await deleteRowsInBatches(db.sql, "orders", db.sql`left_at < ${cutoff}`);
+    await deleteRowsInBatches(db.sql, "live_orders", db.sql`departed_at < ${cutoff}`);
     await deleteRowsInBatches(db.sql, "final_tills", db.sql`finished_at < ${cutoff}`);
     let removedCount = 0;
     for (const locationId of await findLocationsWithStaleLiveOrders(db.sql, cutoff)) {
@@ -44,6 +44,6 @@ export const trimOrderChangeLogTask: PeriodicTask<Pick<OrderLiveContext, "db" | 
   intervalSeconds: 300,
   async run({ db: { sql }, config }) {
     const cutoff = new Date(Date.now() - config.LIVE_LOG_RETENTION_HOURS * 3_600_000);
-    await deleteRowsInBatches(sql, "revisions", sql`created_at < ${cutoff}`);
+    await deleteRowsInBatches(sql, "order_revisions", sql`created_at < ${cutoff}`);
   },
 };

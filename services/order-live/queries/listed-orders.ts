@@ -32,15 +32,15 @@ export async function findListedOrders(
 ): Promise<{ orders: ListedOrder[]; hasMore: boolean }> {
   const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date; candidateCount: number })[]>`
     with page as (
-      select opened_at, id from orders
-      where location_id = ${locationId} and left_at is null and not is_training and ${filterCondition(sql, filter)}
+      select opened_at, id from live_orders
+      where location_id = ${locationId} and departed_at is null and not is_training and ${filterCondition(sql, filter)}
         ${after ? sql`and (opened_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``}
       order by opened_at desc, id desc
       limit ${limit + 1} offset ${offset}
     ), measured as (
-      select orders.id, orders.opened_at as at, orders.body, orders.position, count(*) over () as candidate_count,
-        row_number() over newest_first as number, sum(octet_length(orders.body)) over newest_first as bytes
-      from page join orders on orders.location_id = ${locationId} and orders.id = page.id
+      select o.id, o.opened_at as at, o.body, o.position, count(*) over () as candidate_count,
+        row_number() over newest_first as number, sum(octet_length(o.body)) over newest_first as bytes
+      from page join live_orders o on o.location_id = ${locationId} and o.id = page.id
       window newest_first as (order by page.opened_at desc, page.id desc)
     )
     select id, at, body, position, candidate_count from measured
@@ -56,8 +56,8 @@ export async function countListedLiveOrders(
   filter: LiveOrderFilter,
 ): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*)::int as count from orders
-    where location_id = ${locationId} and left_at is null and not is_training and ${filterCondition(sql, filter)}`;
+    select count(*)::int as count from live_orders
+    where location_id = ${locationId} and departed_at is null and not is_training and ${filterCondition(sql, filter)}`;
   return row.count;
 }
 

@@ -6,7 +6,7 @@ type OrderStateRow = Omit<StoredOrderState, "createdAt"> & { id: string; created
 
 const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled, is_manually_closed,
-  rows_hash, sequence, position, created_at, left_at is not null as has_left, closed_at`;
+  items_hash, sequence, position, created_at, departed_at is not null as has_departed, closed_at`;
 
 function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, StoredOrderState] {
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
@@ -28,7 +28,7 @@ export async function findOrderStates(
   { locationId, ids }: OrderKeys,
 ): Promise<Map<string, StoredOrderState>> {
   const rows = await tx<OrderStateRow[]>`
-    select ${stateColumns(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+    select ${stateColumns(tx)} from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return new Map(rows.map(toOrderState));
 }
 
@@ -38,8 +38,8 @@ export async function findLiveOrderStates(
   { locationId, tillId, ids }: OrderKeys & TillKey,
 ): Promise<Map<string, StoredOrderState>> {
   const rows = await tx<OrderStateRow[]>`
-    select ${stateColumns(tx)} from orders
-    where location_id = ${locationId} and left_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
+    select ${stateColumns(tx)} from live_orders
+    where location_id = ${locationId} and departed_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
     order by opened_at, id`;
   return new Map(rows.map(toOrderState));
 }
@@ -50,13 +50,14 @@ export async function findStaleLiveOrders(
   { locationId, since }: { locationId: string; since: Date },
 ): Promise<Map<string, StoredOrderState>> {
   const rows = await tx<OrderStateRow[]>`
-    select ${stateColumns(tx)} from orders where location_id = ${locationId} and left_at is null and updated_at < ${since}`;
+    select ${stateColumns(tx)} from live_orders
+    where location_id = ${locationId} and departed_at is null and updated_at < ${since}`;
   return new Map(rows.map(toOrderState));
 }
 
 export async function findLocationsWithStaleLiveOrders(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select distinct location_id as id from orders where left_at is null and updated_at < ${since}`;
+    select distinct location_id as id from live_orders where departed_at is null and updated_at < ${since}`;
   return rows.map(({ id }) => id);
 }
 
@@ -76,21 +77,21 @@ export async function upsertLiveOrderRows(
   orders: NewLiveOrderRow[],
 ): Promise<void> {
   await tx`
-    insert into orders
+    insert into live_orders
       (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
-       is_manually_closed, rows_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
+       is_manually_closed, items_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
     select ${locationId}, input.* from jsonb_to_recordset(${toRecordsetParameter(tx, orders)}) as input (
       id uuid, till_id uuid, revision_hash text, modified_at text, is_training boolean, is_paid boolean,
-      is_transferred boolean, is_canceled boolean, is_manually_closed boolean, rows_hash text, sequence int,
+      is_transferred boolean, is_canceled boolean, is_manually_closed boolean, items_hash text, sequence int,
       position bigint, opened_at timestamptz, created_at timestamptz, updated_at timestamptz, etag text, body text
     )
     on conflict (location_id, id) do update set
       till_id = excluded.till_id, revision_hash = excluded.revision_hash, modified_at = excluded.modified_at,
       is_training = excluded.is_training, is_paid = excluded.is_paid, is_transferred = excluded.is_transferred,
       is_canceled = excluded.is_canceled, is_manually_closed = excluded.is_manually_closed,
-      rows_hash = excluded.rows_hash, sequence = excluded.sequence, position = excluded.position,
+      items_hash = excluded.items_hash, sequence = excluded.sequence, position = excluded.position,
       opened_at = excluded.opened_at, updated_at = excluded.updated_at, etag = excluded.etag, body = excluded.body,
-      left_at = null, closed_at = null`;
+      departed_at = null, closed_at = null`;
 }
 
 /** Marks live orders as departed. `closedAt` is the close of the till that reported them; null if no till did. */
@@ -99,7 +100,7 @@ export async function markOrdersDeparted(
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
 ): Promise<void> {
   await tx`
-    update orders set left_at = now(), closed_at = ${closedAt}, body = null, etag = null
+    update live_orders set departed_at = now(), closed_at = ${closedAt}, body = null, etag = null
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
@@ -109,16 +110,16 @@ export async function insertUnsentReportedOrders(
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
 ): Promise<void> {
   await tx`
-    insert into orders
+    insert into live_orders
       (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
-       position, created_at, updated_at, left_at, closed_at)
+       position, created_at, updated_at, departed_at, closed_at)
     select ${locationId}, id, ${tillId}, false, false, false, false, false, 0, 0, now(), now(), now(), ${closedAt}
     from unnest(${ids}::uuid[]) as input (id)
     on conflict (location_id, id) do nothing`;
 }
 
 export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<void> {
-  await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+  await tx`delete from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
 /** Returns the response body of a live order. If `locationId` is null, searches all locations for the latest. */
@@ -127,8 +128,8 @@ export async function findLiveOrder(
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<{ body: string; etag: string } | undefined> {
   const [row] = await sql<{ body: string; etag: string }[]>`
-    select body, etag from orders
-    where id = ${id} and left_at is null ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
+    select body, etag from live_orders
+    where id = ${id} and departed_at is null ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
     order by updated_at desc limit 1`;
   return row;
 }

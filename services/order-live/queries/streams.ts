@@ -16,8 +16,8 @@ export interface LiveOrderRevision {
 /** Locks a location's stream until the transaction ends and returns its last position. Every change needs this lock. */
 export async function lockLocationStream(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
-    tx`insert into streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
-    tx<[{ position: number }]>`select position from streams where location_id = ${locationId} for update`,
+    tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
+    tx<[{ position: number }]>`select position from location_streams where location_id = ${locationId} for update`,
   ]);
   return stream.position;
 }
@@ -32,10 +32,10 @@ export async function appendLiveOrderRevisions(
   if (!last) return;
   await Promise.all([
     tx`
-      insert into revisions (location_id, position, order_id, before, after, body)
+      insert into order_revisions (location_id, position, order_id, before, after, body)
       select ${locationId}, input.* from jsonb_to_recordset(${toRecordsetParameter(tx, revisions)})
         as input (position bigint, order_id uuid, before jsonb, after jsonb, body text)`,
-    tx`update streams set position = ${last.position} where location_id = ${locationId}`,
+    tx`update location_streams set position = ${last.position} where location_id = ${locationId}`,
   ]);
 }
 
@@ -70,7 +70,7 @@ export async function findLiveOrderRevisions(
 ): Promise<LiveOrderRevision[]> {
   return sql<LiveOrderRevision[]>`
     with batch as (
-      select * from revisions
+      select * from order_revisions
       where location_id = ${locationId} and position > ${after} order by position limit ${limit}
     ), measured as (
       select position, order_id, before, after, body, row_number() over in_order as number,
@@ -88,9 +88,9 @@ export async function findLiveOrderLogRange(
 ): Promise<{ first: number; last: number }> {
   const [row] = await sql<{ first: number; last: number }[]>`
     select position as last, coalesce(
-      (select min(position) - 1 from revisions where location_id = ${locationId}), position
+      (select min(position) - 1 from order_revisions where location_id = ${locationId}), position
     ) as first
-    from streams where location_id = ${locationId}`;
+    from location_streams where location_id = ${locationId}`;
   return row ?? { first: 0, last: 0 };
 }
 
@@ -100,5 +100,5 @@ export async function findOrderStreamPositions(
   locationIds: string[],
 ): Promise<{ locationId: string; position: number }[]> {
   return sql<{ locationId: string; position: number }[]>`
-    select location_id, position from streams where location_id = any(${locationIds}::uuid[])`;
+    select location_id, position from location_streams where location_id = any(${locationIds}::uuid[])`;
 }

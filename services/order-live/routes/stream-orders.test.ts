@@ -80,10 +80,10 @@ describe("a new stream", () => {
     // Imitates another instance without a connection to NATS.
     await orderLive.db.sql`
       with moved as (
-        update streams set position = position + 1 where location_id = ${locationId} returning position
+        update location_streams set position = position + 1 where location_id = ${locationId} returning position
       )
-      insert into revisions select location_id, moved.position, order_id, before, after, body
-      from revisions, moved where location_id = ${locationId}`;
+      insert into order_revisions select location_id, moved.position, order_id, before, after, body
+      from order_revisions, moved where location_id = ${locationId}`;
     expect((await stream.waitForEvents(2, "order"))[1]?.id).toBe(`${locationId}:2`);
     await stream.close();
   });
@@ -185,7 +185,8 @@ describe("a resumed stream", () => {
     const revisions = [order, changeLiveOrderInput(order, {}), changeLiveOrderInput(order, { isPaid: true })];
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     await orderLive.db.sql`
-      update revisions set created_at = now() - interval '25 hours' where location_id = ${locationId} and position < 3`;
+      update order_revisions set created_at = now() - interval '25 hours'
+      where location_id = ${locationId} and position < 3`;
     await trimOrderChangeLogTask.run({ db: orderLive.db, config: orderLiveConfig.parse({}) });
     const openAfter = async (position: number) => {
       const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:${position}` });
@@ -203,7 +204,7 @@ describe("a resumed stream", () => {
   it("continues after an empty log if nothing has changed since", async () => {
     const { principal, locationId } = createPosPrincipal();
     await orderLive.upsertOrders(principal, createLiveOrderInput());
-    await orderLive.db.sql`delete from revisions where location_id = ${locationId}`;
+    await orderLive.db.sql`delete from order_revisions where location_id = ${locationId}`;
     const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:1` });
     expect(typesOf(await stream.waitForEvents(1))).toEqual(["ready"]);
     await stream.close();

@@ -199,7 +199,7 @@ describe("the events of an order", () => {
         ...Array.from({ length: 50 }, (_, index) => createLiveOrderInput({ deviceIdentifier: `d${first + index}` })),
       );
     for (let first = 0; first < 250; first += 50) await sendFromDevices(first);
-    const devices = await orderLive.db.sql`select id from devices where location_id = ${locationId}`;
+    const devices = await orderLive.db.sql`select id from published_devices where location_id = ${locationId}`;
     expect(devices.map(({ id }) => id).sort()).toEqual(
       Array.from({ length: 200 }, (_, index) => `d${50 + index}`).sort(),
     );
@@ -213,7 +213,7 @@ describe("the events of an order", () => {
     await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 3 }));
     await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 4, deviceName: null }));
     await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 5, deviceName: "Terrasse" }));
-    await orderLive.db.sql`update devices set told_at = told_at - interval '61 minutes'`;
+    await orderLive.db.sql`update published_devices set published_at = published_at - interval '61 minutes'`;
     await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 6, deviceName: null }));
     const rows = await orderLive.db.sql<{ body: string }[]>`
       select body from recorded_outbox where type = 'device.seen' and location_id = ${locationId} order by position`;

@@ -229,7 +229,8 @@ describe("a large order", () => {
     expect(response.status).toBe(200);
     const [listed] = (await orderLive.listOrders(pos.principal)).data;
     expect(listed?.data).toEqual(order.data);
-    const devices = await orderLive.db.sql`select id, name from devices where location_id = ${pos.locationId}`;
+    const devices = await orderLive.db.sql`
+      select id, name from published_devices where location_id = ${pos.locationId}`;
     expect(devices).toEqual([{ id: "d", name: null }]);
   });
 });

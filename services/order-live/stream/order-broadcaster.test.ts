@@ -113,15 +113,15 @@ describe("the streams of a process", () => {
     const { broadcaster } = createCountingBroadcaster();
     const stream = await openTestStream(broadcaster, locationId);
     await stream.waitForEvents(1, "ready");
-    await orderLive.db.sql`alter table revisions rename to renamed_revisions`;
-    await orderLive.db.sql`update streams set position = 0`;
+    await orderLive.db.sql`alter table order_revisions rename to renamed_order_revisions`;
+    await orderLive.db.sql`update location_streams set position = 0`;
     const failedStream = await openTestStream(broadcaster, locationId);
     await failedStream.waitForEnd();
     expect(failedStream.events.at(-1)).toMatchObject({ type: "closed", data: { reason: "unavailable" } });
     broadcaster.notify(locationId, 1);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(stream.ending).toBeUndefined();
-    await orderLive.db.sql`alter table renamed_revisions rename to revisions`;
+    await orderLive.db.sql`alter table renamed_order_revisions rename to order_revisions`;
     await orderLive.upsertOrders(principal, createLiveOrderInput());
     await eventually("the order", () => stream.events.some(({ type }) => type === "order"));
     broadcaster.close();

@@ -9,20 +9,21 @@ export const eraseLiveOrderData = onEvent<OrderLiveContext, "orders.erased">(
   async ({ data: { locationId, orderIds }, once }) => {
     await once(async (tx) => {
       const liveOrders = await tx<{ id: string; body: string }[]>`
-        select id, body from orders
+        select id, body from live_orders
         where location_id = ${locationId} and id = any(${orderIds}::uuid[]) and body is not null for update`;
       for (const { id, body } of liveOrders) {
         const redactedBody = redactBody(body);
         await tx`
-          update orders set body = ${redactedBody}, etag = ${computeEntityTag(redactedBody)}
+          update live_orders set body = ${redactedBody}, etag = ${computeEntityTag(redactedBody)}
           where location_id = ${locationId} and id = ${id}`;
       }
       const revisions = await tx<{ position: number; body: string }[]>`
-        select position, body from revisions
+        select position, body from order_revisions
         where location_id = ${locationId} and order_id = any(${orderIds}::uuid[]) for update`;
       for (const { position, body } of revisions) {
         await tx`
-          update revisions set body = ${redactBody(body)} where location_id = ${locationId} and position = ${position}`;
+          update order_revisions set body = ${redactBody(body)}
+          where location_id = ${locationId} and position = ${position}`;
       }
     });
   },

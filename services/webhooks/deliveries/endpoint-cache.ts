@@ -44,12 +44,12 @@ export function createWebhookEndpointCache(
   async function loadAll(webhookIds: string[]): Promise<(WebhookEndpoint | undefined)[]> {
     const rows = await db.sql<EndpointRow[]>`
       select
-        w.id as webhook_id, w.revision, w.endpoint_url as url, r.sealed_api_key as encrypted_api_key,
+        w.id as webhook_id, w.revision, w.endpoint_url as url, r.encrypted_api_key,
         (
           select json_agg(
-            json_build_object('encryptedSecret', s.sealed_secret, 'expiresAt', s.expires_at) order by s.number desc
+            json_build_object('encryptedSecret', s.encrypted_secret, 'expiresAt', s.expires_at) order by s.version desc
           )
-          from recipient_secrets s where s.recipient_id = r.id
+          from signing_secrets s where s.recipient_id = r.id
         ) as secrets
       from webhooks w join recipients r on r.id = w.recipient_id
       where w.id = any(${webhookIds}::uuid[]) and w.state <> 'deleted'`;

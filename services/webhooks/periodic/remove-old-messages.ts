@@ -26,9 +26,9 @@ export const removeOldMessagesTask: PeriodicTask<WebhooksContext> = {
         order by created_at limit ${deliveryRemovalBatchSize}
       )`;
     while ((await removeMessagesWithoutDeliveries()).count === deliveryRemovalBatchSize);
-    await sql`delete from webhook_hours where hour < ${before}`;
-    await sql`delete from recoveries where finished_at < ${before}`;
+    await sql`delete from webhook_hourly_stats where hour < ${before}`;
+    await sql`delete from delivery_recoveries where finished_at < ${before}`;
     await removeDeletedWebhooks(sql);
-    await sql`delete from recipient_secrets where expires_at <= ${now}`;
+    await sql`delete from signing_secrets where expires_at <= ${now}`;
   },
 };

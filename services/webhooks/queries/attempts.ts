@@ -39,7 +39,7 @@ export async function insertDeliveryAttempts(
     milliseconds,
     nextAttemptAt: evaluation.nextAttemptAt,
   }));
-  const isRetryRequested = sql`(d.again and attempted.state <> 'succeeded')`;
+  const isRetryRequested = sql`(d.retry_requested and attempted.state <> 'succeeded')`;
   await sql`
     with attempted as (
       select * from jsonb_to_recordset(${toRecordsetParameter(sql, rows)}) as attempted (
@@ -57,7 +57,9 @@ export async function insertDeliveryAttempts(
         started_at = excluded.started_at, milliseconds = excluded.milliseconds, status = excluded.status,
         error = excluded.error, response = excluded.response
     ), counted as (
-      insert into webhook_hours (webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at)
+      insert into webhook_hourly_stats as stats (
+        webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at
+      )
       select
         w.id, date_trunc('hour', ended_at, 'UTC'), count(*) filter (where error is null), count(error),
         sum(milliseconds), max(ended_at) filter (where error is null), max(ended_at) filter (where error is not null)
@@ -66,17 +68,17 @@ export async function insertDeliveryAttempts(
       -- Sorted, so that batches lock the rows in the same sequence and cannot deadlock.
       order by 1, 2
       on conflict (webhook_id, hour) do update set
-        succeeded = webhook_hours.succeeded + excluded.succeeded,
-        failed = webhook_hours.failed + excluded.failed,
-        milliseconds = webhook_hours.milliseconds + excluded.milliseconds,
-        last_succeeded_at = greatest(webhook_hours.last_succeeded_at, excluded.last_succeeded_at),
-        last_failed_at = greatest(webhook_hours.last_failed_at, excluded.last_failed_at)
+        succeeded = stats.succeeded + excluded.succeeded,
+        failed = stats.failed + excluded.failed,
+        milliseconds = stats.milliseconds + excluded.milliseconds,
+        last_succeeded_at = greatest(stats.last_succeeded_at, excluded.last_succeeded_at),
+        last_failed_at = greatest(stats.last_failed_at, excluded.last_failed_at)
     ), healthy as (
       update webhooks set failing_since = null, last_error = null, warned_at = null
       where id = any(${healthyWebhookIds}::uuid[]) and failing_since is not null
     )
     update deliveries d set
-      state = case when ${isRetryRequested} then 'pending' else attempted.state end, again = false,
+      state = case when ${isRetryRequested} then 'pending' else attempted.state end, retry_requested = false,
       due_at = case when ${isRetryRequested} then attempted.ended_at else attempted.next_attempt_at end,
       generation = d.generation + ${isRetryRequested}::int,
       attempt = case when ${isRetryRequested} then 1 else d.attempt + (attempted.state = 'pending')::int end,

@@ -107,9 +107,9 @@ export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: 
  * attempt number. If a recovery of the delivery was requested in the meantime, a new generation starts.
  */
 const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) => sql`
-  state = 'pending', again = false, generation = d.generation + d.again::int,
-  attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
-  failures = case when d.again then 0 else d.failures end`;
+  state = 'pending', retry_requested = false, generation = d.generation + d.retry_requested::int,
+  attempt = case when d.retry_requested then 1 else d.attempt + ${attempts}::int end,
+  failures = case when d.retry_requested then 0 else d.failures end`;
 
 /** A claim for which no attempt was made, and the time when its delivery is due again. */
 export type ReleasedDeliveryClaim = DeliveryClaim & { dueAt: Date };

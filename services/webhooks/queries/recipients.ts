@@ -14,10 +14,10 @@ export type RecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updat
 /** Returns the columns of a `RecipientRow`, for recipients `r`. */
 export const webhookRecipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`
   r.id, r.created_at, r.updated_at, r.location_id, r.name,
-  r.sealed_api_key is not null as has_api_key, (
+  r.encrypted_api_key is not null as has_api_key, (
     select json_agg(json_build_object('createdAt', ${isoTimestamp(sql, "created_at")}, 'expiresAt', ${isoTimestamp(sql, "expires_at")})
-      order by number desc)
-    from recipient_secrets where recipient_id = r.id and (expires_at is null or expires_at > ${now})
+      order by version desc)
+    from signing_secrets where recipient_id = r.id and (expires_at is null or expires_at > ${now})
   ) as secrets`;
 
 const isoTimestamp = (sql: SqlClient | SqlTransaction, column: string) =>

@@ -31,11 +31,11 @@ export async function startDeliveryRecovery(
   const [row] = await tx<[DeliveryRecoveryRow]>`
     with requested as (
       select min(since) as since from (
-        select since from recoveries where webhook_id = ${webhookId} and finished_at is null
+        select since from delivery_recoveries where webhook_id = ${webhookId} and finished_at is null
         union all select ${since}::timestamptz
       ) as sinces
     )
-    insert into recoveries as existing (id, webhook_id, since, created_at, total)
+    insert into delivery_recoveries as existing (id, webhook_id, since, created_at, total)
     select ${randomUUID()}, ${webhookId}, requested.since, ${now}, (
       select count(*) from deliveries
       where webhook_id = ${webhookId} and created_at >= requested.since and created_at <= ${now}
@@ -43,7 +43,7 @@ export async function startDeliveryRecovery(
     ) from requested
     on conflict (webhook_id) where finished_at is null do update set
       since = least(existing.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
-      recovered = 0, reached_at = null, reached_id = null
+      recovered = 0, cursor_created_at = null, cursor_id = null
     returning ${deliveryRecoveryColumns(tx)}`;
   return row;
 }
@@ -56,8 +56,8 @@ interface UnfinishedRecovery {
   webhookId: string;
   since: Date;
   createdAt: Date;
-  reachedAt: Date | null;
-  reachedId: string | null;
+  cursorCreatedAt: Date | null;
+  cursorId: string | null;
 }
 
 /**
@@ -70,12 +70,12 @@ interface UnfinishedRecovery {
  */
 export async function recoverNextDeliveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
-    select id, webhook_id, since, created_at, reached_at, reached_id
-    from recoveries where finished_at is null
+    select id, webhook_id, since, created_at, cursor_created_at, cursor_id
+    from delivery_recoveries where finished_at is null
     order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;
-  const { id, webhookId, since, createdAt, reachedAt, reachedId } = recovery;
-  const remainingCondition = reachedAt ? tx`(created_at, id) > (${reachedAt}, ${reachedId})` : tx`true`;
+  const { id, webhookId, since, createdAt, cursorCreatedAt, cursorId } = recovery;
+  const remainingCondition = cursorCreatedAt ? tx`(created_at, id) > (${cursorCreatedAt}, ${cursorId})` : tx`true`;
   const batch = await tx<{ id: string; createdAt: Date }[]>`
     select id, created_at from deliveries
     where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt} and ${remainingCondition}
@@ -83,16 +83,16 @@ export async function recoverNextDeliveryBatch(tx: SqlTransaction, now: Date): P
     order by created_at, id limit ${recoveryBatchSize}
     for update`;
   const batchCondition = tx`id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
-  await tx`update deliveries set again = true where ${batchCondition} and state = 'sending'`;
+  await tx`update deliveries set retry_requested = true where ${batchCondition} and state = 'sending'`;
   await tx`
     update deliveries set
       state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
     where ${batchCondition} and state <> 'sending'`;
   const last = batch.at(-1);
   await tx`
-    update recoveries set
+    update delivery_recoveries set
       recovered = recovered + ${batch.length},
-      reached_at = ${last?.createdAt ?? reachedAt}, reached_id = ${last?.id ?? reachedId},
+      cursor_created_at = ${last?.createdAt ?? cursorCreatedAt}, cursor_id = ${last?.id ?? cursorId},
       finished_at = ${batch.length < recoveryBatchSize ? now : null}
     where id = ${id}`;
   return webhookId;

@@ -295,7 +295,7 @@ describe("a recovery", () => {
       select created_at, id from deliveries where webhook_id = ${webhook.id}
       order by created_at, id offset 499 limit 1`;
     await sql`
-      insert into recoveries (id, webhook_id, since, created_at, total, recovered, reached_at, reached_id)
+      insert into delivery_recoveries (id, webhook_id, since, created_at, total, recovered, cursor_created_at, cursor_id)
       values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${cursor.createdAt}, ${cursor.id})`;
     const recovery = await waitForRecovery(subscription, { id } as WebhookDeliveryRecovery);
     expect(recovery).toMatchObject({ total: 1200, recovered: 1200 });

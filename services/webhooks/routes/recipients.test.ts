@@ -62,7 +62,7 @@ describe("a new recipient", () => {
     const base64 = created.signingSecret?.replace("whsec_", "") ?? "";
     expect(Buffer.from(base64, "base64").toString()).toBe(created.hmacSecret);
     const [row] = await service.db.sql`
-      select sealed_secret as encrypted_secret from recipient_secrets where recipient_id = ${created.id}`;
+      select encrypted_secret from signing_secrets where recipient_id = ${created.id}`;
     expect(row?.encryptedSecret).not.toContain(created.hmacSecret);
     const listed = (await listRecipients()).find(({ id }) => id === created.id);
     expect(JSON.stringify(listed)).not.toContain(created.hmacSecret);
@@ -76,7 +76,7 @@ describe("a new recipient", () => {
     const responses = JSON.stringify([created, await listRecipients()]);
     expect(responses).not.toContain(hmacSecret);
     expect(responses).not.toContain("recipient-key");
-    const rows = await service.db.sql`select * from recipients r join recipient_secrets s on s.recipient_id = r.id`;
+    const rows = await service.db.sql`select * from recipients r join signing_secrets s on s.recipient_id = r.id`;
     expect(JSON.stringify(rows)).not.toContain(hmacSecret);
     expect(JSON.stringify(rows)).not.toContain("recipient-key");
   });

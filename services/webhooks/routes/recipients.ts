@@ -56,11 +56,11 @@ async function upsertRecipient(
 ) {
   const { name, hmacSecret, apiKey } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
-  const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : encryption.encrypt(apiKey);
+  const encryptedApiKey = apiKey === undefined || apiKey === null ? apiKey : encryption.encrypt(apiKey);
   return db.transaction(async (tx) => {
     await lockLocationWebhooks(tx, db, locationId);
     const now = clock();
-    const content = { name, updatedAt: now, ...(sealedApiKey !== undefined && { sealedApiKey }) };
+    const content = { name, updatedAt: now, ...(encryptedApiKey !== undefined && { encryptedApiKey }) };
     const inserted = await tx`
       insert into recipients ${tx({ ...content, id, locationId, createdAt: now })}
       on conflict (id) do nothing`;

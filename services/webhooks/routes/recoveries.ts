@@ -47,7 +47,8 @@ export const getDeliveryRecoveryRoute = defineWebhooksRoute({
     const webhook = await requireReadableWebhook(services, params, principal);
     const { sql } = services.db;
     const [recovery] = await sql<DeliveryRecoveryRow[]>`
-      select ${deliveryRecoveryColumns(sql)} from recoveries where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
+      select ${deliveryRecoveryColumns(sql)} from delivery_recoveries
+      where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
     return conditionalJsonResponseByContent(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },
