@@ -43,7 +43,8 @@ export const accountingExportExample = {
       state: "failed" as const,
       failure: {
         code: "unbalanced" as const,
-        message: "Debits and credits would differ. `gaps` lists the differences.",
+        message:
+          "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
         gaps: [
           {
             code: "payments" as const,

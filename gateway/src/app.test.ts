@@ -30,7 +30,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Returns the request that the service received, which the service returns in its response. */
+/** Returns the request that the service received. The test service echoes the request in its response. */
 async function forwardedRequestIn(
   response: Response,
 ): Promise<Record<"url" | "method" | "requestId" | "traceparent" | "origin" | "consumer", string>> {
@@ -283,7 +283,7 @@ describe("the log", () => {
   });
 });
 
-/** Sends a request whose target and headers `fetch` would not allow. */
+/** Sends a request whose target or headers `fetch` would reject. */
 function sendRawRequest(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sent = rawRequest({ port: gateway.port, method, path, headers }, async (incoming) => {

@@ -22,9 +22,9 @@ interface GatewayAppOptions {
   cors: GatewayMiddleware;
   authenticate: GatewayMiddleware;
   rateLimit: GatewayMiddleware;
-  /** Tracks a request whose response is a stream, which stays open until the client disconnects. */
+  /** Middleware that tracks streams: responses that stay open until the client disconnects. */
   trackStream: GatewayMiddleware;
-  /** Returns the last middleware. It forwards the request to a service and returns the service's response. */
+  /** Returns the last middleware of a route. It forwards the request to a service and returns the response. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
   documents: OpenApiDocuments;
   docsUrl: string;
@@ -90,7 +90,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv
     if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
     request.errorCode = toApiError(error).code;
     if (outgoing.headersSent) {
-      // The status has already been sent, so only closing the connection can still signal the error.
+      // The status has already been sent, so the client can detect the error only if the connection is closed.
       log.error({ err: error, requestId }, "response aborted after an error");
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;

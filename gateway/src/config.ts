@@ -13,38 +13,37 @@ const originListSchema = z
     ),
   );
 
-/** The configuration of the gateway. */
 export const gatewayConfig = commonServiceConfig
   .pick({ NATS_URL: true, NAMESPACE: true, EVENT_STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
     ...redisConfig.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
-    /** The public URL of this API, for absolute links. Default: the host of each request. */
+    /** The public URL of this API, for absolute links. By default, links use the scheme and host of each request. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** The URL of the documentation. */
+    /** The URL of the documentation, which `/health` returns. */
     DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
-    /** The origins of web pages that may call this API. All by default, because keys are never sent in cookies. */
+    /** The origins of web pages that may call this API. All by default. This is safe, as keys are not in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
-    /** The number of trusted proxies in front of the gateway. Only as many entries of X-Forwarded-For are trusted. */
+    /** Number of trusted proxies in front of the gateway. As many last X-Forwarded-For entries are trusted. */
     TRUSTED_PROXY_COUNT: integerEnvSchema(0, 10).default(0),
-    /** Maximum seconds until a service begins its response, and between two chunks of a remote service's response. */
+    /** Maximum seconds before a service begins its response, and between two chunks of a remote service's response. */
     UPSTREAM_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(30),
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */
     ...defaultRateLimitConfig.shape,
-    /** Seconds for which a key is cached. If the event of a revocation is lost, the key works until they are over. */
+    /** Seconds until a cached key expires. If the event of a revocation is lost, the key works until then. */
     KEY_CACHE_TTL_SECONDS: integerEnvSchema(1, 60).default(60),
-    /** The rate limit for requests with a wrong key from one address. */
+    /** The rate limit per client address for requests with a wrong key. */
     AUTH_FAILURES_PER_SECOND: integerEnvSchema(1, 1_000_000).default(5),
     AUTH_FAILURES_BURST: integerEnvSchema(1, 10_000_000).default(50),
-    /** The rate limit for requests with a key that is not cached, from one address. Valid keys do not count. */
+    /** The rate limit per client address for requests with a key that is not cached. Valid keys do not count. */
     KEY_LOOKUPS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(50),
     KEY_LOOKUPS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
-    /** The rate limit for requests without a key from one address, such as health checks and CORS preflights. */
+    /** The rate limit per client address for requests without a key, such as health checks and CORS preflights. */
     KEYLESS_REQUESTS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
     KEYLESS_REQUESTS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
-    /** Maximum number of concurrent connections, in total and, if there is no proxy, from one address. */
+    /** Maximum number of concurrent connections, in total and per client address. The second is off behind a proxy. */
     MAX_CONNECTIONS: integerEnvSchema(1, 1_000_000).default(20_000),
     MAX_CONNECTIONS_PER_ADDRESS: integerEnvSchema(1, 1_000_000).default(1_000),
     /** Seconds without traffic after which a connection with a request in progress is closed. */

@@ -24,7 +24,7 @@ import { gatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { createStreamTracker, streamTrackingMiddleware } from "./streams/stream-tracker.ts";
 
-/** The milliseconds for which a stopping gateway lets services end their streams with a final event. */
+/** Milliseconds that a stopping gateway waits, so that services can end their streams with a final event. */
 const streamGraceMs = 250;
 
 /** A hash that no key has. The readiness check looks it up to find out whether accounts responds. */
@@ -111,7 +111,7 @@ export async function startGateway({
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
     configure(server) {
-      // Closes a connection if the client neither reads the response nor sends the rest of the request.
+      // Closes a connection when a client stops reading the response or sending the request.
       server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);
       limitServerConnections(server, {
         maxConnections: config.MAX_CONNECTIONS,

@@ -9,7 +9,7 @@ export interface CatalogContext {
   db: Database;
   locations: LocationLookup;
   reader: ReturnType<typeof createCatalogBodyReader>;
-  /** Limits the number of bytes of changed catalogs per location and day. */
+  /** Limits the total size, in bytes, of the changed catalogs that a location sends per day. */
   quota: LocationDailyQuota;
 }
 

@@ -5,7 +5,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { type SerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
-/** Limits for a body. They allow the maximum number of products with ten prices and seven subcategories each. */
+/** JSON limits for a body. They allow the maximum number of products, each with ten prices and seven subcategories. */
 const catalogJsonLimits: JsonLimits = { values: 1_000_000, containers: 400_000 };
 
 /**
@@ -22,10 +22,10 @@ export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | Request
 
 export default createBodyParserWorker(parseCatalogBody);
 
-/** Smaller bodies are parsed without a thread, because parsing takes at most 2 ms and a thread would take longer. */
+/** Bodies up to this size are parsed without a worker thread. Parsing takes at most 2 ms, and a thread takes longer. */
 const maxInlineBytes = 64 * 1024;
 
-/** Returns a reader of catalog bodies. It parses large bodies in a thread, because 20,000 products take a second. */
+/** Returns a parser of catalog bodies. It parses large bodies in a thread, because 20,000 products take one second. */
 export function createCatalogBodyReader(options: { threads: number; heapMegabytes: number }) {
   // Catalogs are rarely sent, so the thread ends when it is idle.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseCatalogBody, {

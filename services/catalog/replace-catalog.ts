@@ -17,8 +17,8 @@ interface CatalogReplacement {
 }
 
 /**
- * Replaces a location's catalog and publishes `catalog.updated` in one transaction. Does neither if the catalog is
- * unchanged. Returns a summary of the current catalog. Concurrent requests are processed one after the other.
+ * Replaces a location's catalog and publishes `catalog.updated` in one transaction. If the catalog is unchanged, writes
+ * and publishes nothing. Returns a summary of the current catalog. Concurrent requests are processed one by one.
  *
  * @throws `ApiError` precondition_failed if `ifMatch` does not match the current catalog; quota_exceeded.
  */
@@ -30,7 +30,7 @@ export async function replaceCatalog(
     const current = await lockCatalog(tx, locationId);
     const { etag, counts } = catalog;
     const changed = current.etag !== etag;
-    // An unchanged catalog does not need a match, because the request may be a retry after a lost response.
+    // If the catalog is unchanged, If-Match is ignored, because the request may be a retry after a lost response.
     if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
     if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: catalogByteLength(catalog) });
     const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;

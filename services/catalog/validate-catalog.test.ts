@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createTestCatalog } from "./testing/catalog-fixture.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
-/** Returns the issues of a body, as `path code`. */
+/** Returns each issue of a body as a text that consists of its path and its code. */
 function findIssues(body: unknown): string[] {
   const validated = validateCatalog(body);
   return "issues" in validated ? validated.issues.map(({ path, code }) => `${path} ${code}`) : [];
@@ -49,7 +49,7 @@ describe("references", () => {
           in: "body",
           path: "products[0].categoryId",
           code: "unknown_reference",
-          message: 'Must be the id of one of the categories; got "elsewhere"',
+          message: 'Must be the ID of one of the categories; got "elsewhere"',
         },
       ],
     });

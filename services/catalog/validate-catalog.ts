@@ -10,12 +10,12 @@ import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-iss
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
 
-/** Limits for the JSON of one product or modifier. They are higher than any valid product or modifier needs. */
+/** JSON limits for one product or modifier. No valid product or modifier reaches them. */
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
  * Validates a parsed body against the schema, and validates the references between its lists. Returns the catalog or
- * its issues. Validates item by item, and stops when it has found the maximum number of issues, to save time.
+ * its issues. To save time, validates item by item and stops at the maximum number of issues.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();
@@ -52,13 +52,13 @@ function validateList(name: CatalogListName, list: unknown, issues: IssueCollect
 type CatalogBody = Record<string, unknown>;
 type BodyIssue = Omit<RequestIssue, "in">;
 
-/** Maximum length in characters of ids in error messages. Longer ids are omitted. */
+/** Maximum length of ids in error messages, in characters. Longer ids are omitted. */
 const maxShownLength = 60;
 
 /**
  * Returns an issue for each reference to a missing item: for a product whose `categoryId` is not the id of a category,
  * and for a price whose `taxRate` is neither 0 nor the `percentage` of a tax. Subcategories and price lists are not
- * checked, because a catalog has no lists of them.
+ * checked, because a catalog contains no lists of subcategories or price lists.
  *
  * Reads the unvalidated body, so that the result does not depend on other issues. References to a missing list are
  * ignored, because the missing list is an issue itself.
@@ -72,7 +72,7 @@ function* findDanglingReferences({ products, categories, taxes }: CatalogBody): 
       const receivedText = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
       yield unknownReferenceIssue(
         `products[${index}].categoryId`,
-        `Must be the id of one of the categories${receivedText}`,
+        `Must be the ID of one of the categories${receivedText}`,
       );
     }
     for (const [position, price] of entriesOf(getValueAtPath(product, ["priceList"]))) {

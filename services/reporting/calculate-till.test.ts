@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import calculateTill from "./calculate-till.ts";
 import { createTestOrder, createTestTill } from "./testing/till-fixtures.ts";
 
-/** Returns the day that an order is listed under if it was opened at this instant in a location of this time zone. */
+/** Returns the day under which an order is listed that was opened at this instant. `timeZone` is the location's. */
 function computeOrderDay(openedAt: string, timeZone: string): string | undefined {
   const till = createTestTill([createTestOrder({ openedAt })]);
   const bytes = Buffer.from(JSON.stringify(till));

@@ -8,7 +8,7 @@ import { computeReport, currentReportCalculationVersion } from "./calculation/co
 import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
 import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 
-/** Schemas without checks: till-ingest validated the body, and the hash proves that it has not changed since. */
+/** Schemas without checks, because till-ingest validated the body and the hash proves that it has not changed since. */
 const acceptedTillSchemas = { V1: toUncheckedSchema(TillV1), V2: toUncheckedSchema(TillV2) };
 
 /** The input of the thread that calculates a till. */
@@ -22,7 +22,7 @@ export interface TillCalculationTask {
   timeZone: string;
 }
 
-/** The responses for a till, as JSON texts. Missing fields, such as timestamps, are added when they are stored. */
+/** The responses for a till, as JSON texts. Their timestamps are added when the responses are stored. */
 export interface SerializedReport {
   id: string;
   reportVersion: number;

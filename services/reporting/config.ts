@@ -8,11 +8,11 @@ export const reportingConfig = z.object({
   OBJECT_STORE: z.string(),
   /** Retention of customers' personal data, in days after the till was pushed. If not set, the data is kept forever. */
   PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Heap of each worker thread, in megabytes. Must not be smaller than the heap of till-ingest's worker threads. */
+  /** Heap of each worker thread, in megabytes. Must be at least the heap of till-ingest, which accepts large tills. */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /** Lifetime of a claim to an accounting export, in seconds. Another process can claim the export when it expires. */
+  /** Lifetime of a claim to an accounting export, in seconds. Then another process can claim the export. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
-  /** Maximum total size of an export's files, in bytes. It is limited, because a process writes the files in memory. */
+  /** Maximum total size of an export's files, in bytes. Limited, because the files are created in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),
   /** Maximum number of pending and running accounting exports per location. */
   MAX_UNFINISHED_EXPORTS_PER_LOCATION: integerEnvSchema(1).default(20),

@@ -1,6 +1,6 @@
 /**
  * Reads the JSON of a V2 till from stdin, and writes its V2 report and V1 orders to stdout as `{ report, orders }`.
- * Does not need any server. The location id in the output consists of zeros.
+ * Runs without a server. The location id in the output consists of zeros.
  */
 import { stdin, stdout } from "node:process";
 import { json } from "node:stream/consumers";

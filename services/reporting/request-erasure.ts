@@ -86,7 +86,7 @@ async function findOrdersByTill(
 
 /**
  * Locks and returns the tills that were pushed before a time and still have personal data. Waits for tills that another
- * transaction has locked. If it skipped them, their data would remain, because an operator's request runs only once.
+ * transaction has locked. Skipped tills would keep their data, because an operator's request runs only once.
  */
 async function lockTillsToErase(
   tx: SqlTransaction,

@@ -55,7 +55,7 @@ const erasureRequestSchema = z.union([
 
 const maxListedExports = 1_000;
 
-/** Returns the operators' routes: list unfinished exports, and erase personal data. */
+/** Returns the routes for operators: list unfinished exports, and erase personal data. */
 export function createReportingOperatorRoutes(db: Database): Hono {
   const app = new Hono();
   app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
@@ -69,7 +69,7 @@ export function createReportingOperatorRoutes(db: Database): Hono {
 
 /** Maximum number of exports that one instance runs at a time. */
 const exportConcurrency = 2;
-/** Interval of the search for pending exports. It finds exports of other instances, and exports after a crash. */
+/** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
@@ -79,8 +79,8 @@ export default defineService<typeof reportingConfig, ReportingContext>({
   config: reportingConfig,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    // Of each location, only one till is calculated at a time. Of all large tills, only one is calculated at a time. So
-    // the second thread is always available for other tills.
+    // Only one till of each location, and only one large till of all locations, is calculated at a time. The second
+    // thread is therefore always available for other tills.
     const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
     const entryWriterPool = createWorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>(
       import.meta.url,

@@ -28,7 +28,7 @@ export async function storeReport(
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
-  // Entity tags are computed from this text, so they change each time that the report is stored.
+  // Entity tags are computed from this text, so they change each time the report is stored.
   const contentVersion = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };

@@ -19,7 +19,7 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
 
   async function calculate(task: TillCalculationTask): Promise<TillCalculationResult> {
     try {
-      // Tries again in a new thread, because memory of earlier tills may have caused the failure.
+      // Retries in a new thread, because memory that earlier tills used may have caused the failure.
       return await pool.run(task).catch((error) => {
         if (error instanceof OutOfMemoryError) return pool.run(task);
         throw error;

@@ -22,7 +22,7 @@ import type { ReceivedTill } from "./validation/till-body-reader.ts";
 interface TillSubmission {
   location: LocationRef;
   till: ReceivedTill;
-  /** The authenticated caller, recorded with the revision. */
+  /** The authenticated caller, recorded as the author of the revision. */
   principal: Principal;
   context: RequestContext;
 }
@@ -34,9 +34,9 @@ export interface TillPushResult {
 }
 
 /**
- * Stores a till's exact bytes, then the till and its events `till.pushed` and `device.seen` in one transaction. Returns
- * the existing till if the location already pushed the same bytes with this id. If a till is
- * pushed concurrently, exactly one push creates the till.
+ * Stores a till's exact bytes in object storage. Then stores the till and its events `till.pushed` and `device.seen` in
+ * one transaction. Returns the existing till if the location already pushed the same bytes with this id. If the same
+ * till is pushed several times concurrently, exactly one push creates it.
  *
  * @throws `ApiError` till_conflict if the id exists with other bytes or in another location (the error does not
  * reveal which of the two); quota_exceeded.
@@ -98,7 +98,7 @@ function toNewTill(
   };
 }
 
-/** Returns the object key of a till body, with its location, one of 256 folders, and its SHA-256 hash. */
+/** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */
 export function buildTillObjectKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
@@ -111,15 +111,14 @@ function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): 
 function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
   if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
   throw new ApiError("till_conflict", {
-    detail: "This till id is already in use. A push never changes an existing till. Use a new id for each till.",
+    detail: "This till ID is already in use. A push never changes an existing till. Use a new ID for each till.",
   });
 }
 
 /**
- * Replaces a till's body and returns the till with its next revision. The report keeps its id; everything else is
- * computed from the new body. Earlier bodies are kept. Nothing changes if the new body equals the current body, or
- * the body that the till had before its personal data was erased, so that a repeated request does not restore that
- * data.
+ * Replaces a till's body and returns the till with its next revision. The report is computed from the new body and
+ * keeps its id. Earlier bodies are not deleted. Nothing changes if the new body equals the current body, or the body
+ * before an erasure of personal data. Otherwise, a repeated request could restore the erased data.
  *
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
@@ -141,7 +140,7 @@ export async function replaceTill(
         detail: `This location has no till ${body.id} to replace. Push the till instead.`,
       });
     }
-    // The till was erased in the meantime. The object written above is unreferenced, and is later removed as an orphan.
+    // The till's personal data was erased in the meantime. The body stored above is unused and is later removed.
     if (existing.pushedHash === body.hash) return existing;
     if (existing.hash === body.hash) {
       await confirmUpload(tx, body.objectKey);
@@ -157,7 +156,7 @@ export async function replaceTill(
 }
 
 /**
- * Counts a new till body against today's quotas of its location, before the body is stored.
+ * Counts a new till body toward today's quotas of its location, before the body is stored.
  *
  * @throws `ApiError` quota_exceeded.
  */

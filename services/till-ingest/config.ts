@@ -5,22 +5,22 @@ const legacyBackofficeUrl = z.url({ protocol: /^https?$/, error: "must be an htt
 const legacyBackofficeToken = z.string().min(1).optional();
 
 export const tillIngestConfig = z.object({
-  /** Where the bodies of tills are stored: `file:/folder` or `s3://bucket/prefix`. */
+  /** URL of the object store for the bodies of tills: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
   /**
    * Heap limit in megabytes of each thread that parses and checks large tills. The largest till needs 256 MB. The
    * process option `--max-old-space-size` overrides this limit.
    */
   TILL_READER_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /** How long a till may wait for its report before `till.pushed` is published again, in seconds. */
+  /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   TILL_REQUEUE_AFTER_SECONDS: integerEnvSchema(1).default(300),
   /** Days for which the bodies of replaced till revisions are kept. If not set, these bodies are never removed. */
   REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Maximum number of tills pushed per location and day. The default allows ten years of five tills a day at once. */
+  /** Maximum number of tills that a location can push per day. The default allows ten years with five tills a day. */
   MAX_TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
-  /** Maximum number of bytes of tills that a location may push per day. The default is 20,000 tills of 1 MB. */
+  /** Maximum total bytes of tills that a location can push per day. The default allows 20,000 tills of 1 MB. */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
-  /** Maximum number of replacements and reprocessings of single tills per location and day. */
+  /** Maximum number of times that a location can replace or reprocess single tills per day. */
   MAX_TILL_REVISIONS_PER_DAY: integerEnvSchema(1).default(5_000),
   LEGACY_POPINA_URL: legacyBackofficeUrl,
   LEGACY_POPINA_TOKEN: legacyBackofficeToken,

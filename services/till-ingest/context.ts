@@ -15,15 +15,15 @@ export interface TillIngestContext {
   objects: ObjectStore;
   locations: LocationLookup;
   reader: ReturnType<typeof createTillBodyReader>;
-  /** Starts working on new reprocessings without waiting for the next poll. */
+  /** Starts new reprocessings immediately, without waiting for the next poll. */
   pollReprocessings(): void;
-  /** How long a till may wait for its report before `till.pushed` is published again, in seconds. */
+  /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   requeueAfterSeconds: number;
-  /** Maximum number of replacements and reprocessings of single tills that a location may request per day. */
+  /** Limits how often a location can replace or reprocess single tills per day. */
   revisionQuota: LocationDailyQuota;
 }
 
 export const defineRoute = createRouteDefiner<TillIngestContext>();
 
-/** The fields that all routes that change tills share. */
+/** The properties that are equal in all routes that change tills. */
 export const tillWriteRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:write" } as const;

@@ -11,7 +11,7 @@ import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
 
 /**
  * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
- * Amounts, dates and numbers keep the precision of JSON.parse. Returns the same bytes if there was nothing to erase.
+ * Numbers can lose digits that a JavaScript number cannot represent. Returns the same bytes if nothing was erased.
  */
 export function erasePersonalDataInTillBody(bytes: Uint8Array, orderIds: ReadonlySet<string> | null): Uint8Array {
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
@@ -19,7 +19,7 @@ export function erasePersonalDataInTillBody(bytes: Uint8Array, orderIds: Readonl
   return erased === body ? bytes : new TextEncoder().encode(JSON.stringify(erased));
 }
 
-/** Finds orders by `id`, and tickets and rows of the V1 format by `order_id`. */
+/** Erases orders with a matching `id`, and tickets and rows of the V1 format with a matching `order_id`. */
 function eraseMatchingOrders(value: unknown, orderIds: ReadonlySet<string>): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!Array.isArray(value) && hasOrderId(value, orderIds)) return redactPersonalData(value);
@@ -32,21 +32,21 @@ function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: Read
   return [object.id, object.order_id].some((id) => typeof id === "string" && orderIds.has(clientGeneratedIdToUuid(id)));
 }
 
-/** The author that is recorded for revisions made by an erasure. */
+/** The author of revisions that an erasure creates. */
 const erasureAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };
 
 interface TillErasure {
   tillId: string;
-  /** Null erases all personal data of the till, inside and outside its orders. */
+  /** If null, all personal data of the till is erased, inside and outside its orders. */
   orderIds: string[] | null;
   /** W3C trace context of the request that caused the erasure. */
   traceparent: string | undefined;
 }
 
 /**
- * Replaces a till's body with a copy without personal data, as next revision. The report and orders are computed again
- * from that body, with the same figures. Every earlier body is removed. A till that does not exist, or has nothing to
- * erase, is left unchanged.
+ * Replaces a till's body with a copy without personal data, as the next revision. The report and orders are computed
+ * again from the copy, with the same figures. Every earlier body is removed. Does nothing if the till does not exist or
+ * has no personal data to erase.
  */
 export async function eraseTillPersonalData(
   { db, objects, requeueAfterSeconds }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds">,

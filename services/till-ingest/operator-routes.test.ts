@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** Returns the ids of the tills that have waited for a report for a minute, as operators see them. */
+/** Returns the ids of the tills that the operators' route lists: those that have waited a minute for a report. */
 async function listUnfinishedIds(): Promise<string[]> {
   const log = createLogger({ name: "test", level: "silent" });
   const operations = createTillOperatorRoutes({ db: service.db, log, requeueAfterSeconds: 300 });

@@ -6,7 +6,7 @@ import {
 } from "./queries/pending-uploads.ts";
 
 /**
- * Removes an object and returns true. Returns false and keeps the object if its upload started in the last day, a till
+ * Removes an object and returns true. Returns false without removing it if its upload started in the last day, a till
  * refers to it, or another process is removing it. A push during the removal writes its body under another key. If the
  * process dies during the removal, the next run of the periodic task repeats the removal.
  */

@@ -15,7 +15,7 @@ import { findTillRevisionReasons, insertTillVersion } from "./queries/till-versi
 import { countPendingTills, createNextTillRevision, lockTill, type TillRow } from "./queries/tills.ts";
 import { tillNotFoundError } from "./resolve-till-location.ts";
 
-/** The caller that requested a reprocessing, recorded with the revision. */
+/** The caller that requested a reprocessing, recorded as the author of the revision. */
 export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
 
 interface TillReprocessing {
@@ -54,7 +54,7 @@ async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<bo
   return isPending && (await findTillRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 
-/** Creates the next revision of a till with the same body. The caller has locked the till. */
+/** Creates the next revision of a till with the same body. The caller must lock the till first. */
 async function createReprocessRevision(
   tx: SqlTransaction,
   till: TillRow,
@@ -70,9 +70,9 @@ async function createReprocessRevision(
   return next;
 }
 
-/** Number of tills per transaction. It is low, because pushes of the same tills wait until the transaction ends. */
+/** Maximum number of tills per transaction. Pushes of the same tills wait until the transaction ends. */
 const batchSize = 100;
-/** Number of tills waiting for reports at which queuing pauses, so that newly pushed tills do not wait too long. */
+/** Queuing pauses at this number of tills that wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
 
 type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">;

@@ -25,10 +25,10 @@ import { eraseOrderPersonalDataInTill } from "./subscriptions/orders-erased.ts";
 import { markTillProcessedSubscription, markTillReportRemoved } from "./subscriptions/report-events.ts";
 import { createTillBodyReader } from "./validation/till-body-reader.ts";
 
-/** Maximum number of unfinished tills that operators see. */
+/** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;
 
-/** Returns the routes for operators, which list the tills that wait for their report, and requeue a till. */
+/** Returns the routes for operators: list the tills that wait for their report, and requeue a till. */
 export function createTillOperatorRoutes(
   services: Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">,
 ): Hono {

@@ -1,18 +1,18 @@
 import { LRUCache } from "lru-cache";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 
-/** Caches API keys by their hash, so that accounts is called once a minute for each key and not for every request. */
+/** Caches API keys by their hash, so that the accounts service is called once a minute per key and not per request. */
 export type ApiKeyCache = ReturnType<typeof createApiKeyCache>;
 
 /** Looks up an API key, by its hash, in the accounts service. Returns null if the key does not exist. */
 export type ApiKeyLookup = (hash: string) => Promise<CachedApiKey | null>;
 
-/** The number of lifetimes for which cached keys stay valid while accounts is unreachable. */
+/** While the accounts service is unreachable, a cached key stays valid for this multiple of its normal lifetime. */
 const maxLifetimesDuringOutage = 5;
-/** The fraction of its lifetime after which a key in use is refreshed, so that no request waits for the lookup. */
+/** After this fraction of a key's lifetime, its next use starts a refresh in the background, so no request waits. */
 const refreshAfterFraction = 3 / 4;
 const unknownKeyTtlMs = 5_000;
-/** The milliseconds between two lookups while accounts is unreachable. All other lookups fail immediately. */
+/** Milliseconds between two lookups while the accounts service is unreachable. Other lookups fail without a call. */
 const outageRetryMs = 1_000;
 const maxCachedKeys = 20_000;
 
@@ -25,12 +25,12 @@ interface CacheEntry {
 interface PendingLookup {
   result: Promise<CachedApiKey | null>;
   isStale: boolean;
-  /** The locations that have changed since the lookup began. If the key has one of them, the result is stale. */
+  /** Locations that have changed since the lookup began. If the key's location is one of them, the result is stale. */
   changedLocations: Set<string>;
 }
 
 interface KeyCacheOptions {
-  /** The milliseconds for which a key is cached, from the start of its lookup. */
+  /** Milliseconds for which a key is cached, counted from the start of its lookup. */
   lifetimeMs?: number;
   now?: () => number;
 }
@@ -82,7 +82,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
     pendingLookups.delete(hash);
   }
 
-  /** Returns the cached key, null if it is cached that the key does not exist, or undefined if nothing is cached. */
+  /** Returns the cached key; null for a key that is cached as nonexistent; undefined if nothing is cached. */
   function get(hash: string): CachedApiKey | null | undefined {
     const entry = entries.get(hash);
     if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
@@ -119,7 +119,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
         }
       }
     },
-    /** Removes a key from the cache after it was created or changed. A revoked key stays in the cache, as revoked. */
+    /** Removes a key that was created or changed from the cache. A cached key that was revoked is marked as revoked. */
     invalidateKey(hash: string, isRevoked: boolean): void {
       invalidatePending(hash);
       unknownUntil.delete(hash);
@@ -134,7 +134,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
         if (key.principal.location?.id === locationId) entries.delete(hash);
       }
     },
-    /** Removes all keys. Call it when key changes may have been missed. */
+    /** Removes all keys. Required when this gateway may have missed the events of changed keys. */
     clear(): void {
       for (const hash of [...pendingLookups.keys()]) invalidatePending(hash);
       entries.clear();

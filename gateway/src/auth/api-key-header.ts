@@ -21,7 +21,7 @@ const authenticationErrorDetails: Partial<Record<ErrorCode, string>> = {
   key_revoked: "This API key was revoked. Request a new one.",
 };
 
-/** Returns a 401 error with the required `WWW-Authenticate` header. */
+/** Returns a 401 error with the `WWW-Authenticate` header, which HTTP requires for this status. */
 export function createAuthenticationError(code: ErrorCode): ApiError {
   const detail = authenticationErrorDetails[code];
   return new ApiError(code, { ...(detail !== undefined && { detail }), headers: { "www-authenticate": "Bearer" } });

@@ -5,7 +5,10 @@ import type { ApiKeyLookup } from "./api-key-cache.ts";
 
 const lookupTimeoutMs = 2_000;
 
-/** Returns a function that looks up API keys in accounts. It rejects with service_unavailable on failure or timeout. */
+/**
+ * Returns a function that looks up API keys in the accounts service. The function rejects with `ApiError`
+ * service_unavailable if the lookup fails or times out.
+ */
 export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
   return async (hash) => {
     try {

@@ -6,16 +6,16 @@ import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKey } from "./api-key-header.ts";
 
-/** Returns the API key in an Authorization header. Calls `getAddress` only if the key is not in the cache as valid. */
+/** Returns the API key in an Authorization header. Calls `getAddress` only if the cache contains no valid key. */
 export type Authenticator = (authorization: string | undefined, getAddress: () => string) => Promise<CachedApiKey>;
 
-/** The format of keys that an operator chose instead of generating them: 16 to 512 printable ASCII characters. */
+/** The format of keys that an operator chose. Other keys are generated. Allows 16 to 512 printable ASCII characters. */
 const operatorKeyPattern = /^[\x20-\x7e]{16,512}$/;
 
 interface AuthenticationLimits {
-  /** The rate limit for requests with wrong keys from one address. */
+  /** The rate limit per client address for requests with wrong keys. */
   failures: TokenBucketRate;
-  /** The rate limit for requests with well-formed keys that are not cached, from one address. */
+  /** The rate limit per client address for requests with well-formed keys that are not cached. */
   lookups: TokenBucketRate;
   now?: () => number;
 }
@@ -25,8 +25,8 @@ interface AuthenticationLimits {
  *
  * It throws `ApiError` key_missing, key_invalid or key_revoked; rate_limited when the address has sent too many wrong
  * or uncached keys; service_unavailable when accounts is unreachable and the key was not cached recently. Valid keys do
- * not count toward the limit of wrong keys. Lookups of generated keys and of keys that an operator chose are limited
- * separately. Thus, clients that share an address hardly affect each other.
+ * not count toward the limits. Lookups of generated keys and of keys that an operator chose have separate limits, so
+ * that wrong keys of one kind do not block valid keys of the other kind from the same address.
  */
 export function createAuthenticator(
   cache: ApiKeyCache,
@@ -52,7 +52,10 @@ export function createAuthenticator(
       const isPossible = hasOwnPrefix ? isWellFormedApiKey(credential) : operatorKeyPattern.test(credential);
       if (!isPossible) return rejectKey("key_invalid", address);
       const buckets = hasOwnPrefix ? generatedKeyLookups : operatorKeyLookups;
-      buckets.takeOrThrow(address, createLimitDetail("Requests with API keys that are not in use", lookups));
+      buckets.takeOrThrow(
+        address,
+        createLimitDetail("Requests with API keys that are unknown or were not used recently", lookups),
+      );
       key = await cache.find(hash);
       if (key && !key.isRevoked) {
         buckets.refundToken(address);
@@ -73,5 +76,7 @@ export function authenticationMiddleware(authenticate: Authenticator): GatewayMi
 }
 
 function createLimitDetail(requests: string, { perSecond, burst }: TokenBucketRate): { detail: string } {
-  return { detail: `${requests} are limited to ${perSecond} per second and address, with bursts of ${burst}.` };
+  return {
+    detail: `${requests} are limited to ${perSecond} per second per IP address, with bursts of up to ${burst}.`,
+  };
 }

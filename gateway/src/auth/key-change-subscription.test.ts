@@ -39,7 +39,10 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Publishes changes of an otherwise unused key until every gateway has received one and looks up the key again. */
+/**
+ * Waits until every gateway receives key changes. Publishes changes of an otherwise unused key until each gateway looks
+ * up the key again, which it does only after a change.
+ */
 async function waitForSubscriptions(): Promise<void> {
   const probe = accounts.addKey();
   for (const gateway of gateways) {

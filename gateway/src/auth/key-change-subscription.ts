@@ -11,10 +11,10 @@ interface KeyChangeTargets {
 }
 
 /**
- * Subscribes to key changes: removes changed keys from the cache and ends their streams. It uses a core NATS
- * subscription instead of a JetStream consumer, so that every gateway receives every change. Such a subscription misses
- * events while it is disconnected. Each reconnect therefore clears the whole cache and checks the keys of open streams.
- * Resolves when the connection is closed.
+ * Subscribes to changes of keys and locations, removes the affected keys from the cache, and ends the streams of
+ * changed keys. Uses core NATS instead of a JetStream consumer, so that every gateway receives every change. Core NATS
+ * does not deliver the events that were published while the gateway was disconnected. Each reconnect therefore clears
+ * the whole cache and checks the keys of open streams. Resolves when the connection is closed.
  */
 export async function subscribeToKeyChanges(
   bus: EventBus,
@@ -46,8 +46,8 @@ export async function subscribeToKeyChanges(
   });
 
   /**
-   * Clears the cache, and clears it again after the flush. Until the flush, the server may not have received the
-   * subscriptions, so a key that was looked up may already be outdated.
+   * Clears the cache twice: immediately and after the flush. Until the flush, the NATS server may not have received the
+   * subscriptions, so the gateway may have missed changes of keys that it cached in the meantime.
    */
   async function invalidateAfterConnect(): Promise<void> {
     cache.clear();

@@ -23,7 +23,8 @@ export const gatewayOperations: OperationDefinition[] = [
     audience: "public",
     scope: null,
     summary: "Check API health",
-    description: "Returns 200, the documentation URL and the API versions while the API accepts requests.",
+    description:
+      "Returns 200 while the API accepts requests. The response contains the documentation URL and the API versions.",
     responses: { 200: { description: "The API is up", schema: Health } },
     errors: [],
   },
@@ -36,7 +37,7 @@ export const gatewayOperations: OperationDefinition[] = [
     scope: null,
     summary: "Download the OpenAPI document",
     description:
-      "Returns the OpenAPI 3.1 document with the operations for partners and POS apps. This reference is generated from it, and you can use it to generate a typed client.",
+      "Returns the OpenAPI 3.1 document with the operations for partners and POS apps. This reference is generated from the document. You can also generate a typed client from it.",
     responses,
     errors: [],
   },

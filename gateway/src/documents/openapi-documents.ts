@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** An OpenAPI document, as the gateway serves it, and its entity tag. */
+/** An OpenAPI document that the gateway serves, with its entity tag. */
 export interface ServedOpenApiDocument {
-  /** The document as bytes. Do not change them, because all responses share them. */
+  /** The document as bytes. Do not modify this buffer, because all responses share it. */
   body: Buffer;
   etag: string;
 }

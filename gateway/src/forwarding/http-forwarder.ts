@@ -12,16 +12,16 @@ import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayContext, GatewayRequest } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
-  /** Maximum time until a service begins its response, and between two chunks of a remote service's response. */
+  /** Maximum milliseconds before a service begins its response, and between two chunks of a remote response. */
   responseTimeoutMs: number;
-  /** Maximum time for which a service may send nothing on a stream. */
+  /** Maximum milliseconds between two chunks of a stream. */
   streamIdleTimeoutMs: number;
 }
 
 /** Maximum number of connections to one service, and of requests that wait for a connection. */
 const maxUpstreamConnections = 256;
 const maxQueuedRequests = 1_000;
-/** Maximum number of concurrent streamed uploads per API key, because each occupies a connection to the service. */
+/** Maximum number of concurrent streamed uploads per API key. Each upload occupies a connection to the service. */
 const maxUploadsPerKey = 16;
 /** Bodies of requests and responses up to this size, in bytes, are buffered. Larger bodies are streamed. */
 const maxBufferedBytes = 64 * 1024;
@@ -52,7 +52,7 @@ const strippedResponseHeaders = new Set([
   "x-request-id",
 ]);
 
-/** Creates a forwarder of requests, over HTTP, to a service in another process. */
+/** Creates a forwarder that sends requests over HTTP to a service in another process. */
 export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
@@ -98,7 +98,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   async function forward(context: GatewayContext): Promise<Response> {
     const request = context.get("request");
     const { incoming, outgoing } = request;
-    // Uses an EventEmitter, which undici also accepts, because it takes less CPU time than an AbortController.
+    // Undici also accepts an EventEmitter as a signal, which takes less CPU time than an AbortController.
     const abort = new EventEmitter();
     let isClientGone = false;
     if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
@@ -153,7 +153,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   };
 }
 
-/** Returns whether to stream a request body. Small bodies are buffered, so that slow uploads occupy no connection. */
+/** Returns whether to stream a request body. Small bodies are buffered, so that slow clients occupy no connection. */
 function isStreamedUpload(incoming: IncomingMessage): boolean {
   const length = incoming.headers["content-length"];
   return hasRequestBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);
@@ -187,7 +187,7 @@ function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string>
   return clientHeaders;
 }
 
-/** Returns whether to retry a request: only GET and HEAD, if the connection was closed before the response began. */
+/** Returns whether to retry a GET or HEAD request: only if the connection closed before the response began. */
 function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
   return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }

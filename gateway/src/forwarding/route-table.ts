@@ -19,7 +19,7 @@ export const routeTable = {
   "/v1/auth": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
-/** The route prefix for each path of a stream, which is a response that stays open until the client disconnects. */
+/** The route prefix for each path that responds with a stream, which stays open until the client disconnects. */
 export const routePrefixByStreamPath = {
   "/v1/orders-live/stream": "/v1/orders-live",
 } as const satisfies Record<`/${string}`, keyof typeof routeTable>;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateways?.stop());
 
-/** Returns the content of a response without the headers that differ between requests. */
+/** Sends a request. Returns the response for comparison, without the headers that differ between requests. */
 async function fetchComparable(gateway: TestGateway, path: string, init: RequestInit = {}) {
   const response = await gateway.request(path, { key, ...init, headers: { "x-request-id": "same", ...init.headers } });
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !/^(date|ratelimit-)/.test(name)));
@@ -149,7 +149,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 
   it("may respond before it has received the whole body, and the connection stays usable", async () => {
     const socket = await openGatewaySocket();
-    // The body is so large that the gateway does not buffer it before it calls the service.
+    // The body is too large to be buffered, so the gateway calls the service before the whole body has arrived.
     const length = 100_000;
     socket.write(formatRequestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
     socket.write(Buffer.alloc(length / 2));

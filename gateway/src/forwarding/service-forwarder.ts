@@ -8,7 +8,7 @@ import type { GatewayContext, GatewayMiddleware } from "../server/gateway-reques
 import { createHttpForwarder, type ForwardTimeouts, upstreamTimeoutError } from "./http-forwarder.ts";
 
 /**
- * Creates a forwarder of requests to all services, in this process or in other processes.
+ * Creates a forwarder that sends requests to all services, in this process or in other processes.
  *
  * @throws `ConfigError` when the gateway has no key to sign its requests to a remote service.
  */
@@ -79,7 +79,7 @@ async function forwardInProcess(context: GatewayContext, service: ServiceFetch, 
     return await Promise.race([response, timeout]);
   } finally {
     clearTimeout(timer);
-    // Closes the body of a response that arrives after the timeout, because the response is not sent.
+    // A response that arrives after the timeout is not sent, so its body is closed to free its resources.
     if (isTimedOut) response.then((lateResponse) => lateResponse.body?.cancel()).catch(() => {});
   }
 }

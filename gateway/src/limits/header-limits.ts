@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 
 const maxHeaders = 100;
-/** Maximum size of all headers. It is less than half of what services accept, because the gateway adds headers. */
+/** Maximum size of all headers, in bytes. Services accept more than twice this, because the gateway adds headers. */
 const maxHeaderBytes = 16 * 1024;
 
 /**

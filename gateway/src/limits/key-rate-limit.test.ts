@@ -10,7 +10,7 @@ import { createTokenLeaseStore, type TokenLeaseStore } from "./token-lease-store
 
 const log = createLogger({ name: "test", level: "silent" });
 const rate = { perSecond: 50, burst: 200 };
-/** A rate that is so slow that no token is refilled while a test runs. */
+/** A rate so low that no token is refilled while a test runs. */
 const slowRate = { perSecond: 1, burst: 200 };
 
 let environment: TestEnvironment;
@@ -120,7 +120,7 @@ describe("the rate limit of a key", () => {
     const stores = [await createLeaseStore(), await createLeaseStore()];
     const limiters = stores.map((each) => createKeyRateLimiter(each, { defaultRate: slowRate }));
     let allowed = 0;
-    // After each burst, a gateway has leased tokens left, which the other gateway cannot use.
+    // After each burst, a gateway still has leased tokens, which the other gateway cannot use.
     for (let round = 0; round < 40; round++) {
       for (const limiter of limiters) allowed += await countAllowed(acquireRepeatedly(limiter, "shared", 8));
     }

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 import type { TokenLeaseStore } from "./token-lease-store.ts";
 
-/** The decision whether a request is allowed, with the rate limit headers of its response. */
+/** Whether a request is allowed, with the rate limit headers of its response. */
 export interface RateLimitDecision {
   isAllowed: boolean;
   headers: Record<string, string>;
@@ -22,9 +22,9 @@ const leaseFraction = 1 / 10;
 /** The state of one key's rate limit in this gateway. */
 class KeyRateLimit {
   readonly keyId: string;
-  /** The tokens that this gateway has leased from Redis and not yet used. */
+  /** The number of tokens that this gateway has leased from Redis but has not used yet. */
   leasedTokens = 0;
-  /** A local estimate of the token bucket in Redis. While Redis is unreachable, only this bucket limits the key. */
+  /** A local estimate of the token bucket in Redis. While Redis is unreachable, this bucket enforces the limit. */
   readonly sharedBucket: TokenBucket;
   /** The time until which the bucket in Redis is certainly empty, in milliseconds since the epoch. */
   emptyUntil = 0;
@@ -98,7 +98,7 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
       });
   }
 
-  /** Decides with the leased tokens and the local estimate. Returns undefined if tokens must first be leased. */
+  /** Decides about a request without a call to Redis. Returns undefined if tokens must be leased from Redis first. */
   function decideLocally(limit: KeyRateLimit): RateLimitDecision | undefined {
     const now = Date.now();
     if (limit.leasedTokens >= 1) {
@@ -125,7 +125,7 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
   }
 
   return {
-    /** Uses one token of a key. If `rate` is null, the default rate applies. Returns a promise only near the limit. */
+    /** Uses one token of a key. Without a `rate`, the default rate applies. Returns a promise if it calls Redis. */
     acquire(keyId: string, rate: TokenBucketRate | null): RateLimitDecision | Promise<RateLimitDecision> {
       const currentRate = rate ?? defaultRate;
       const limit = limits.memo(keyId, { context: currentRate });

@@ -6,17 +6,17 @@ import { ClientAddressTokenBuckets } from "./address-token-buckets.ts";
 
 const routePrefixes = Object.keys(routeTable);
 
-/** Returns whether requests to a path are authenticated. Such requests are limited by their key. */
+/** Returns whether requests to a path are authenticated. Authenticated requests are limited by API key instead. */
 function requiresKey(path: string): boolean {
   const isAt = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
   return isAt("/openapi.full.json") || routePrefixes.some(isAt);
 }
 
-/** Returns middleware that limits unauthenticated requests by client address. The key limits all other requests. */
+/** Returns middleware that limits unauthenticated requests by client address. Other requests are limited by API key. */
 export function keylessRequestLimitMiddleware(rate: TokenBucketRate): GatewayMiddleware {
   const buckets = new ClientAddressTokenBuckets(rate);
   const errorDetails = {
-    detail: `Requests without an API key are limited to ${rate.perSecond} per second and address, with bursts of ${rate.burst}.`,
+    detail: `Requests without an API key are limited to ${rate.perSecond} per second per IP address, with bursts of up to ${rate.burst}.`,
     limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
   };
   return async (context, next) => {

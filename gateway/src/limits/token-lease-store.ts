@@ -5,7 +5,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import type { Result } from "ioredis";
 
-/** The number of tokens that a gateway has leased, and the number that remain in the shared bucket. */
+/** The number of tokens that Redis granted to a gateway, and the number that remain in the shared bucket. */
 export interface TokenLease {
   granted: number;
   remaining: number;
@@ -26,8 +26,8 @@ declare module "ioredis" {
 }
 
 /**
- * Refills the key's bucket according to the clock of Redis, and then removes the requested tokens. If fewer tokens are
- * available, removes only these.
+ * Refills the key's bucket according to the clock of Redis, and then removes the requested tokens. If the bucket has
+ * fewer tokens, removes all whole tokens that it has.
  */
 const takeTokensScript = `
 local time = redis.call('TIME')
@@ -45,9 +45,9 @@ return { granted, tostring(tokens - granted) }
 `;
 
 const commandTimeoutMs = 100;
-/** The milliseconds between two pings of Redis after a command has failed. */
+/** Milliseconds between two pings of Redis after a command has failed. */
 const pingIntervalMs = 250;
-/** Maximum milliseconds for which the startup waits for Redis. The gateway also works without Redis. */
+/** Maximum milliseconds that the startup waits for Redis. It is short, because the gateway also works without Redis. */
 const startupTimeoutMs = 1_000;
 
 /** Creates a store that connects to Redis and reconnects after every outage. */

@@ -120,7 +120,7 @@ describe("a client", () => {
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
-    // Routes without authentication ignore keys.
+    // Routes without authentication ignore the key, so these requests count toward the limit of their address.
     expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);

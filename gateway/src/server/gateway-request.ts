@@ -31,8 +31,8 @@ export interface CachedApiKey {
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The state of one request at the gateway. Middleware sets its fields. The forwarded headers and the log line are built
- * from it, and services in this process receive it as the identity of the request.
+ * The state of one request at the gateway. Middleware sets its fields. The gateway builds the forwarded headers and the
+ * log line from these fields. Services in this process receive the object as the identity of the request.
  */
 export class GatewayRequest implements RequestIdentity {
   readonly incoming: IncomingMessage;
@@ -52,7 +52,7 @@ export class GatewayRequest implements RequestIdentity {
   path = "";
   route: { prefix: string; service: ServiceName } | undefined;
   key: CachedApiKey | undefined;
-  /** The code of the error if the gateway itself responds with an error. */
+  /** The error code if the gateway itself, not a service, responds with an error. */
   errorCode: string | undefined;
   isRetried = false;
   /** Whether the response is a stream, which stays open until the client disconnects. */
@@ -94,12 +94,12 @@ export class GatewayRequest implements RequestIdentity {
     return getClientIpAddress(this.incoming, this.#proxies);
   }
 
-  /** The bytes of the response that have been sent, including headers. Each connection sends one response at a time. */
+  /** The number of response bytes sent so far. Counted per connection, which sends only one response at a time. */
   get bytesSent(): number {
     return this.#socket.bytesWritten - this.#bytesWrittenBefore;
   }
 
-  /** Whether the response has not been sent completely. If the connection has closed, the response was aborted. */
+  /** Whether a part of the response has not been sent. If the connection has closed, the response was aborted. */
   get isAborted(): boolean {
     return !this.outgoing.writableFinished;
   }
@@ -126,7 +126,7 @@ export class GatewayRequest implements RequestIdentity {
   }
 }
 
-/** The maximum time, in milliseconds, that a client has to read the rest of an ended stream. */
+/** Maximum milliseconds that a client has to read the rest of a stream that the gateway has ended. */
 const streamFlushTimeoutMs = 2_000;
 
 interface GatewayRequestOptions {

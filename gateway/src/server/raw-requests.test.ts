@@ -22,7 +22,7 @@ let service: HttpServer;
 let referenceServer: Server;
 const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
-/** Returns a summary of a request after a server has parsed it. */
+/** Returns a summary of a request as the server parsed it. */
 async function describeRequest(incoming: IncomingMessage, consumer: string): Promise<object> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   referenceServer = createServer(async (incoming, outgoing) => {
     const { authorization, "transfer-encoding": encoding = "" } = incoming.headers;
-    // If a request has an Upgrade header, node:http accepts any transfer encoding and does not read the body.
+    // With an Upgrade header, node:http accepts any transfer encoding and ignores the body, so this code checks it.
     if (!/^$|^([, ]*chunked)+$/i.test(encoding)) return void outgoing.writeHead(501, { connection: "close" }).end();
     const key = authorization?.replace("Bearer ", "");
     const consumer = clients.find((name) => keys[name] === key);

@@ -5,15 +5,15 @@ import type { GatewayRequest } from "./gateway-request.ts";
 
 /** The status that is logged if the client disconnected before the response began. */
 const clientClosedRequestStatus = 499;
-/** The maximum time, in milliseconds, that a log line waits so that several lines are written in one batch. */
+/** Maximum milliseconds for which a log line is delayed, so that several lines are written in one batch. */
 const flushDelayMs = 200;
 
-/** Creates a log of finished requests, which also records their durations. Logs only the ids of API keys. */
+/** Creates a log of finished requests, which also records their durations as metrics. Logs ids of keys, never keys. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   let lines: RequestLogLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes all log lines that are waiting. */
+  /** Writes all delayed log lines. */
   function flush(): void {
     const pendingLines = lines;
     lines = [];
@@ -21,7 +21,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     timer = undefined;
     for (const line of pendingLines) {
       const { route = "other", method, status, milliseconds } = line;
-      // Streams are not recorded, because their long durations would distort the metric of response times.
+      // The durations of streams are not recorded, because they would distort the metric of response times.
       if (!line.isStream) {
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }

@@ -73,7 +73,7 @@ async function publishKeyChange(
   await nats.flush();
 }
 
-/** A stream with the functions of both sides: the client, which reads it, and the service, which sends it. */
+/** A stream for tests, with functions to read events as the client and to send events as the service. */
 interface TestServiceStream extends EventStreamReader {
   sendEvent(text: string): void;
   /** Returns a promise that resolves when the gateway has canceled the service's response. */
@@ -219,7 +219,7 @@ describe("a stream whose key cannot be looked up", () => {
     });
     const stream = await openTestStream(gateway, key);
     unreachableAccounts.beforeResponse = () => Promise.reject(new Error("unreachable"));
-    // Removes the key from the cache, which also happens after an outage of NATS.
+    // Removes the key from the gateway's cache. A reconnect to NATS has the same effect.
     await publishKeyChange({ keyId: randomUUID(), keyHash: hash, revoked: false });
     await sleep(2_500);
     expect(stream.ending).toBeUndefined();

@@ -7,13 +7,13 @@ export type OpenStreamTracker = ReturnType<typeof createStreamTracker>;
 interface StreamTrackerOptions {
   /** Returns the current state of the key in an Authorization header, or null if the key does not exist. */
   findKey(authorization: string | undefined): Promise<CachedApiKey | null>;
-  /** The milliseconds between two checks of the keys of open streams. Checks find revocations whose event was lost. */
+  /** Milliseconds between two checks of the keys of open streams. Checks detect revocations whose event was lost. */
   keyCheckIntervalMs: number;
-  /** The milliseconds without traffic after which a stream is closed, because the connection is probably lost. */
+  /** Milliseconds without traffic after which a stream is closed, because the connection is probably lost. */
   idleTimeoutMs: number;
 }
 
-/** Consecutive failed lookups of a key after which its streams end. Requests with the key also fail by then. */
+/** Number of consecutive failed key lookups after which a stream ends. By then, requests with the key also fail. */
 const maxLookupFailures = 5;
 
 export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
@@ -53,7 +53,7 @@ export function createStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs
       if (outgoing.destroyed) return;
       openStreams.set(request, 0);
       outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy());
-      // The key may have changed between its authentication and this call.
+      // A change of the key between its authentication and this call did not end the stream, so check the key again.
       void recheckKey(request);
     },
     /** Stops tracking a request after it has finished. */

@@ -7,7 +7,7 @@ import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-
 /** The process in which a test's service runs: the gateway's process or a separate server. */
 export type ServiceProcessPlacement = "in-process" | "remote";
 
-/** Two gateways with the same test service, one in process and one remote. Clients must see no difference. */
+/** Two gateways with the same test service, one in process and one remote. Both must respond in the same way. */
 export interface GatewayPair extends Record<ServiceProcessPlacement, TestGateway> {
   accounts: FakeAccountsService;
   stop(): Promise<void>;

@@ -24,7 +24,7 @@ export function formatRequestHead(line: string, headers: Record<string, string |
   return [`${line} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
-/** Writes only as fast as the receiver reads. Returns false if the connection closed before everything was written. */
+/** Writes a chunk several times, as fast as the receiver reads. Returns false if the connection closed too early. */
 export async function writeChunkRepeatedly(socket: Socket, chunk: Uint8Array, times: number): Promise<boolean> {
   for (let written = 0; written < times; written++) {
     if (socket.destroyed || socket.writableEnded) return false;

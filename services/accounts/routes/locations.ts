@@ -80,7 +80,7 @@ export const getLocationRoute = defineRoute({
   request: { params: locationPathParams },
   responses: {
     200: { description: "The location", schema: LocationDetails },
-    304: { description: "The cached response of the client is current" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["location_not_found"],
   async handle({ params, principal, services, header }) {
@@ -230,7 +230,7 @@ export const getOwnLocationRoute = defineRoute({
         deviceList: [{ id: "B7F2", name: "Bar", model: "iPad Air" }],
       },
     },
-    304: { description: "The cached response of the client is current" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ query, principal, services, header }) {

@@ -2,13 +2,13 @@ import type { CatalogListName } from "@pragma/contracts/catalog";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { emptyCatalog, type SerializedCatalog, type SerializedCatalogList } from "../serialize-catalog.ts";
 
-/** The version of a location's catalog. */
+/** The entity tag of a location's catalog, and the time of its last change. */
 export interface CatalogVersion {
   etag: string;
   updatedAt: Date;
 }
 
-/** Locks a location's catalog until the transaction ends, and returns its version. Inserts a missing catalog. */
+/** Locks a location's catalog until the transaction ends, and returns its version. If missing, inserts an empty one. */
 export async function lockCatalog(tx: SqlTransaction, locationId: string): Promise<CatalogVersion> {
   await tx`
     insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}
@@ -18,7 +18,7 @@ export async function lockCatalog(tx: SqlTransaction, locationId: string): Promi
   return current;
 }
 
-/** Replaces a locked catalog and returns its new version. Unchanged lists are not written. */
+/** Replaces a locked catalog and returns its new version. Writes only the lists that have changed. */
 export async function upsertCatalog(
   tx: SqlTransaction,
   locationId: string,
@@ -41,15 +41,15 @@ export async function upsertCatalog(
   return updated;
 }
 
-/** A list of a catalog. The body is missing if the client has the current list in its cache. */
+/** A list of a catalog. The body is null if the client has already cached the current list. */
 export interface StoredCatalogList {
   etag: string;
   body: string | null;
 }
 
 /**
- * Returns a list of a location's catalog. The entity tag of the list of products is that of the whole catalog. Clients
- * read it and replace the catalog at the same path, so the tag must change when any of the lists changes.
+ * Returns a list of a location's catalog. The list of products has the entity tag of the whole catalog, because clients
+ * send this tag as If-Match when they replace the catalog. The tag must therefore change when any list changes.
  */
 export async function findCatalogList(
   sql: SqlClient,

@@ -22,7 +22,7 @@ import { findCatalogList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
 
-/** Reads one list at a time for each API key. Large lists would otherwise delay the requests of other keys. */
+/** Limits each API key to one list read at a time, so that large lists do not delay the requests of other keys. */
 const listReadSemaphore = createKeyedSemaphore(1);
 
 const listCatalogQuery = z.object({
@@ -32,14 +32,14 @@ const listCatalogQuery = z.object({
 interface CatalogListRoute {
   path: `/${string}`;
   operationId: string;
-  /** The plural noun for the items. */
+  /** The plural noun for the items, used in the summary. */
   items: string;
   /** Schema of one item. */
   schema: z.ZodType;
   description: string;
 }
 
-/** Returns a route for one list of a location's catalog. The response is an array, which is empty without a catalog. */
+/** Returns a route for one list of a catalog. The response is an empty array if the location has no catalog. */
 function defineListRoute(list: CatalogListName, { path, operationId, items, schema, description }: CatalogListRoute) {
   return defineRoute({
     method: "get",
@@ -53,7 +53,7 @@ function defineListRoute(list: CatalogListName, { path, operationId, items, sche
     request: { query: listCatalogQuery },
     responses: {
       200: { description: `All ${items}`, schema: z.array(schema) },
-      304: { description: "The cached response of the client is current" },
+      304: { description: "The client's cached response is current" },
     },
     errors: ["location_forbidden"],
     async handle({ query, principal, services, header }) {
@@ -75,7 +75,7 @@ export const listCatalogProductsRoute = defineListRoute("products", {
   items: "products",
   schema: CatalogProduct,
   description:
-    "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the whole catalog. Send it as `If-Match` when you replace the catalog.",
+    "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the whole catalog. Send this value as `If-Match` when you replace the catalog.",
 });
 
 export const listCatalogPaymentsRoute = defineListRoute("payments", {
@@ -112,7 +112,7 @@ export const listCatalogCategoriesRoute = defineListRoute("categories", {
 
 const mebibyte = 1024 * 1024;
 
-/** The parser of catalog bodies. It parses large bodies in a thread, so that they do not block other requests. */
+/** The parser of catalog bodies. It parses large bodies in a worker thread, so that they do not block requests. */
 const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogContext> = {
   schema: Catalog,
   maxBytes: 20 * mebibyte,
@@ -134,8 +134,8 @@ export const replaceCatalogRoute = defineRoute({
     "Replaces the whole catalog of the location. If the request is invalid, none of the five lists is changed. " +
     "Each ID must be unique in its list. The `categoryId` of a product must be the ID of a category. The `taxRate` of a price must be 0 or the `percentage` of a tax. Subcategories and price lists are not checked. " +
     "Sending the same catalog again has no effect. " +
-    "With `If-Match`, the catalog is replaced only if that is still its current `ETag`. You can safely repeat a request whose response was lost. " +
-    "You can compress the body with gzip. Its maximum size is 20 MB after decompression.",
+    "With `If-Match`, the catalog is replaced only if its current `ETag` matches. You can safely repeat a request whose response was lost. " +
+    "You can compress the body with gzip. The maximum size is 20 MB after decompression.",
   request: {
     headers: z.object({
       "If-Match": z.string().optional().meta({
@@ -146,7 +146,7 @@ export const replaceCatalogRoute = defineRoute({
     }),
     query: z.object({
       locationId: locationIdQueryParameter(
-        "ID of the catalog's location. A location other than the API key's own requires the scope `locations:any`.",
+        "ID of the catalog's location. Defaults to the location of the API key. Other locations require the scope `locations:any`.",
       ),
     }),
     body: catalogRequestBody,

@@ -138,7 +138,7 @@ describe("a repeated catalog", () => {
     const before = await Promise.all(catalogListNames.map((list) => findListEtag(principal, list)));
     await service.replaceCatalog(principal, { ...createTestCatalog(), payments: [] });
     const after = await Promise.all(catalogListNames.map((list) => findListEtag(principal, list)));
-    // The entity tag of the products changes too, because it is that of the whole catalog.
+    // The entity tag of the products changes too, because the list of products has the tag of the whole catalog.
     expect(catalogListNames.filter((_, index) => before[index] !== after[index])).toEqual(["products", "payments"]);
   });
 });

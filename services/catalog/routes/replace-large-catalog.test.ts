@@ -16,7 +16,7 @@ const { principal } = createCatalogPrincipal();
 
 beforeAll(async () => {
   service = await startTestCatalogService();
-  // Starts the parser thread, so that the tests do not wait for it.
+  // Starts the parser thread, so that the tests do not wait for its start.
   await service.replaceCatalog(principal, createTestCatalog({ products: 500 }));
 });
 afterAll(() => service?.remove());

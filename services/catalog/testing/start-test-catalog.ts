@@ -38,7 +38,7 @@ export interface TestCatalogService extends TestServiceWithFakeAccounts {
   catalogUpdatedEvents(locationId: string): Promise<EventData<"catalog.updated">[]>;
 }
 
-/** Returns a principal of a new location that may read and replace its catalog. */
+/** Returns a new location, and a principal that may read and replace the catalog of the location. */
 export function createCatalogPrincipal(overrides: Partial<Principal> = {}) {
   const principal = createTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };

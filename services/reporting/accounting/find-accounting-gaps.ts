@@ -32,10 +32,11 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
 }
 
 /**
- * Returns the differences between figures of a till that should be equal. With a difference, entries would not balance:
- * - for each VAT rate, between the prices of products and their net prices plus VAT, if it exceeds one cent;
- * - between the totals of orders and the prices of their products;
- * - between the totals of orders and the amounts paid plus the amounts left to pay.
+ * Returns the differences between figures of a till that should be equal. A difference would unbalance the entries.
+ * Compares these figures:
+ * - for each VAT rate, the prices of products with their net prices plus VAT, which may differ by one cent;
+ * - the totals of orders with the prices of their products;
+ * - the totals of orders with the amounts paid plus the amounts left to pay.
  */
 export function findAccountingImbalances(report: ReportV2, accountingData: TillAccountingData): AccountingImbalance[] {
   const gaps: AccountingImbalance[] = [];

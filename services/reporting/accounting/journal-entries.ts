@@ -110,7 +110,7 @@ export function buildCashMovementEntryLines(report: ReportV2, config: Accounting
   return entry.lines;
 }
 
-/** Returns the lines for the difference between counted and expected cash: a loss if cash is missing, or a gain. */
+/** Returns the lines for the difference between counted and expected cash: a loss or a gain. */
 export function buildCashDifferenceEntryLines(
   report: ReportV2,
   accountingData: TillAccountingData,

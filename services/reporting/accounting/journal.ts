@@ -26,7 +26,7 @@ interface JournalLineDetails {
   auxiliary?: AccountingAccount | null;
 }
 
-/** Collects the lines of an entry. Skips amounts of 0. Debits a negative credit, and credits a negative debit. */
+/** Collects the lines of an entry. Skips amounts of 0. Books a negative credit as a debit, and vice versa. */
 export class JournalEntryBuilder {
   readonly lines: JournalLine[] = [];
 

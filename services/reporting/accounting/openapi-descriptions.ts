@@ -16,18 +16,18 @@ const { cash, card, check, restaurantCheck } = defaultPaymentLedgerAccounts;
 const { unpaid, discounts, tips, owedToCustomers, cashIn, cashOut, deposits, shortage, surplus } =
   defaultLedgerAccounts;
 const accountsByRateText = (accounts: readonly { taxRate: number; account: string }[]) =>
-  accounts.map(({ taxRate, account }) => `${account} for ${taxRate / 100} %`).join(", ");
+  accounts.map(({ taxRate, account }) => `${account} for ${taxRate / 100}%`).join(", ");
 
 /** Describes which amounts are booked on which accounts. */
-export const journalEntriesDescription = `A till has at most three journal entries. In each entry, debit equals credit to the cent. The date of an entry is the day on which the shift began. Its reference is the letter Z and the number of the report (\`Z24\`). The following table lists the default accounts:
+export const journalEntriesDescription = `A till has at most three journal entries. In each entry, total debits equal total credits to the cent. The date of an entry is the day on which the shift began. Its reference is the letter Z followed by the number of the report, such as \`Z24\`. The following table lists the default accounts:
 
 | Entry | Debit | Credit |
 |---|---|---|
-| Sales | payments by method: cash ${cash.account}, cards ${card.account}, checks ${check.account}, vouchers ${restaurantCheck.account} and others; unpaid amounts of orders ${unpaid.account}; discounts, if booked gross, ${discounts.account} | sales without VAT, by rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
+| Sales | payments by method: cash ${cash.account}, cards ${card.account}, checks ${check.account}, vouchers ${restaurantCheck.account} and others; unpaid amounts of orders ${unpaid.account}; discounts, if sales are booked gross, ${discounts.account} | sales without VAT, by rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
 | Cash movements | cash in: ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}, deposits ${deposits.account}, payments of customer accounts ${unpaid.account}; cash out: ${cash.account} |
 | Cash difference | missing cash: ${shortage.account}; excess cash: ${cash.account} | missing cash: ${cash.account}; excess cash: ${surplus.account} |
 
-Negative amounts are booked on the other side of the same account. VAT on deposits is not booked, because points of sale do not send a rate for them.`;
+Negative amounts are booked on the other side of the same account. VAT on deposits is not booked, because points of sale do not send a VAT rate for deposits.`;
 
 /** Describes the file format of each provider. */
 export const accountingFileFormatsDescription = `Every file has the 18 columns of the French *fichier des écritures comptables* (FEC). The format depends on the provider:
@@ -41,21 +41,21 @@ ${Object.entries(fecFileFormats)
   })
   .join("\n")}
 
-- **INEXWEB** and **FULLL** are the former and the present name of one product. It imports a FEC of one financial year, so export the tills of one year at a time.
+- **INEXWEB** and **FULLL** are the former and current names of the same product. It imports a FEC for a single financial year, so export the tills of one year at a time.
 - **ISACOMPTA** imports the file as text with named columns. Its vendor publishes no description of the format, so try an export of one till first.
 
-These files are for import only. They are not the FEC that a company submits to the tax administration, which contains all journals of a year.`;
+These files are only for import into accounting software. They are not the FEC that a company submits to the tax administration. The submitted FEC contains all journals of a year.`;
 
 const fecColumnContents: Record<(typeof fecColumns)[number], string> = {
   JournalCode: "`journalCode` of the config",
   JournalLib: "`journalLabel` of the config",
-  EcritureNum: "number of the entry in the file, from 1 without gaps",
+  EcritureNum: "number of the entry in the file, starting at 1, without gaps",
   EcritureDate: "day on which the shift began, in the location's time zone",
   CompteNum: "account",
   CompteLib: "name of the account",
   CompAuxNum: "auxiliary account, if the config has a `customerAuxiliary`",
   CompAuxLib: "name of the auxiliary account",
-  PieceRef: "Z and the number of the report, such as Z24",
+  PieceRef: "the letter Z followed by the number of the report, such as Z24",
   PieceDate: "same as EcritureDate",
   EcritureLib: "`entryLabel` of the config, the reference of the report, and the description of the line",
   Debit: "amount, or 0,00",
@@ -68,7 +68,7 @@ const fecColumnContents: Record<(typeof fecColumns)[number], string> = {
 };
 
 /** Describes the columns of a file. */
-export const fecColumnsDescription = `The first line contains the column names. Each line after it is one line of a journal entry. Dates are in the form YYYYMMDD. Amounts have a decimal comma and two decimals. Lines end with CR and LF.
+export const fecColumnsDescription = `The first line contains the column names. Each line after it is one line of a journal entry. Dates have the format YYYYMMDD. Amounts have a decimal comma and two decimal places. Lines end with CR and LF.
 
 | Column | Content |
 |---|---|

@@ -14,8 +14,8 @@ import { findLocationsOfTills } from "../queries/tills.ts";
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
 /**
- * Enqueues an export. It is stored with copies of its configs, so that later changes to the configs do not affect it.
- * Tills of the same location, config and provider share one file.
+ * Enqueues an export. Stores the export with copies of its configs, so that later changes of the configs do not affect
+ * it. Tills of the same location, config and provider share one file.
  *
  * @throws `ApiError` location_forbidden when a key without `locations:any` requests a till of another location;
  * invalid_request, which lists every duplicate, and every item whose location does not have the till or the config;
@@ -60,7 +60,7 @@ export async function requestAccountingExport(
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }
 
-/** Returns the items with ids in lower case. The location of an item defaults to that of the API key. */
+/** Returns the items with ids in lower case. The location of an item defaults to the location of the API key. */
 function resolveItemLocations(
   body: CreateAccountingExportRequest,
   { location, scopes }: Principal,
@@ -70,7 +70,7 @@ function resolveItemLocations(
   const items = body.map((item, index) => {
     const locationId = item.locationId?.toLowerCase() ?? location?.id ?? "";
     if (locationId === "") {
-      const message = "is required, because this API key does not belong to a location";
+      const message = "Is required, because this API key has no location";
       missingLocationIssues.push({ in: "body", path: `[${index}].locationId`, code: "required", message });
     } else if (locationId !== location?.id && !hasScope(scopes, "locations:any")) forbiddenIndexes.push(index);
     const tillId = item.tillId.toLowerCase();
@@ -101,13 +101,13 @@ async function findItemIssues(
     const add = (path: string, code: string, message: string) =>
       issues.push({ in: "body", path: `[${index}]${path}`, code, message });
     if (tillLocations.get(item.tillId) !== item.locationId) {
-      add(".tillId", "unknown_till", "must be the ID of a till of the location that has been processed");
+      add(".tillId", "unknown_till", "Must be the ID of a processed till of the location");
     }
     if (configsById.get(item.accountingConfigId)?.locationId !== item.locationId) {
-      add(".accountingConfigId", "unknown_config", "must be the ID of an accounting config of the location");
+      add(".accountingConfigId", "unknown_config", "Must be the ID of an accounting config of the location");
     }
     const key = `${exportFileKey(item)} ${item.tillId}`;
-    if (seenKeys.has(key)) add("", "duplicate", "must be unique, because a file contains each till only once");
+    if (seenKeys.has(key)) add("", "duplicate", "Must be unique, because a file contains each till only once");
     seenKeys.add(key);
     return issues;
   });
@@ -117,7 +117,7 @@ function exportFileKey({ locationId, accountingConfigId, accountingProvider }: L
   return `${locationId} ${accountingConfigId} ${accountingProvider}`;
 }
 
-/** Returns the files of an export. They are numbered in the sequence in which the items first refer to them. */
+/** Returns the files of an export. File numbers follow the sequence in which the items first refer to the files. */
 function planExportFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
   const itemsByFile = new Map(items.map((item) => [exportFileKey(item), item]));
   return new Map(

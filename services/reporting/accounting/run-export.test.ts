@@ -76,7 +76,7 @@ async function findAttempts(id: string, { db } = service): Promise<number> {
   return row?.attempt ?? 0;
 }
 
-/** Runs `work` while a table lock blocks all exports. `countRunning` returns the number of exports in progress. */
+/** Runs `work` while a table lock blocks all exports. `countRunning` returns the number of running exports. */
 async function whileExportsBlocked(
   work: (countRunning: () => Promise<number>) => Promise<void>,
   { db }: Pick<TestReportingService, "db"> = service,

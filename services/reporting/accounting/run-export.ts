@@ -28,9 +28,9 @@ interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config">
   writer: WorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>;
 }
 
-/** Maximum number of attempts. An expired claim counts as three, because the export itself may crash the process. */
+/** Maximum number of attempts. An attempt whose claim expired counts as three, as it may have crashed the process. */
 const maxAttempts = 5;
-/** The claim is renewed each time this number of tills has been processed. */
+/** The number of processed tills after which the claim is renewed. */
 const tillsPerClaimRenewal = 5;
 /** The delay before the first retry, in seconds. It doubles with each further retry. */
 const firstRetryDelaySeconds = 2;
@@ -135,7 +135,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
   return { file, items, tills: chunks.length - 1 };
 }
 
-/** Writes a till in a worker thread. After an unexpected error only this till fails, and the others are exported. */
+/** Encodes a till in a worker thread. After an unexpected error, only this till fails. The others are exported. */
 async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingFile,

@@ -61,8 +61,8 @@ function settledAmount({ payments }: ReportableOrder): number {
 }
 
 /**
- * Returns the amount of an order that is left to pay. For a refund, the amount is computed from total and payments,
- * because some points of sale cannot declare a negative amount left to pay, and declare 0.
+ * Returns the amount of an order that is left to pay. For a refund, the amount is computed from the total and the
+ * payments, because some points of sale declare 0 instead of a negative amount.
  */
 function unpaidAmount(reportable: ReportableOrder): number {
   const { total, leftToPay: declared } = reportable.order;

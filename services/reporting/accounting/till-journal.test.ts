@@ -38,7 +38,7 @@ function journalLines(...args: Parameters<typeof createJournal>): [string, strin
   );
 }
 
-/** Returns an order of 11.00 including 10% VAT that was paid by card. `fields` replaces its fields. */
+/** Returns an order of 11.00 including 10% VAT that was paid by card. `fields` overrides its fields. */
 const createSoldOrder = (fields: Parameters<typeof createTestOrder>[0] = {}) =>
   createTestOrder({
     total: 1100,

@@ -30,7 +30,7 @@ export interface FailedTillAccountingExport {
   failure: AccountingExportFailure;
 }
 
-/** Returns the encoded journal entries of a till. Runs in a worker thread, because a till can have 10,000s of lines. */
+/** Returns the encoded journal entries of a till. Runs in a worker thread, because a till can have many lines. */
 export default function writeTillEntries({
   stored,
   provider,
@@ -53,7 +53,7 @@ export default function writeTillEntries({
   if (!entries)
     return createFailedTillAccountingExport(
       "unbalanced",
-      "Debits and credits would differ. `gaps` lists the differences.",
+      "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
       gaps,
     );
   const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormats[provider]);
@@ -70,8 +70,8 @@ export function createFailedTillAccountingExport(
 
 /**
  * Returns the journal entries of a till, at most three: sales and their payments, cash movements, and the cash
- * difference. In each entry, debit equals credit to the cent. If figures of the till contradict each other, returns the
- * differences between these figures instead.
+ * difference. In each entry, total debits equal total credits to the cent. If figures of the till are inconsistent,
+ * returns the differences between these figures instead.
  *
  * @throws Error when an entry is unbalanced although the figures of the till are consistent, which is a bug.
  */

@@ -1,4 +1,4 @@
-/** Maps keys to aggregates and keeps the sequence in which keys were added. The keys null and "null" differ. */
+/** Maps keys to aggregates, sorted by the time at which keys were added. The keys null and "null" are different. */
 export class AggregateMap<Aggregate> {
   readonly #byKey = new Map<string, Aggregate>();
 
@@ -18,8 +18,8 @@ export class AggregateMap<Aggregate> {
 }
 
 /**
- * Returns the aggregates as reports list them. An aggregate is omitted if its quantity is below 1 and all its amounts
- * are 0. In the remaining aggregates, a quantity below 1 becomes 1. Refunds can cause such quantities.
+ * Returns the aggregates that a report lists. An aggregate is omitted if its quantity is below 1 and all its amounts
+ * are 0. In the remaining aggregates, a quantity below 1, which refunds can cause, becomes 1.
  */
 export function toReportedAggregates<Aggregate extends { quantity: number }>(
   aggregates: Aggregate[],

@@ -65,8 +65,8 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Reporta
 
 /**
  * Returns a function that finds the shift of an order or payment: the clerk's first shift that contains the instant, or
- * else the clerk's first shift. A shift includes its start and excludes its end. A null date means that the shift has
- * no known start or end. Returns undefined if there is no clerk, or if the clerk has no shift.
+ * else the clerk's first shift. The function returns undefined if there is no clerk, or if the clerk has no shift. A
+ * shift includes its start and excludes its end. If its start or end is null, the shift is not limited on that side.
  */
 function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, instant: string) => ClerkShift | undefined {
   const shiftsByClerk = new Map<string, ClerkShift[]>();

@@ -15,7 +15,7 @@ interface DiscountGroup {
   taxes: AggregateMap<DiscountTax>;
 }
 
-/** Returns the validated discounts of a product row. Other discounts do not count. */
+/** Returns the validated discounts of a product row. Reports ignore all other discounts. */
 export function listValidatedDiscountRows(row: ProductRow): DiscountRow[] {
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }

@@ -7,7 +7,7 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
-/** Removes all fields that a V0 report does not have. */
+/** A schema that removes all fields that a V0 report does not have. */
 const uncheckedReportV0Schema = toUncheckedSchema(reportV0Schema);
 
 /** A V0 report without timestamps, which are added when the report is stored. */

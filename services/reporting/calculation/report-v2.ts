@@ -100,7 +100,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
   return toReportedAggregates(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
 }
 
-/** Groups modifiers of sold products by group and name: the number of products with a modifier, and its amount. */
+/** Groups modifiers of sold products by group and name. Counts the products with a modifier and sums its amounts. */
 function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
   for (const { row } of rows) {
@@ -113,7 +113,7 @@ function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   return toReportedAggregates(groups.values(), (group) => [group.amount]);
 }
 
-/** Groups the payments that the point of sale declared. Groups have the same name, mode and catalog id. */
+/** Groups declared payments, which the point of sale totals itself, by name, mode and catalog id. */
 function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV2["reportPayments"] {
   const groups = new AggregateMap<ReportV2["reportPayments"][number]>();
   for (const { paymentName, paymentMode, paymentId, paymentAmount } of payments) {

@@ -5,8 +5,8 @@ const primitiveTypes = new Set<string>(["string", "number", "boolean", "enum", "
 
 /**
  * Returns a schema that converts values in the same way as `schema`: it adds defaults, normalizes ids and dates, and
- * removes unknown fields. It does not check the values, which halves the time. Use it only for values that `schema` has
- * accepted before.
+ * removes unknown fields. It does not check the values, which halves the parsing time. Use it only for values that
+ * `schema` has already accepted.
  */
 export function toUncheckedSchema<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
   return toUncheckedForm(schema) as z.ZodType<z.output<Schema>>;

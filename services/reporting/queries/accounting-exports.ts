@@ -34,7 +34,7 @@ export interface AccountingExportFileRow {
   name: string | null;
   etag: string | null;
   entries: number | null;
-  /** In bytes. */
+  /** Size of the file in bytes. */
   size: number | null;
 }
 
@@ -80,7 +80,7 @@ interface StoredExportFile {
   name: string;
   etag: string;
   provider: AccountingProvider;
-  /** In bytes. */
+  /** Size of the file in bytes. */
   size: number;
 }
 
@@ -99,7 +99,7 @@ export async function findExportFile(
   return row && (row.size === null ? {} : { file: row });
 }
 
-/** Maximum number of bytes per query. Limited, because the driver's conversion to hex text blocks the event loop. */
+/** Maximum number of bytes per query. It is limited, because the driver's hex conversion blocks the event loop. */
 const chunkBytes = 1024 * 1024;
 
 /**
@@ -126,7 +126,7 @@ export interface AccountingExportClaim {
   traceparent: string | null;
 }
 
-/** Exports without a valid claim. After a failed attempt, `claimed_until` is the time of the next attempt. */
+/** SQL condition for exports without a valid claim. After a failed attempt, `claimed_until` is the next attempt. */
 const isClaimable = (sql: SqlClient) => sql`
   state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
 
@@ -259,7 +259,7 @@ export async function findPlannedAccountingFiles(sql: SqlClient, exportId: strin
 
 const deleteBatchSize = 50;
 
-/** Deletes finished exports older than `days`, with their files. The tills themselves are not deleted. */
+/** Deletes finished exports that were requested more than `days` days ago, with their files but not their tills. */
 export async function deleteExpiredAccountingExports(db: Database, days: number): Promise<void> {
   const deleteBatch = async (tx: SqlTransaction) => {
     const expired = await tx<{ id: string }[]>`

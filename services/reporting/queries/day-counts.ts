@@ -10,7 +10,7 @@ interface DayCountChange {
   after: string[];
 }
 
-/** Updates the counts of reports or orders by day. The caller must hold the location's lock. */
+/** Updates the counts of reports or orders by day. The caller must lock the location first. */
 export async function adjustReportingDayCounts(
   tx: SqlTransaction,
   { locationId, kind, before, after }: DayCountChange,

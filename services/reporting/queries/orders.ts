@@ -66,7 +66,7 @@ export async function replaceOrdersOfTill(
 
 const insertBatchSize = 25;
 
-/** Returns the ids that a stored order of the location has. */
+/** Returns the given ids for which the location has a stored order. */
 async function findStoredOrderIds(tx: SqlTransaction, { locationId, ids }: LocationOrderIds): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select distinct id from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;

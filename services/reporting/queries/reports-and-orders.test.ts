@@ -46,7 +46,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
   const ids: string[] = [];
   for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
-    // The body of each order has 38 bytes.
+    // The body of each order has 38 bytes, so a page has 7 orders.
     const page = await findReportOrOrderListPage(service.db, filter, {
       after,
       offset: 0,

@@ -14,7 +14,7 @@ export interface ReportOrOrderPosition {
 export interface ReportOrOrderFilter {
   locationId: string;
   kind: ReportOrOrderKind;
-  /** The first and the last day, both inclusive. Null does not limit the list. */
+  /** The first and the last day of the list, both inclusive. If null, the list has no limit on that side. */
   since: string | null;
   until: string | null;
   /** Selects only orders of this report; null selects all orders. */
@@ -34,8 +34,8 @@ const latestDay = "9999-12-31";
 /**
  * Returns one page of a location's reports or orders, newest first, as the JSON texts in the column `body`.
  *
- * Totals are computed from `day_counts`, as is the day at which a page starts. So an offset skips only index entries of
- * a single day. In a list of one report's orders, it skips only index entries of that report.
+ * Totals and the first day of a page are computed from `day_counts`, so that an offset skips index entries of only one
+ * day. In a list of one report's orders, an offset skips only index entries of that report.
  */
 export async function findReportOrOrderListPage(
   { sql }: Database,
@@ -103,8 +103,8 @@ function listConditions(
 }
 
 /**
- * Returns the stored response body of a report or order from the column `body`. `locationId` null matches any location;
- * if several locations have an order with this id, returns the order that was pushed last.
+ * Returns the stored response body of a report or order from the column `body`. If `locationId` is null, searches all
+ * locations. If several locations have an order with this id, returns the order that was pushed last.
  */
 export async function findReportOrOrder(
   { sql }: Database,

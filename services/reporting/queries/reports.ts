@@ -49,7 +49,7 @@ export async function findReportFinalizedEventData(
   return row && JSON.parse(row.finalized);
 }
 
-/** The stored figures that journal entries need. `accountingFacts` is null if the report was stored without them. */
+/** The stored figures that journal entries need. `accountingFacts` is null in reports of older versions. */
 export interface StoredAccountingFigures {
   v2: string;
   accountingFacts: string | null;

@@ -13,7 +13,7 @@ interface TillRevision {
   revision: number;
   pushedAt: string;
   object: { hash: string };
-  /** Whether the body equals the body of the previous revision without personal data. */
+  /** Whether the body is a copy of the previous revision's body from which personal data was erased. */
   isErasure?: boolean | undefined;
 }
 

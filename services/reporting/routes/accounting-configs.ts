@@ -104,7 +104,7 @@ export const replaceAccountingConfigRoute = defineRoute({
   ...accountingRouteDefaults,
   summary: "Replace an accounting config",
   description:
-    "Replaces the whole config. Omitted fields are reset to their defaults. Exports that were requested before still use the previous config.",
+    "Replaces the whole config. Omitted fields are reset to their defaults. Exports that were already requested still use the previous config.",
   request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfigRequest) },
   responses: { 200: { description: "The updated config", schema: AccountingConfig } },
   errors: ["accounting_config_not_found"],
@@ -127,7 +127,7 @@ export const deleteAccountingConfigRoute = defineRoute({
   operationId: "deleteAccountingConfig",
   ...accountingRouteDefaults,
   summary: "Delete an accounting config",
-  description: "Deletes a config. Exports that were requested before are not affected.",
+  description: "Deletes a config. Exports that were already requested are not affected.",
   request: { params: accountingConfigParams },
   responses: { 204: { description: "The config was deleted" } },
   errors: ["accounting_config_not_found"],

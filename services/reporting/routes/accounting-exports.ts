@@ -35,7 +35,7 @@ const exportParams = z.object({ id: z.guid().meta({ description: "ID of the expo
 const fileParams = exportParams.extend({
   number: z
     .string()
-    .regex(/^[1-9]\d{0,3}$/, "must be an integer of 1 or more")
+    .regex(/^[1-9]\d{0,3}$/, "Must be an integer of 1 or more")
     .transform(Number)
     .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
 });
@@ -50,7 +50,7 @@ export const createAccountingExportRoute = defineRoute({
     `Creates journal entries from the reports of up to ${maxTillsPerExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider share one file, sorted by the time at which they were closed. ` +
     "The export runs in the background. To follow its progress, get the export by its ID until its state is `done` or `failed`. " +
     "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
-    "The files of an export have a maximum total size of 16 MB. Tills that do not fit are not exported. Export them again, with fewer tills at once. " +
+    "The files of an export have a maximum total size of 16 MB. Tills that do not fit are not exported. Export these tills in another request. " +
     `To export tills of other locations, the key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
   request: { body: jsonBodyParser(CreateAccountingExportRequest) },
   responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
@@ -69,7 +69,7 @@ export const getAccountingExportRoute = defineRoute({
   ...accountingRouteDefaults,
   summary: "Get an accounting export",
   description:
-    "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, it lists each difference with both figures. An export of several locations can be read only by keys with the scope `locations:any`. Exports are deleted after 400 days. You can export the same tills again.",
+    "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, it lists each difference with both figures. Only keys with the scope `locations:any` can read an export of several locations. Exports are deleted after 400 days. You can export the same tills again.",
   request: { params: exportParams },
   responses: {
     200: { description: "The export", schema: AccountingExport },
@@ -123,10 +123,10 @@ export const getAccountingExportFileRoute = defineRoute({
   },
 });
 
-/** Reads one chunk at a time for each API key, so that many downloads of one key do not slow down other keys. */
+/** Limits each API key to one chunk read at a time, so that its downloads do not slow down those of other keys. */
 const fileReadSemaphore = createKeyedSemaphore(1);
 
-/** Yields a file in chunks. Reads each chunk from the database only when the client can receive it. */
+/** Yields a file in chunks. Reads a chunk from the database only when the client can receive the chunk. */
 async function* streamFileChunks(
   sql: SqlClient,
   { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },

@@ -73,7 +73,7 @@ export const listReportsV2Route = defineRoute({
   ...reportRouteDefaults,
   summary: "List reports",
   description:
-    "Returns the location's reports with their total sales. The report of the latest shift is first. For all other figures, get a report by its ID.",
+    "Returns the location's reports with their total sales, latest shift first. For all other figures, get a report by its ID.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportListItem) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -142,7 +142,7 @@ export const listOrdersRoute = defineRoute({
     "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by day or by report. Each order has the same fields as in the response of `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
   request: {
     query: reportOrOrderListQuery.extend({
-      reportId: z.guid().optional().meta({ description: "Returns only the orders of this report" }),
+      reportId: z.guid().optional().meta({ description: "ID of the report whose orders are returned" }),
     }),
   },
   responses: { 200: { description: "A page of orders", schema: paginatedSchema(OrderV1) } },

@@ -44,7 +44,7 @@ async function calculateReport(
 
 interface AppliedTill {
   data: EventData<"till.pushed">;
-  /** Null for a till in training mode, and for a revision that was applied before. */
+  /** Null for a till in training mode, and for a revision that was already applied. */
   till: TillCalculationResult;
   traceparent: string;
 }

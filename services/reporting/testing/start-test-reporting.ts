@@ -14,7 +14,7 @@ import reporting from "../service.ts";
 
 /** The reporting service of one test file. */
 export interface TestReportingService extends TestServiceWithFakeAccounts {
-  /** Pushes tills in the same way as till-ingest: stores them, publishes events, and waits until these are handled. */
+  /** Pushes tills in the same way as till-ingest: stores them, publishes events, and waits for the results. */
   pushTills(tills: TillV2[], locationId: string): Promise<void>;
 }
 

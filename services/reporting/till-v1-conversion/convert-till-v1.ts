@@ -79,7 +79,7 @@ function convertCashMovement(
 
 /**
  * Returns the declared payments. V1 tills declare them by payment mode, without a name. The name is that of the till's
- * first payment with this mode, or else the mode itself.
+ * first payment with this mode, or the mode itself if there is no such payment.
  */
 function convertDeclaredPayments(
   totals: TillV1["tillJson"]["total_payments"],

@@ -1,7 +1,7 @@
 import { dateTimeToUtc, hasUtcOffset } from "@pragma/contracts/date-time";
 import { Temporal } from "temporal-polyfill";
 
-/** A function that returns a date-time of a V1 till in UTC, and null for null. */
+/** A function that converts a date-time of a V1 till to UTC. Returns null for null. */
 export interface LocalToUtcConverter {
   (dateTime: string): string;
   (dateTime: string | null): string | null;

@@ -7,12 +7,12 @@ import type { TillIngestConfig } from "../config.ts";
 
 /** The address of the legacy backoffice of one POS application, with its bearer token. */
 export interface BackofficeAddress {
-  /** Without a trailing slash. */
+  /** The base URL without a trailing slash. */
   baseUrl: string;
   token: string | undefined;
 }
 
-/** A request to a legacy backoffice failed. API responses show its message, which states the reason. */
+/** The error of a failed request to a legacy backoffice. API responses contain its message, which states the reason. */
 export class BackofficeError extends Error {}
 
 interface BackofficeRequest {

@@ -9,10 +9,10 @@ import { findExistingServerIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { BackofficeError, fetchFromBackoffice, requireBackofficeAddress } from "./backoffice.ts";
 
-/** Milliseconds after the start of a call in which fetches may start, because callers wait for a limited time. */
+/** Milliseconds after which a call starts no more fetches, so that it responds before its caller's timeout. */
 const fetchStartLimitMs = 20_000;
 const deadlineMessage =
-  "Not fetched: the time limit of this call was reached. Repeat the call to fetch the remaining tills.";
+  "The till was not fetched, because this call reached its time limit. Repeat the call to fetch the remaining tills.";
 
 /** Maximum size of a till body after decompression, in bytes. */
 const maxTillBytes = 20 * 1024 * 1024;
@@ -25,8 +25,8 @@ interface LegacyTillFetch {
 }
 
 /**
- * Fetches tills from legacy backoffices, a few at a time, and returns the result of each till by location. Existing
- * tills count as successes and are not fetched again. A failed till does not affect the others.
+ * Fetches tills from legacy backoffices, a few at a time, and returns the result of each till, grouped by location.
+ * Existing tills count as successes and are not fetched again. A failed till does not affect the others.
  *
  * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */
@@ -52,7 +52,7 @@ export async function fetchLegacyTills(
       signal.throwIfAborted();
       if (error instanceof BackofficeError || error instanceof ApiError) return error.message;
       services.log.error({ err: error, serverId: till.serverId }, "legacy till import failed");
-      return "Internal error. Repeat the call to fetch this till.";
+      return "An internal error occurred. Repeat the call to fetch this till.";
     }
   }
 
@@ -89,7 +89,7 @@ function groupByLocation(legacyTills: LegacyTill[]): LegacyTill[][] {
   return [...locations.values()].map((tills) => [...tills.values()]);
 }
 
-/** Returns tills of one location, together with the location. The location is undefined if it does not exist. */
+/** Returns the given tills with their location, which is undefined if it does not exist. */
 async function findLocationOfTills(
   { locations }: Pick<TillIngestContext, "locations">,
   { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: RequestContext },
@@ -105,7 +105,7 @@ async function findLocationOfTills(
 }
 
 function unknownLocationError({ application, legacyId, serverId }: LegacyTill): { message: string; serverId: number } {
-  return { message: `There is no location of ${application} with the legacyId ${legacyId}.`, serverId };
+  return { message: `No location of ${application} has the legacyId ${legacyId}.`, serverId };
 }
 
 /**
@@ -134,16 +134,16 @@ async function fetchLegacyTill(
   if ("issues" in till) {
     const [first] = till.issues;
     throw new BackofficeError(
-      `The till is invalid. Number of issues: ${till.count}. The first is at ${first?.path}: ${first?.message}`,
+      `The till is invalid. Number of issues: ${till.count}. The first issue is at ${first?.path}: ${first?.message}`,
     );
   }
   const { serverId, legacyLocation } = till.metadata;
   const isOtherLocation =
     legacyLocation.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
   if (isOtherLocation)
-    throw new BackofficeError("The backoffice returned a till of another location than the location in its list.");
+    throw new BackofficeError("The backoffice returned a till of a different location than the one in its list.");
   if (serverId !== null && serverId !== legacyTill.serverId) {
-    throw new BackofficeError(`The backoffice returned another till than the requested till: ${serverId}.`);
+    throw new BackofficeError(`The backoffice returned a different till than the requested one: ${serverId}.`);
   }
   const metadata = { ...till.metadata, serverId: legacyTill.serverId };
   await acceptTill(services, { location, till: { ...till, metadata }, principal, context });

@@ -37,7 +37,7 @@ const setUploadAge = (key: string, hours: number) => service.db.sql`
   insert into pending_uploads (key, created_at) values (${key}, now() - make_interval(hours => ${hours}))
   on conflict (key) do update set created_at = excluded.created_at`;
 
-/** Makes the removal claim of an object so old that the claim has expired. */
+/** Moves the start of an object's removal claim back in time, so that the claim has expired. */
 const expireRemovalClaim = (key: string) => service.db.sql`
   update pending_uploads set removal_claimed_at = removal_claimed_at - interval '31 minutes' where key = ${key}`;
 
@@ -59,7 +59,7 @@ async function pushTill(): Promise<{ till: ReturnType<typeof createTestTill>; ke
   return { till, key: row?.objectKey ?? "" };
 }
 
-/** Returns a till whose body was written a day ago, and whose rows were not stored. */
+/** Returns a till whose body was written a day ago, but whose rows were not stored. */
 async function pushLostTill(): ReturnType<typeof pushTill> {
   const { till, key } = await pushTill();
   await service.db.sql`delete from till_versions where till_id = ${till.id}`;
@@ -68,7 +68,7 @@ async function pushLostTill(): ReturnType<typeof pushTill> {
   return { till, key };
 }
 
-/** An object store whose deletions wait until they are released. */
+/** Returns an object store whose deletions wait until the test releases them. */
 function createBlockingStore() {
   let start = () => {};
   let release = () => {};
@@ -128,7 +128,7 @@ describe("removeOrphanedObjectsTask", () => {
     const objects = {
       ...service.objects,
       async delete(removed: string) {
-        // The push does not wait, because no transaction is open.
+        // The push does not wait for the deletion, because no transaction is open during the deletion.
         expect((await service.request("POST", "/v2/tills/", { principal, body: till })).status).toBe(201);
         await service.objects.delete(removed);
       },
@@ -148,7 +148,7 @@ describe("removeOrphanedObjectsTask", () => {
     const first = runRemoval(slow.objects);
     await slow.started;
     const second = createBlockingStore();
-    // If the second run also deleted the object, it would do so after the push.
+    // If the second run wrongly deleted the object too, its deletion would happen after the push.
     const other = runRemoval(second.objects);
     await Promise.race([other, second.started]);
     slow.release();

@@ -3,7 +3,7 @@ import type { TillIngestContext } from "../context.ts";
 import { listStaleUploads } from "../queries/pending-uploads.ts";
 import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
-/** Maximum number of objects that one run removes. */
+/** Maximum number of objects that one run removes. The next run removes the others. */
 const maxPerRun = 1_000;
 
 /** Removes objects that were written more than a day ago for a till that was never stored. */

@@ -5,7 +5,7 @@ import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
-/** Removes the bodies of till revisions that were replaced before the retention period. Keeps the revisions' rows. */
+/** Removes the bodies of till revisions that were replaced longer ago than the retention period. Keeps their rows. */
 export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,

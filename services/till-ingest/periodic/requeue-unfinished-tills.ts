@@ -4,12 +4,12 @@ import { publishTillPushed } from "../publish-till-events.ts";
 import { findTillRevisionReasons } from "../queries/till-versions.ts";
 import { lockOverdueTills, postponeNextTillRequeue } from "../queries/tills.ts";
 
-/** Maximum number of tills that one run requeues, because many tills are overdue after the loss of a stream. */
+/** Maximum number of tills that one run requeues. Many tills can be overdue after the loss of an event stream. */
 const maxPerRun = 1_000;
 
 /**
  * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
- * lost, or the till could not be processed. In the latter case, its message becomes a dead letter again.
+ * lost, or the till could not be processed. If the till still cannot be processed, its message becomes a dead letter.
  */
 export const requeueUnfinishedTillsTask: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
   name: "requeue unfinished tills",

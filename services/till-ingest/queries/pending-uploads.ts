@@ -6,8 +6,8 @@ const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
   exists (select 1 from till_versions where object_key = pending_uploads.key and body_removed_at is null)`;
 
 /**
- * Records that an object is about to be written, and returns the key to use. This is a new key while the object with
- * the given key is being removed; otherwise, it is the given key.
+ * Records that an object is about to be written, and returns the key under which to write it: the given key, or a new
+ * key while the object with the given key is being removed.
  */
 export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
@@ -16,7 +16,7 @@ export async function recordPendingUpload(sql: SqlClient, key: string): Promise<
   return count > 0 ? key : recordPendingUpload(sql, `${key}-${randomUUID()}`);
 }
 
-/** Ends the pending upload of an object if a till refers to it. Otherwise the object stays a removable orphan. */
+/** Ends the pending upload of an object if a till refers to it. If none does, the object remains removable. */
 export async function confirmUpload(tx: SqlTransaction, key: string): Promise<void> {
   await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx)}`;
 }
@@ -28,19 +28,19 @@ export async function listStaleUploads(sql: SqlClient, limit: number): Promise<s
   return rows.map(({ key }) => key);
 }
 
-/** A claim to remove an object. Only one process at a time holds it. */
+/** A claim (lease) to remove an object. Only one process at a time can claim an object. */
 export interface ObjectRemovalClaim {
   key: string;
   /** Start of this claim. It distinguishes the claim from other claims of the same key. */
   since: string;
-  /** Whether the previous claim of the key expired. Its holder did not finish, and may still delete the object. */
+  /** Whether an earlier claim of the key expired. The process with that claim may still delete the object. */
   isTakenOver: boolean;
 }
 
 /**
- * Claims the removal of an object, so that no push writes under its key. Returns undefined if an upload is recent, a
- * till refers to the object, or another process claimed it within the last half hour. A claim lasts far longer than
- * a deletion, and shorter than the interval between two runs of the periodic task.
+ * Claims the removal of an object, so that no push writes under its key. Returns undefined if its upload started in the
+ * last day, a till refers to the object, or another process claimed it in the last 30 minutes. This time is much longer
+ * than a deletion, but shorter than the interval between two runs of the periodic task.
  */
 export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
   const [removal] = await sql<ObjectRemovalClaim[]>`
@@ -57,9 +57,9 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
 }
 
 /**
- * Records that the object is deleted, so that pushes may use the key again. If another process took over a claim of
- * the key, the key is never used or listed again, because the first process may still delete its object. Does nothing
- * if another process has taken over this claim.
+ * Records that the object was deleted, so that pushes may use the key again. If an earlier claim of the key expired,
+ * the key is never used or listed again, because the process with that claim may still delete the object. Does nothing
+ * if this claim expired and another process has claimed the object since.
  */
 export async function finishObjectRemoval(
   sql: SqlClient,
@@ -70,7 +70,7 @@ export async function finishObjectRemoval(
   else await sql`delete from pending_uploads where ${isHeldClaim}`;
 }
 
-/** Ends a stale upload if a till refers to its object. */
+/** Ends the pending upload of an object if it started more than a day ago and a till refers to the object. */
 export async function confirmOverdueUploadIfReferenced(sql: SqlClient, key: string): Promise<void> {
   await sql`delete from pending_uploads where key = ${key} and ${isStale(sql)} and ${isReferenced(sql)}`;
 }

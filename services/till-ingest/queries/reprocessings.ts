@@ -27,8 +27,8 @@ const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
 type NewReprocessing = Pick<TillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
- * Returns the unfinished reprocessing of a location if it also covers these tills. Otherwise finishes it, and inserts
- * and returns a new reprocessing. A location therefore has at most one unfinished reprocessing.
+ * Returns the unfinished reprocessing of a location if it includes all tills of the new one. Otherwise marks it as
+ * finished, and inserts and returns the new one. A location therefore has at most one unfinished reprocessing.
  */
 export async function findOrInsertReprocessing(
   tx: SqlTransaction,
@@ -85,7 +85,7 @@ export async function lockNextTillsToReprocess(
     order by id limit ${limit} for update`;
 }
 
-/** Updates the progress of a reprocessing. Without a last till, marks the reprocessing as finished. */
+/** Updates the progress of a reprocessing. If there is no last till, marks it as finished. */
 export async function recordReprocessingProgress(
   tx: SqlTransaction,
   { id }: TillReprocessingRow,

@@ -2,7 +2,7 @@ import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
-/** Why a revision was created. */
+/** The reason for which a revision was created. */
 export type TillRevisionReason = EventData<"till.pushed">["reason"];
 
 /** Inserts the row of a till's current revision, with its author. */
@@ -28,7 +28,8 @@ export async function findTillRevisionReasons(
 }
 
 /**
- * Marks all but one body of a till as removed, and schedules the removal of their objects. Returns the object keys.
+ * Marks every body of a till except the given one as removed, and schedules the removal of their objects. Returns the
+ * keys of these objects.
  */
 export async function markOtherTillBodiesRemoved(
   tx: SqlTransaction,
@@ -42,7 +43,7 @@ export async function markOtherTillBodiesRemoved(
 
 /**
  * Marks up to `limit` bodies that were replaced at least `days` days ago as removed, and schedules the removal of their
- * objects. Returns the object keys.
+ * objects. Returns the keys of these objects.
  */
 export async function markReplacedTillBodiesRemoved(
   tx: SqlTransaction,

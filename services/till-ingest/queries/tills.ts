@@ -18,15 +18,15 @@ export interface TillRow {
   updatedAt: Date;
   /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
   pushedHash: string | null;
-  /** When the till is requeued if it has no report by then; null if it does not wait for a report. */
+  /** The time at which the till is requeued if it still has no report; null if it does not wait for a report. */
   nextRequeueAt: Date | null;
   /** Number of times that this revision was requeued. */
   requeueCount: number;
 }
 
 /**
- * Returns the columns of `TillRow`. Queries do not select `*`, because the prepared statements of running instances
- * would then fail once per connection after a migration that adds or drops a column.
+ * Returns the columns of `TillRow`. Queries select these columns instead of `*`, because after a migration that adds or
+ * drops a column, the prepared statements of running instances with `*` would fail once per connection.
  */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
@@ -60,7 +60,7 @@ export async function insertTill(
   return inserted;
 }
 
-/** Records the hash of the pushed body of a till whose personal data was erased. */
+/** Records the hash of a till's pushed body after an erasure, so that a repeated push of this body is recognized. */
 export async function recordTillErasure(
   tx: SqlTransaction,
   { tillId, pushedHash }: { tillId: string; pushedHash: string },
@@ -98,9 +98,9 @@ export async function createNextTillRevision(
 }
 
 /**
- * Returns the columns of a revision that waits for its report and is requeued after `requeueAfterSeconds` without one.
- * A new training till does not wait, because it has no report. A till that a later revision turned into a training till
- * waits for the removal of its earlier report.
+ * Returns the columns for a new revision. The revision waits for its report, and is requeued if it has none after
+ * `requeueAfterSeconds`. A new training till does not wait, because it has no report. A till that a later revision
+ * turned into a training till waits for the removal of its earlier report.
  */
 function pendingResultColumns(
   { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,
@@ -163,7 +163,7 @@ export interface UnfinishedTill {
   tillId: string;
   locationId: string;
   revision: number;
-  /** When this revision was created. */
+  /** The time at which this revision was created. */
   waitingSince: Date;
   /** Number of times that the revision was requeued. */
   requeueCount: number;
@@ -180,7 +180,7 @@ export async function listUnfinishedTills(sql: SqlClient, { seconds, limit }: { 
     order by version.created_at limit ${limit}`;
 }
 
-/** Makes a till due for requeuing now. Returns false if it does not wait for a report. */
+/** Schedules a till to be requeued in the next run. Returns false if the till does not wait for a report. */
 export async function requeueTillNow(sql: SqlClient, tillId: string): Promise<boolean> {
   const { count } = await sql`
     update tills set next_requeue_at = now() where id = ${tillId} and next_requeue_at is not null`;
@@ -204,7 +204,7 @@ export const buildTillListSqlQuery = (
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
 
-/** Returns those of the given legacy backoffice server ids for which the location has a till. */
+/** Returns the given server ids, from the legacy backoffice, for which the location already has a till. */
 export async function findExistingServerIds(
   sql: SqlClient,
   locationId: string,

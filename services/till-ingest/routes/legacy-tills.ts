@@ -13,8 +13,7 @@ import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 
 const legacyApplicationQuery = z.object({
   application: posApplicationSchema.optional().meta({
-    description:
-      "The application whose legacy backoffice is used. The default is the application of the API key's location",
+    description: "Application whose legacy backoffice is used. Defaults to the application of the API key's location.",
   }),
 });
 
@@ -31,7 +30,7 @@ function resolveLegacyTillFilter(
   const application = requested ?? location?.application;
   if (hasScope(scopes, "locations:any")) {
     if (application) return { application, legacyId: undefined };
-    const message = "is required, because this API key belongs to no location";
+    const message = "Is required, because this API key has no location";
     throwIfInvalid([{ in: "query", path: "application", code: "required", message }]);
   }
   if (!application || application !== location?.application) {
@@ -48,8 +47,8 @@ export const listLegacyTillsRoute = defineRoute({
   ...tillWriteRouteDefaults,
   summary: "List legacy backoffice tills",
   description:
-    "Returns every till that the legacy backoffice of an application has for the location of the API key, or for all locations if the key may act for any location. " +
-    "The list includes tills that were already fetched; fetching them again changes nothing.",
+    "Returns every till that an application's legacy backoffice has for the location of the API key. With the scope `locations:any`, returns the tills of all locations. " +
+    "The list includes tills that were already fetched. Fetching them again changes nothing.",
   request: { query: legacyApplicationQuery },
   responses: {
     200: {
@@ -74,13 +73,13 @@ export const fetchLegacyTillsRoute = defineRoute({
   ...tillWriteRouteDefaults,
   summary: "Fetch legacy backoffice tills",
   description:
-    "Fetches the tills that the request body names, or all listed tills if there is no body. Each till is accepted like a pushed till. " +
-    "The response states for each till that it is stored, or the reason why it is not. Tills that were already stored count as successes. " +
-    "A call takes at most 30 seconds, and reports tills that were not fetched in this time as errors. To fetch them, repeat the call.",
+    "Fetches the tills in the request body, or all listed tills if the request has no body. Each till is processed like a pushed till. " +
+    "For each till, the response states whether the till is stored and, if not, the reason. Tills that were already stored count as successes. " +
+    "A call takes at most 30 seconds. It reports tills that were not fetched in this time as errors. To fetch them, repeat the call.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {
-      description: "The result of each till, by location",
+      description: "The result of each till, grouped by location",
       schema: z.array(FetchedLegacyTills),
       example: [
         {
@@ -91,7 +90,7 @@ export const fetchLegacyTillsRoute = defineRoute({
       ],
     },
   },
-  // Each till is accepted once, in a transaction of its own, however often the call is repeated.
+  // Repeating a call is safe, because each till is stored only once, in its own transaction.
   isIdempotent: true,
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ body, query, principal, services, context, signal }) {

@@ -24,7 +24,7 @@ export const reprocessTillRoute = defineRoute({
   summary: "Reprocess a till",
   description:
     "Computes the report and orders of a till again from its stored body. While a reprocessing of the till is pending, " +
-    "further requests return the same response and start no other reprocessing.",
+    "further requests return the same response and do not start another one.",
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessedTill } },
   errors: ["till_not_found", "quota_exceeded"],
@@ -51,7 +51,7 @@ const reprocessTillsQuery = z.object({
     example: 1,
   }),
   locationId: locationIdQueryParameter(
-    "The location whose tills are reprocessed. The default is the location of the API key, or all locations if the key may act for any location",
+    "ID of the location whose tills are reprocessed. Defaults to the location of the API key, or to all locations if the key has the scope `locations:any`.",
   ),
 });
 
@@ -63,7 +63,7 @@ export const reprocessTillsRoute = defineRoute({
   summary: "Reprocess tills",
   description:
     "Starts a background job that computes the reports of many tills again. Use it after an update of the report calculation. " +
-    "To follow its progress, get the reprocessing job by its id.",
+    "To follow its progress, get the reprocessing job by its ID.",
   request: { query: reprocessTillsQuery },
   responses: { 202: { description: "The reprocessing job was started", schema: TillReprocessingJob } },
   errors: ["location_forbidden"],
@@ -91,7 +91,7 @@ export const getReprocessingRoute = defineRoute({
   ...tillWriteRouteDefaults,
   summary: "Get a reprocessing job",
   description: "Returns how many tills the job covers, and how many of them have been queued so far.",
-  request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing job" }) }) },
+  request: { params: z.object({ id: z.guid().meta({ description: "ID of the reprocessing job" }) }) },
   responses: { 200: { description: "The reprocessing job", schema: TillReprocessingJob } },
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {

@@ -5,7 +5,7 @@ import type { TillIngestContext } from "../context.ts";
 import type { AcceptedTillFormat, PossibleTillFormat } from "../validation/parse-till-body.ts";
 import type { ReceivedTill } from "../validation/till-body-reader.ts";
 
-/** Returns a parser of till bodies. Threads parse large bodies, so that other requests do not wait. */
+/** Returns a parser of till bodies. Large bodies are parsed in worker threads, so that other requests do not wait. */
 export function createTillRequestBodyParser<Requested extends AcceptedTillFormat>(
   format: Requested,
   schema: z.ZodType,

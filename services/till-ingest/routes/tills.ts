@@ -26,7 +26,7 @@ import { createTillRequestBodyParser } from "./till-request-body.ts";
 import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
 /** The path parameters of all routes of one till. */
-export const tillPathParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
+export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
 
 export const pushTillV2Route = defineRoute({
   method: "post",
@@ -37,11 +37,11 @@ export const pushTillV2Route = defineRoute({
   description:
     "Accepts the till of a closed shift. Its report and orders are available moments later. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
-    "The body may be compressed with gzip. Its maximum size is 50 MB after decompression.",
+    "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: {
     query: z.object({
       locationId: locationIdQueryParameter(
-        "The location of the till. It must be the location of the API key, unless the key may act for any location",
+        "ID of the till's location. Defaults to the location of the API key. Other locations require the scope `locations:any`.",
       ),
     }),
     body: createTillRequestBodyParser("V2", TillV2),
@@ -66,8 +66,8 @@ export const pushTillV1Route = defineRoute({
   summary: "Push a till (v1, legacy)",
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
-    "The fields application and legacyId identify its location, which must be the location of the API key, unless the key may act for any location. " +
-    "As with v2, pushing the same bytes again changes nothing. The body may be compressed with gzip, and its maximum size is 50 MB after decompression.",
+    "The fields `application` and `legacyId` identify its location. It must be the location of the API key, unless the key has the scope `locations:any`. " +
+    "As in v2, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: { body: createTillRequestBodyParser("V1", TillV1) },
   responses: {
     201: { description: "The till was created", schema: PushedTill },
@@ -88,7 +88,7 @@ export const replaceTillRoute = defineRoute({
   ...tillWriteRouteDefaults,
   summary: "Replace a till",
   description:
-    "Replaces the body of a till with another body in either format. The report is computed again and keeps its id. Orders " +
+    "Replaces the body of a till with a new body in either format. The report is computed again and keeps its ID. Orders " +
     "that are missing from the new body are removed. Earlier bodies are kept. Sending the same bytes again changes nothing.",
   request: {
     params: tillPathParams,
@@ -99,7 +99,7 @@ export const replaceTillRoute = defineRoute({
   async handle({ params, body: till, principal, services, context, origin }) {
     const id = params.id.toLowerCase();
     if (till.metadata.tillId !== id) {
-      const message = `must be the till id in the path, ${id}; got ${till.metadata.tillId}`;
+      const message = `Must be the till ID in the path, ${id}; got ${till.metadata.tillId}`;
       const path = till.metadata.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { issues: [{ in: "body", path, code: "mismatch", message }] });
     }
@@ -111,7 +111,7 @@ export const replaceTillRoute = defineRoute({
 
 const listTillsQuery = z.object({
   sinceDate: RequestDateTime.meta({
-    description: "Returns only tills that were pushed at or after this time (a date-time with an offset or Z)",
+    description: "Returns only tills that were pushed at or after this time, a date-time with an offset or `Z`.",
     example: "2026-05-29T00:00:00Z",
   }),
   ...paginationQueryShape,
@@ -154,7 +154,7 @@ export const getTillRoute = defineRoute({
   request: { params: tillPathParams },
   responses: {
     200: { description: "The till", schema: Till },
-    304: { description: "The cached response of the client is current" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
@@ -177,10 +177,12 @@ export const getTillObjectRoute = defineRoute({
   responses: {
     200: {
       description: "The body, in the format in which it was pushed",
-      schema: z.record(z.string(), z.unknown()).meta({ description: "A till as it was pushed, V1 or V2" }),
+      schema: z
+        .record(z.string(), z.unknown())
+        .meta({ description: "The till as it was pushed, in the V1 or V2 format" }),
       example: tillV2Example,
     },
-    304: { description: "The cached response of the client is current" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, header }) {

@@ -22,7 +22,7 @@ export function createTestOrder(fields: Partial<Order> = {}): Order {
   return { ...order, id: randomUUID(), ...fields };
 }
 
-/** Returns `count` orders with `products` rows each: 3,000 orders with 4 rows take about 35 MB. */
+/** Returns `count` orders with `products` rows each. 3,000 orders with 4 rows each have a size of about 35 MB. */
 export function createTestOrders(count: number, { products = 1 }: { products?: number } = {}): Order[] {
   const [row] = createTestOrder().productRowList;
   if (!row) throw new Error("The example has no product.");

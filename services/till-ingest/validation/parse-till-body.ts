@@ -12,7 +12,7 @@ import { checkJsonLimits, checkJsonPartLimits, type JsonLimits } from "@pragma/r
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
 
-/** The format of a till body. */
+/** The format of a till body: V1 is the legacy format, and V2 is the current format. */
 export type TillFormat = "V1" | "V2";
 
 /** The format that a request accepts. With "either", the format is detected from the body. */
@@ -24,7 +24,7 @@ export type PossibleTillFormat<Requested extends AcceptedTillFormat> = Requested
   : TillFormat;
 
 interface CommonTillMetadata {
-  /** Without the leading `s`, in lower case. */
+  /** The id in lower case, without the optional prefix `s`. */
   tillId: string;
   isTraining: boolean;
   /** The device that closed the till, if the body names a device. */
@@ -47,7 +47,7 @@ export interface LegacyLocationId {
 /** The fields of a till body that this service uses. */
 export type TillMetadata<Format extends TillFormat = TillFormat> = TillMetadataByFormat[Format];
 
-/** JSON limits of one order, and of the till without its orders. Real tills stay far below them, with ten levels. */
+/** JSON limits for one order, and for the till without its orders. Real tills need far less, such as ten levels. */
 const orderJsonLimits = { items: 20_000, levels: 50 };
 
 const tillV1Head = TillV1.extend({
@@ -85,16 +85,16 @@ export function validateTillV2(input: unknown): { metadata: TillMetadata<"V2"> }
 }
 
 interface TillSchemas<Head extends z.ZodType> {
-  /** The whole till, but with only the ids of its orders. */
+  /** The schema of the whole till, in which an order has only its id. */
   head: Head;
   order: z.ZodType;
-  /** The fields that lead to the list of orders. */
+  /** The path of field names to the list of orders. */
   ordersPath: string[];
 }
 
 /**
- * Checks a parsed till order by order and returns its head or its issues. Validation stops early in a till with
- * many issues, to bound its cost. Duplicate orders are issues, too.
+ * Checks a parsed till, one order after the other, and returns its head or its issues. To limit the time, stops at the
+ * maximum number of issues. Duplicate orders are also issues.
  */
 function validateOrderByOrder<Head extends z.ZodType>(
   input: unknown,
@@ -114,7 +114,7 @@ function validateOrderByOrder<Head extends z.ZodType>(
   return result?.success && issues.count === 0 ? { head: result.data } : issues;
 }
 
-/** The metadata of a till body, with the SHA-256 of its exact bytes in hexadecimal. */
+/** The metadata of a till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
 export interface ParsedTillBody<Format extends TillFormat = TillFormat> {
   metadata: TillMetadata<Format>;
   hash: string;

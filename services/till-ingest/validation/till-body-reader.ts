@@ -8,10 +8,10 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends Pa
   bytes: Uint8Array;
 }
 
-/** Bytes up to which a body is parsed without a thread, because parsing takes at most 2 ms and a thread costs more. */
+/** Bodies up to this size are parsed without a worker thread. Parsing takes at most 2 ms, and a thread takes longer. */
 const maxInlineBytes = 128 * 1024;
 
-/** Creates the reader of till bodies. It uses threads, because large tills would block other requests. */
+/** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */
 export function createTillBodyReader(options: { threads: number; heapMegabytes: number }) {
   const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBody, {
     ...options,

@@ -3,7 +3,7 @@ import iconv from "iconv-lite";
 
 type Charset = "ISO-8859-15" | "US-ASCII";
 
-/** The file format of a provider. `../README.md` states which parts are standard and which were chosen. */
+/** The file format of a provider. `../README.md` states which properties are standard and which are our own choice. */
 export interface FecFileFormat {
   /** The field separator. The rules for a FEC allow only tab and |. */
   separator: "\t" | "|";

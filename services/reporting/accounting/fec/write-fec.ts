@@ -64,21 +64,21 @@ export function toFecRows(
   );
 }
 
-/** Formats YYYY-MM-DD as YYYYMMDD. */
+/** Formats a day, such as 2026-05-29, as YYYYMMDD. */
 function formatDate(day: string): string {
   return day.replaceAll("-", "");
 }
 
-/** Formats minor units with a decimal comma and without a thousands separator: 123456 is 1234,56. */
+/** Formats an amount in minor units with a decimal comma and no thousands separator: 123456 becomes 1234,56. */
 function formatAmount(amount: number): string {
   const digits = String(amount).padStart(3, "0");
   return `${digits.slice(0, -2)},${digits.slice(-2)}`;
 }
 
-/** The columns with free text. Only these can contain field separators: all other columns contain digits or codes. */
+/** The columns with free text. All other columns contain digits or codes, so they cannot contain field separators. */
 const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
 
-/** Returns the first line of a file: the column names. */
+/** Returns the encoded first line of a file, which contains the column names. */
 export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
   return encodeFecText(`${fecColumns.join(separator)}\r\n`, charset);
 }
