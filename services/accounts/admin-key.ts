@@ -13,13 +13,14 @@ import {
 } from "./queries/api-keys.ts";
 import { findOperatorConsumer, insertConsumer } from "./queries/consumers.ts";
 
-/** The name of the consumer of admin keys. */
+/** The name of the consumer that owns the admin keys. */
 export const adminApiConsumerName = "admin";
 
 /**
- * Ensures that an admin key exists: the configured key, or a key that the first start creates. A changed configured key
- * replaces the previous one. A revoked key stays revoked. Instances that start concurrently create only one key.
- * Returns the created key, which the caller must show because only its hash is stored; undefined if no key was created.
+ * Ensures that an admin key exists, which is the configured key or a key that the first start creates. A changed
+ * configured key replaces the previous key. A revoked key stays revoked. Instances that start at the same time create
+ * only one key. Returns the created key, because only its hash is stored and the caller must show the key; undefined if
+ * no key was created.
  */
 export async function ensureAdminKey(
   { db, log }: Pick<AccountsContext, "db" | "log">,
@@ -63,7 +64,7 @@ async function registerConfiguredKey(
   return "created";
 }
 
-/** Returns the first characters of a key, which lists show: 4 for a custom key, because it can be short, or else 14. */
+/** Returns the part of a key that lists show: 14 characters, or 4 of a custom key, because custom keys can be short. */
 function displayedKeyPrefix(key: string): string {
   return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }

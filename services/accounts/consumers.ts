@@ -20,8 +20,8 @@ import { insertConsumer, lockConsumer, updateApiConsumerRow } from "./queries/co
 
 /**
  * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
- * principal has `locations:any`. Its scopes are those default scopes that the principal has. Its rate limit is the
- * default rate limit, or the principal's rate limit if that is lower.
+ * principal has `locations:any`. Its scopes are the default scopes, except those that the principal does not have. Its
+ * rate limit is the default rate limit, or the principal's rate limit if that is lower.
  *
  * @throws `ApiError` consumer_exists if another consumer of the location, or of the operators, has this name;
  * location_forbidden if the principal has neither a location nor `locations:any`.
@@ -50,8 +50,9 @@ interface ConsumerChange {
 
 /**
  * Changes the scopes and rate limit of a consumer, and returns the consumer. Publishes `key.changed` for each of its
- * keys, so that gateways refresh their caches. The principal must have every old and new scope of the consumer, and a
- * rate limit that is not lower. A principal without `locations:any` finds only consumers of its own location.
+ * keys, so that gateways refresh their caches. The principal must have every old and new scope of the consumer, and its
+ * rate limit must not be lower than the old and the new rate limit of the consumer. A principal without `locations:any`
+ * finds only consumers of its own location.
  *
  * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden if the principal has
  * neither a location nor `locations:any`; invalid_request if the change would remove the scope admin from the consumer
@@ -70,7 +71,7 @@ export async function changeConsumer(
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
     const keys = await listActiveApiKeys(tx, id);
     if (consumer.locationId === null && consumer.name === adminApiConsumerName && !scopes.includes("admin")) {
-      const message = `must include admin, because this scope could not be added again to ${adminApiConsumerName}, the operator's own consumer, could not be undone`;
+      const message = `Must include admin, because only a key with this scope could add it again to the consumer ${adminApiConsumerName}`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
     const changed = await updateApiConsumerRow(tx, { id, scopes, rateLimit });

@@ -3,7 +3,7 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
-/** An entity as PostgreSQL returns it: date-times are `Date` objects, which JSON converts to the API's format. */
+/** An API entity as PostgreSQL returns it, with `Date` objects, which JSON converts to the date-time format of the API. */
 export type EntityDatabaseRow<Entity> = {
   [Name in keyof Entity]: Name extends `${string}At` ? Exclude<Entity[Name], string> | Date : Entity[Name];
 };
@@ -12,7 +12,7 @@ export type EntityDatabaseRow<Entity> = {
 export interface AccountsContext {
   db: Database;
   log: Logger;
-  /** The rate limit of keys whose consumer has no rate limit. */
+  /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;
 }
 

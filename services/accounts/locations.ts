@@ -41,7 +41,7 @@ export function toLocationDetails({ settingsId, settings, options, ...location }
   };
 }
 
-/** Returns a location's ticket header. Its name is the establishment's name, or else the location's name. */
+/** Returns a location's ticket header, named after the establishment, or after the location if that name is missing. */
 export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
   return {
     id,
@@ -62,7 +62,7 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
 /**
  * Checks that a principal may read a location.
  *
- * @throws `ApiError` location_not_found and not a permission error, which would reveal that the location exists.
+ * @throws `ApiError` location_not_found, because a permission error would reveal that the location exists.
  */
 export function requireReadableLocation(principal: Principal, id: string): void {
   const readableId = getReadableLocationId(principal);
@@ -153,7 +153,7 @@ export async function changeLocation(
   });
 }
 
-/** An object type without undefined fields. */
+/** The type of an object after its undefined fields have been removed. */
 type DefinedFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function definedFields<Fields extends object>(fields: Fields): DefinedFields<Fields> {

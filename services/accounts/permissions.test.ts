@@ -33,7 +33,7 @@ beforeEach(async () => {
   consumer = await createConsumer();
 });
 
-/** Creates a consumer of the location, or of the operators for null. The operator then grants it these scopes. */
+/** Creates a consumer of the location, or of the operators if `locationId` is null, and grants it these scopes. */
 async function createConsumerAt(locationId: string | null, ...scopes: ApiScope[]): Promise<ApiConsumer> {
   const principal =
     locationId === null ? operatorTestPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
@@ -396,7 +396,7 @@ describe("a key that may manage consumers", () => {
         expect(await setRateLimit(id, rateLimit)).toBe("rate_limit_forbidden");
       }
       for (const rateLimit of allowed) expect(await setRateLimit(other.id, rateLimit)).toBe("done");
-      // A key that lowers the rate limit of its own consumer cannot raise it again.
+      // A key that lowers the rate limit of its own consumer cannot raise this limit again.
       expect(await setRateLimit(id, { perSecond: 2, burst: 2 })).toBe("done");
       expect(await setRateLimit(id, own)).toBe("rate_limit_forbidden");
       expect(await setRateLimit(id, { perSecond: 3, burst: 2 })).toBe("rate_limit_forbidden");

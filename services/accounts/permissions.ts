@@ -25,7 +25,7 @@ interface Grantor {
   defaultRateLimit: AccountsContext["defaultRateLimit"];
 }
 
-/** Returns the highest rate limit that a principal may grant: its own rate limit. Null for `admin`: no maximum. */
+/** Returns the maximum rate limit that a principal may grant, which is its own; null (no maximum) for an admin. */
 export async function findMaxGrantableRateLimit(
   tx: SqlTransaction,
   { principal, defaultRateLimit }: Grantor,
@@ -35,7 +35,7 @@ export async function findMaxGrantableRateLimit(
 }
 
 /**
- * Checks that none of these rate limits exceeds the principal's own. A null limit means the default rate limit.
+ * Checks that none of these rate limits exceeds that of the principal. A null limit means the default rate limit.
  *
  * @throws `ApiError` rate_limit_forbidden.
  */
@@ -59,7 +59,7 @@ export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
 /**
  * Checks that a principal has the scope `locations:any`.
  *
- * @throws `ApiError` location_forbidden with this detail.
+ * @throws `ApiError` location_forbidden. `detail` is shown to the client.
  */
 export function requireLocationsAnyScope(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });

@@ -32,7 +32,7 @@ export default defineService<typeof accountsConfig, AccountsContext>({
     createLocationRoute,
     importLocationRoute,
     listLocationsRoute,
-    // Must precede the route with `{id}`, which also matches this path.
+    // Must come before the route with `{id}`, which also matches the path of this route.
     getOwnLocationRoute,
     getLocationRoute,
     changeLocationRoute,

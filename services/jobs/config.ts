@@ -20,15 +20,15 @@ export const jobsConfig = redisConfig.extend({
   JOBS_MAX_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Maximum total message size of the jobs that a location may create per day (UTC), in bytes. */
   JOBS_MAX_BYTES_PER_DAY: integerEnvSchema(1).default(200_000_000),
-  /** Maximum number of finished jobs that are kept per location. The oldest jobs are removed first. */
+  /** Maximum number of finished jobs that are stored per location. The oldest jobs are removed first. */
   JOBS_MAX_RETAINED_PER_LOCATION: integerEnvSchema(1).default(100_000),
-  /** Highest value of a job's `attempts` option. */
+  /** Maximum value of a job's `attempts` option. */
   JOBS_MAX_ATTEMPTS: integerEnvSchema(1).default(25),
   /** Minimum time between two runs of a repeating job, in milliseconds. */
   JOBS_MIN_REPEAT_INTERVAL_MS: integerEnvSchema(1).default(60_000),
   /** Maximum duration of a job, in milliseconds. */
   JOBS_MAX_DURATION_MS: integerEnvSchema(0).default(3_600_000),
-  /** Number of days for which finished jobs are kept. */
+  /** Number of days for which finished jobs are stored. */
   JOBS_RETENTION_DAYS: integerEnvSchema(1, 3_650).default(30),
 });
 

@@ -20,7 +20,7 @@ import {
 import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
-/** Returns the name by which clients know the queue of a location. */
+/** Returns the public name of a location's queue. Responses contain it, and clients can send it as `parent.queue`. */
 export const getLocationJobQueueName = (locationId: string) => `jobs-${locationId}`;
 
 interface CreateJobOptions {
@@ -31,8 +31,8 @@ interface CreateJobOptions {
 }
 
 /**
- * Inserts a job and notifies the queue after the commit. If the location already has a job with the same jobId, or a
- * job of which the new job is a duplicate, returns the existing job and inserts nothing.
+ * Inserts a job, and wakes the queue after the commit. If the location already has a job with the same jobId, or with
+ * the same active deduplication id, returns the existing job and inserts nothing.
  *
  * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
  */
@@ -63,7 +63,11 @@ export async function createJob(
   });
 }
 
-/** Makes the parent of a new job wait for that job. */
+/**
+ * Makes the parent of a new job wait until the new job has finished.
+ *
+ * @throws `ApiError` invalid_request, limit_reached.
+ */
 async function addChildToParent(
   tx: SqlTransaction,
   { locationId, parent }: { locationId: string; parent: NonNullable<JobOptions["parent"]> },
@@ -84,7 +88,11 @@ async function addChildToParent(
   await updateJob(tx, parentJob, { totalChildren: totalChildren + 1, pendingChildren: pendingChildren + 1 });
 }
 
-/** @throws `ApiError` too_many_jobs, limit_reached, quota_exceeded. */
+/**
+ * Checks that a new job exceeds no limit of the API key or the location, and counts the job towards the daily quotas.
+ *
+ * @throws `ApiError` too_many_jobs, limit_reached, quota_exceeded.
+ */
 async function checkJobLimits(
   tx: SqlTransaction,
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
@@ -117,10 +125,10 @@ function createJobLimitError(name: string, maximum: number, unit: string): ApiEr
   return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
 }
 
-/** The options that decide what happens to the parent when the job fails. At most one of them may be set. */
+/** The options of a child that decide what happens to its parent if the child fails. At most one of them may be set. */
 const parentFailureOptions = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
 
-/** Returns the issues of a new job: conflicting options, and values that this installation does not allow. */
+/** Returns the validation issues in a new job: conflicting options, and values beyond the configured limits. */
 function validateJob(
   { message, duration, jobOptions }: CreateJobRequest,
   config: JobsConfig,

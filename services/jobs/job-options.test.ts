@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => jobs?.remove());
 
-/** Occupies the queue of the location with a running job. Returns a function that ends this job. */
+/** Occupies the location's queue with a running job. Returns a function that lets this job finish. */
 async function occupyQueue(location: TestJobsLocation): Promise<() => void> {
   const message = createUniqueJobMessage("held");
   const { id } = await location.createJob({ message });
@@ -352,7 +352,7 @@ describe.concurrent("keepLogs", () => {
     );
     const { logs } = await jobs.queue.getJobLogs((await location.getQueuedJob(limited.id))?.id ?? "");
     expect(logs).toHaveLength(2);
-    // A timer may fire a fraction of a millisecond early, which makes 99 the last reported percentage.
+    // The last reported percentage is 99 if a timer fires a fraction of a millisecond early.
     expect(logs.at(-1)).toMatch(/(?:99|100) %$/);
   });
 });

@@ -11,21 +11,25 @@ import { type JobRunnerServices, runJob } from "./run-job.ts";
 export type JobQueue = ReturnType<typeof startJobQueue>;
 
 export const bullQueueName = "jobs-public";
-/** The BullMQ name of every job. */
+/** The BullMQ job name, which is the same for all jobs. */
 export const bullJobName = "message";
 /**
- * Returns a job's BullMQ id. Replaces the colon in the id of a run, because BullMQ rejects it. Client ids have no `~`.
+ * Returns a job's BullMQ id. Replaces the colon in the id of a repeating job's run by `~`, because BullMQ rejects
+ * colons. The result is unique, because job ids from clients cannot contain `~`.
  */
 export const toBullJobId = ({ locationId, id }: JobPrimaryKey) => `${locationId}.${id.replace(":", "~")}`;
 /** Keeps BullMQ's event stream in Redis short, because nothing reads the stream. */
 export const bullEventStreamOptions = { events: { maxLen: 10 } };
 
-/** How long BullMQ keeps finished jobs for operators, in seconds. PostgreSQL stores the outcomes. */
+/**
+ * Retention of finished jobs in BullMQ: maximum age in seconds, and maximum number of jobs. Only operators need these
+ * copies, because PostgreSQL stores the outcomes of all jobs.
+ */
 const finishedJobRetention = {
   removeOnComplete: { age: 60 * 60, count: 1_000 },
   removeOnFail: { age: 24 * 60 * 60, count: 1_000 },
 };
-/** Upper bounds of the options keepLogs and stackTraceLimit. */
+/** Maximum values of the job options keepLogs and stackTraceLimit, which limit the memory that a job uses in Redis. */
 const maxLogLines = 100;
 const maxStackTraces = 10;
 /** Milliseconds between searches for due jobs. A search also starts whenever a job is created or ends. */
@@ -33,9 +37,15 @@ const pollMs = 250;
 /** Maximum number of concurrent additions to the queue, which bounds the memory in use while Redis does not respond. */
 const maxConcurrentAdds = 1_000;
 const closeTimeoutMs = 5_000;
-/** Pause of the worker when Redis rejects writes, because BullMQ alone would retry thousands of times per second. */
+/**
+ * Milliseconds for which the worker pauses when Redis is full and rejects writes. Without this pause, BullMQ would
+ * retry thousands of times per second.
+ */
 const redisFullPauseMs = 2_000;
-/** Milliseconds after which BullMQ considers a silent worker dead. Equals the lease duration in PostgreSQL. */
+/**
+ * Milliseconds without a lock renewal after which BullMQ considers the worker of a job dead. Equals the duration of a
+ * job's lease in PostgreSQL.
+ */
 const lockDuration = 15_000;
 const stalledInterval = 5_000;
 /**
@@ -55,7 +65,7 @@ const maxStalledCount = 100;
 export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices) {
   const { db, log } = runServices;
   const stopping = new AbortController();
-  // Unlimited, because every running job adds a listener.
+  // Disables Node.js's warning about too many listeners, because every running job adds a listener.
   setMaxListeners(0, stopping.signal);
   const connection = createRedisClient(config, {
     maxRetriesPerRequest: null,
@@ -68,7 +78,8 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
   queue.on("error", () => {});
 
   /**
-   * Adds a job to BullMQ. After a failed attempt, retries the BullMQ job to keep the stack traces of earlier attempts.
+   * Adds a job to BullMQ. After a failed attempt, retries the existing BullMQ job instead, because it contains the
+   * stack traces of earlier attempts.
    */
   async function enqueueJob(job: JobRow): Promise<void> {
     const { locationId, id, timestamp, options } = job;
@@ -95,7 +106,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
     name: "public jobs",
     log,
     claim: async () => (connection.status === "ready" ? admitDueJobs(db, config.JOBS_CONCURRENCY) : []),
-    // If the job did not reach Redis, a later search finds it again.
+    // An error is only logged, because a later search finds a job that did not reach Redis.
     processItem: (job) => enqueueJob(job).then(redisOutage.recordRecovery, redisOutage.recordFailure),
     concurrency: maxConcurrentAdds,
     pollMs,
@@ -124,7 +135,8 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices
       await connection.ping();
     },
     /**
-     * Requeues the running jobs and closes the queue. Without Redis, other processes find the jobs by expired leases.
+     * Requeues the running jobs and closes the queue. If Redis is unavailable, other processes restart the running jobs
+     * after their leases have expired.
      */
     async close() {
       stopping.abort();

@@ -51,7 +51,7 @@ describe("the event stream of BullMQ", () => {
     const location = jobs.createTestLocation();
     const created = Array.from({ length: 100 }, () => location.createJob({ message: "Short" }));
     for (const { id } of await Promise.all(created)) await location.waitForState(id, "completed");
-    // Redis trims streams by whole nodes of 100 entries.
+    // The stream can exceed its maximum length, because Redis trims streams only in whole nodes of 100 entries.
     expect(await redis.xlen(`${jobs.queue.qualifiedName}:events`)).toBeLessThan(250);
   });
 });
@@ -91,7 +91,7 @@ describe("when Redis has reached maxmemory", () => {
     await redis.config("SET", "maxmemory", 0);
 
     const all = [running, delayed, waiting, parent, child];
-    // BullMQ delivers an active run again when it considers the worker dead.
+    // The timeout is long, because BullMQ delivers an active run again only when it considers the worker dead.
     for (const { id } of [...all, repeating]) await location.waitForState(id, "completed", 100);
     const countStarts = (message: string) => jobs.startedMessages.filter((each) => each === message).length;
     expect(all.map(({ payload }) => countStarts(payload.message))).toEqual(all.map(() => 1));

@@ -10,7 +10,7 @@ let db: Database;
 const locationId = randomUUID();
 const leaseEnd = new Date("2026-01-01");
 
-/** A job by the former and by the current names of its columns. */
+/** The renamed columns of one job, first by their former names, then by their current names. */
 const formerColumns = {
   heldUntil: leaseEnd,
   isPerformed: true,

@@ -14,7 +14,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
   if (dueMs === undefined) return;
   const { locationId, keyId, consumer, duration } = job;
   const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
-  // Empty, because the message is stored only once, with the repeating job.
+  // The message of the run is empty, because the message is stored only once, with the repeating job.
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: dueMs };
   await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, repeatingJobId: job.id, options }, new Date(dueMs));
   await updateJob(tx, job, { lastDueMs: dueMs });

@@ -5,12 +5,15 @@ import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 /** Maximum number of years within which a pattern must match, because a longer search would block other requests. */
 const maxYearsAhead = 10;
 
-/** The latest due time: the end of the year 9999, so that dates remain valid in PostgreSQL and JavaScript. */
+/**
+ * The latest due time of a job, in milliseconds since 1970. It is the end of the year 9999, so that all dates remain
+ * valid in PostgreSQL and JavaScript.
+ */
 export const maxJobDueTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The options that a repeating job cannot have, each with the reason. */
 const optionsExcludedByRepeat = {
-  jobId: "each run of a repeating job gets its own id",
+  jobId: "each run of a repeating job gets its own ID",
   delay: "repeat determines when each run is due",
   timestamp: "each run of a repeating job is created when the run before it starts",
   deduplication: "the runs of a repeating job are not deduplicated",
@@ -18,8 +21,8 @@ const optionsExcludedByRepeat = {
 } as const;
 
 /**
- * Returns the issues of a repeating job's options: conflicts between options, and values that this installation does
- * not allow. All times are in milliseconds.
+ * Returns the validation issues in the options of a repeating job: conflicts between options, and values beyond the
+ * configured limits. `minRepeatMs` is the minimum time between two runs. `now` is in milliseconds since 1970.
  */
 export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: number, now: number): RequestIssue[] {
   const { repeat = {} } = options;
@@ -81,14 +84,14 @@ function toTimestampMs(date: string | number): number {
   return typeof date === "number" ? date : Date.parse(date);
 }
 
-/** Returns why a cron pattern cannot be scheduled from `startMs` on; undefined if it can be scheduled. */
+/** Returns why a cron pattern is rejected for a schedule that starts at `startMs`; undefined if it is accepted. */
 function findPatternIssue(pattern: string, startMs: number): string | undefined {
-  const invalid = "Must be a cron pattern of five or six fields that matches some date";
+  const invalid = "Must be a cron pattern of five or six fields that matches an existing date";
   if (![5, 6].includes(pattern.trim().split(/\s+/).length)) return invalid;
-  // Each parsing replaces H by another random value, so the pattern checked here would differ from the one that runs.
+  // The parser replaces H by a new random value each time, so the job would not run by the schedule checked here.
   if (/H/.test(pattern.replaceAll(/thu/gi, ""))) return "Must not contain H, which is not supported";
   try {
-    // Whether a day matches does not depend on the time zone, and searching in UTC is several times faster.
+    // The search uses UTC, because a search in UTC is several times faster and finds the same dates.
     const end = new Date(startMs);
     end.setUTCFullYear(end.getUTCFullYear() + maxYearsAhead);
     const runs = CronExpressionParser.parse(pattern, { tz: "UTC", currentDate: new Date(startMs), endDate: end });
@@ -99,7 +102,7 @@ function findPatternIssue(pattern: string, startMs: number): string | undefined 
   }
 }
 
-/** Returns whether a pattern matches an existing day. Checked first, because a vain search for a day takes longest. */
+/** Returns whether a pattern matches an existing date. Checked first, because searches without a result are slowest. */
 function hasMatchingDay({ dayOfMonth, dayOfWeek, month }: CronFieldCollection): boolean {
   if (!dayOfWeek.isWildcard || dayOfMonth.hasLastChar) return true;
   const firstDay = Math.min(...dayOfMonth.values.map(Number));

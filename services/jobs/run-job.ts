@@ -20,12 +20,13 @@ import { applyJobRetention } from "./queries/remove-jobs.ts";
 import { finishRepeatingJob, insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
-/** How a job ended: with its result or with the message of its failure. */
+/** The outcome of a job, with its result or with its failure message. */
 type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
 /**
- * Records the outcome of a job once, updates its parent or repeating job, and applies its retention options. A
- * completed job with children left finishes with its last child. Changes nothing if another process holds the lease.
+ * Records the outcome of a job, updates its parent or its repeating job, and applies its retention options. If a
+ * completed job still waits for children, it finishes when the last of them finishes. Changes nothing if the job has
+ * already finished, or if another process holds its lease.
  */
 async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobOutcome): Promise<void> {
   const job = await lockJob(tx, key);
@@ -51,7 +52,7 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   await applyJobRetention(tx, job, outcome);
 }
 
-/** Updates the parent of a finished child. By default, a failed child leaves the parent waiting. */
+/** Updates the parent of a finished child. By default, the parent of a failed child waits forever. */
 async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOutcome["outcome"]): Promise<void> {
   const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
   if (!parent) return;
@@ -80,14 +81,15 @@ async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow 
 
 /**
  * Does the work of a job and returns its result. The function must call `reportProgress` with a percentage at least
- * every five seconds, because each call renews the lease. The signal is aborted when the job must return to the queue.
+ * every five seconds, because each call renews the lease of 15 seconds. The signal is aborted when the process stops
+ * and the job must return to the queue.
  */
 export type JobHandler = (
   payload: JobPayload,
   { reportProgress, signal }: { reportProgress: (percent: number) => Promise<void>; signal: AbortSignal },
 ) => Promise<JobResult>;
 
-/** Waits for the job's duration, in milliseconds, and reports the progress. */
+/** Waits for the job's duration, and reports the progress in the meantime. */
 export const performJobBySleeping: JobHandler = async ({ message, duration }, { reportProgress, signal }) => {
   const startedAtMs = performance.now();
   const elapsedMs = () => performance.now() - startedAtMs;
@@ -100,7 +102,7 @@ export const performJobBySleeping: JobHandler = async ({ message, duration }, { 
   return { message, waited: Math.round(elapsedMs()) };
 };
 
-/** The resources that `runJob` uses. */
+/** The dependencies for running jobs. */
 export interface JobRunnerServices {
   db: Database;
   log: Logger;
@@ -109,8 +111,8 @@ export interface JobRunnerServices {
 
 /**
  * Runs a job that BullMQ delivers. The process holds a lease in PostgreSQL while it runs the job, and writes the
- * outcome to PostgreSQL before it reports the outcome to BullMQ. If BullMQ delivers a job again because a process died
- * or Redis lost its data, the job does not run if it has finished, or while another process runs it. The signal is
+ * outcome to PostgreSQL before it reports the outcome to BullMQ. BullMQ delivers a job again if a process dies or Redis
+ * loses its data. Such a job does not run if it has already finished, or while another process runs it. The signal is
  * aborted when the process stops.
  */
 export async function runJob(
@@ -124,7 +126,7 @@ export async function runJob(
   const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
   const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
   const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
-  /** Stores the progress, renews the lease, and shows the progress to operators in the BullMQ board. */
+  /** Stores the progress, renews the lease, and shows the progress to operators on the BullMQ board. */
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
@@ -142,7 +144,7 @@ export async function runJob(
       if (signal.aborted) {
         log.info({ ...logFields(), isRequeued: true }, "job requeued");
         await updateJob(db.sql, job, { leaseExpiresAt: null, progress: 0 });
-        // Lets another process start the job immediately.
+        // Returns the job to the BullMQ queue, so that another process can start it immediately.
         await queued.moveToWait(queued.token).catch(() => {});
         throw new WaitingError();
       }
@@ -153,7 +155,7 @@ export async function runJob(
   });
 }
 
-/** Finishes the job if this was its last attempt; otherwise schedules the next attempt. */
+/** Finishes a job whose last attempt has failed. After an earlier attempt, schedules the next attempt instead. */
 async function recordJobFailure(
   tx: SqlTransaction,
   job: JobRow,

@@ -8,7 +8,7 @@ import { removeOldJobs } from "./queries/remove-jobs.ts";
 import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
 import { type JobHandler, performJobBySleeping } from "./run-job.ts";
 
-/** Returns the definition of the jobs service. Its jobs run `perform`. */
+/** Returns the definition of the jobs service, which runs each job with `perform`. */
 export function defineJobsService(perform: JobHandler) {
   return defineService<typeof jobsConfig, JobsContext>({
     name: "jobs",
@@ -31,5 +31,5 @@ export function defineJobsService(perform: JobHandler) {
   });
 }
 
-/** The jobs service: queues jobs per location and runs them. */
+/** The jobs service, which queues and runs the jobs of each location. */
 export default defineJobsService(performJobBySleeping);

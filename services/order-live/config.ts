@@ -4,13 +4,13 @@ import { z } from "zod";
 
 export const orderLiveConfig = z.object({
   ...pageSizeConfig,
-  /** Number of hours for which the change log is kept. A disconnected stream can be resumed during this time. */
+  /** Number of hours for which changes are stored in the log. A disconnected stream can resume during this time. */
   LIVE_LOG_RETENTION_HOURS: integerEnvSchema(1, 168).default(24),
-  /** Days for which departed orders, unchanged live orders, and ids of tills with a final report are kept. */
+  /** Retention of orders that are no longer live, of unchanged live orders, and of final tills' ids, in days. */
   LIVE_ORDERS_RETENTION_DAYS: integerEnvSchema(2, 365).default(30),
-  /** Maximum stored bytes of one order, because an event with the order must fit into a NATS message of 1 MiB. */
+  /** Maximum size of a stored order in bytes, because an event with the order must fit into a NATS message of 1 MiB. */
   LIVE_ORDER_MAX_BYTES: integerEnvSchema(10_000, 1000 * 1024).default(512 * 1024),
-  /** Maximum bytes of orders per location and day. Default: 100 times 200 orders of 10 KB with five changes each. */
+  /** Maximum bytes of orders that a location may send per day. The default is 100 times the amount of a busy day. */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
   /** Interval between the heartbeats of an idle stream, in seconds. */
   STREAM_HEARTBEAT_SECONDS: integerEnvSchema(1, 60).default(15),
@@ -20,6 +20,6 @@ export const orderLiveConfig = z.object({
 
 export type OrderLiveConfig = z.output<typeof orderLiveConfig>;
 
-/** Returns the start of the retention period of departed orders, unchanged orders and tills with a final report. */
+/** Returns the time before which departed orders, unchanged orders and tills with a final report are removed. */
 export const orderRetentionCutoff = ({ LIVE_ORDERS_RETENTION_DAYS: days }: OrderLiveConfig) =>
   new Date(Date.now() - days * 24 * 3_600_000);

@@ -11,9 +11,9 @@ import {
 import { appendOrderDeparturesToStream, lockLocationStream } from "./queries/streams.ts";
 
 /**
- * Removes the orders of a till with a final report from the live orders: the orders in the report, and the other orders
- * that name the till. The orders in the report stay departed as long as they are stored. The other orders become live
- * again when they are carried over to another till.
+ * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
+ * other orders with this `tillId`. A removed order becomes live again when it is sent with another `tillId`. An order in
+ * the report must also have been modified after the till was closed.
  *
  * @returns the last position of the location's stream.
  */
@@ -32,7 +32,7 @@ export async function removeLiveOrdersOfFinalTill(
   const ids = [...liveOrders.keys()];
   await markOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
   await markOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
-  // A reprocessed till may be older than the retention period. Its orders were removed and are not inserted again.
+  // A reprocessed till may be older than the retention period. Its orders were removed and must not be inserted again.
   const isWithinRetention = report.revision === 1 || closedAt > orderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
     await insertUnsentReportedOrders(tx, { locationId, tillId, ids: orderIds, closedAt });

@@ -10,17 +10,19 @@ const booleanQueryParam = (description: string) =>
 
 /** The query parameters that filter lists and streams. An omitted parameter matches all orders. */
 export const liveOrderFilterQueryShape = {
-  isPaid: booleanQueryParam("Returns only paid orders (`true`) or only unpaid orders (`false`)"),
+  isPaid: booleanQueryParam("Returns only paid orders (`true`) or only unpaid orders (`false`)."),
   isTransferred: booleanQueryParam(
-    "Returns only transferred orders (`true`) or only orders that are not transferred (`false`)",
+    "Returns only transferred orders (`true`) or only orders that are not transferred (`false`).",
   ),
-  isCanceled: booleanQueryParam("Returns only canceled orders (`true`) or only orders that are not canceled (`false`)"),
-  tillId: z.guid().toLowerCase().optional().meta({ description: "Returns only the orders of this till" }),
+  isCanceled: booleanQueryParam(
+    "Returns only canceled orders (`true`) or only orders that are not canceled (`false`).",
+  ),
+  tillId: z.guid().toLowerCase().optional().meta({ description: "Returns only the orders of the till with this ID." }),
 };
 
 export type LiveOrderFilter = { [Name in keyof OrderFilterFields]?: OrderFilterFields[Name] | undefined };
 
-/** Returns the filter fields of a query. */
+/** Returns only those fields of a query that filter orders. */
 export function pickOrderFilterFields({ tillId, isPaid, isTransferred, isCanceled }: LiveOrderFilter): LiveOrderFilter {
   return { tillId, isPaid, isTransferred, isCanceled };
 }

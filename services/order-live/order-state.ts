@@ -20,7 +20,7 @@ export interface OrderClosingFlags extends Pick<OrderFilterFields, "isPaid" | "i
 /** The stored state of an order, without its content. */
 export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
   revisionHash: string | null;
-  /** The latest `modifiedAt` that the point of sale has sent; null if it has not sent any time. */
+  /** The latest `modifiedAt` that the point of sale has sent for the order; null if it never sent this field. */
   modifiedAt: string | null;
   isTraining: boolean;
   /** Hash of the order's products and menus. */
@@ -32,13 +32,13 @@ export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
   createdAt: string;
   /** Whether the order has departed, which means that it is no longer live. */
   hasDeparted: boolean;
-  /** When the till whose report contains the order was closed. */
+  /** When the till whose report contains the order was closed; null if no report contains the order. */
   closedAt: string | null;
 }
 
 export type OrderEventType = Extract<EventType, `order.${string}`>;
 
-/** The fields of an upserted order that decide whether it is applied or skipped. */
+/** The fields of an upserted order that decide whether the order is applied or skipped. */
 export interface IncomingOrderState extends OrderClosingFlags {
   tillId: string;
   revisionHash: string;
@@ -47,9 +47,10 @@ export interface IncomingOrderState extends OrderClosingFlags {
 }
 
 /**
- * Returns whether an upsert is skipped, because its till has a final report, its revision is already stored, or it is
- * older than the stored revision. A departed order becomes live again only under another till. If the report of its
- * earlier till contains the order, the change must also be later than the close of that till.
+ * Returns whether the upsert of an order is skipped. It is skipped if the order's till has a final report, or if the
+ * order's revision is already stored or is older than the stored revision. A departed order becomes live again only
+ * with another till. If the report of its earlier till contains the order, it must also have been modified after that
+ * till was closed.
  */
 export function shouldSkipOrderUpsert(
   incoming: IncomingOrderState,
@@ -71,7 +72,7 @@ function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): bo
   return modifiedAt !== null && storedModifiedAt !== null && isUtcBefore(modifiedAt, storedModifiedAt);
 }
 
-/** Returns the later of two times, each of which may be null. */
+/** Returns the later of two times. If one time is null, returns the other time. */
 export function pickLaterTime(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return isUtcBefore(one, other) ? other : one;

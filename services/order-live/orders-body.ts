@@ -12,11 +12,11 @@ import { computeOrderRowsHash, type IncomingOrderState } from "./order-state.ts"
 
 const mebibyte = 1024 * 1024;
 
-/** JSON limits of a request body. They allow several times the size of 50 large orders. */
+/** Maximum numbers of JSON values and containers in a request body, several times those of 50 large orders. */
 const ordersBodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
-/** JSON limits of one order. No real order comes close to them. */
+/** Maximum numbers of array items and of nesting levels in one order, far above those of any real order. */
 const orderValueLimits = { items: 10_000, levels: 50 };
-/** Maximum total bytes of the orders of a body as they are stored, including the defaults of omitted fields. */
+/** Maximum total size of the orders in a body, in bytes, when they are stored with the defaults of omitted fields. */
 const maxStoredBytes = 8 * mebibyte;
 
 /** A validated order of an upsert request. */
@@ -26,7 +26,7 @@ export interface IncomingOrder {
   isTraining: boolean;
   device: SeenDevice | undefined;
   state: IncomingOrderState;
-  /** The response as JSON, without the id, the times and the location. */
+  /** The order as JSON for responses, without the id, the times and the location. */
   responseContent: string;
   /** The order as JSON for events, without the location. */
   eventContent: string;
@@ -50,9 +50,9 @@ export default createBodyParserWorker(readOrders);
 /** Size in bytes below which a body is parsed without a thread, because parsing takes less than 2 ms. */
 const maxInlineBytes = 64 * 1024;
 
-/** Returns a reader that parses large bodies in a thread, because 8 MB would block other requests for a second. */
+/** Returns a reader that parses large bodies in a thread, because parsing 8 MB blocks other requests for a second. */
 export function createOrdersBodyReader() {
-  // Large bodies are rare, so no idle thread is kept for them.
+  // Large bodies are rare, so idle threads are stopped to free their memory.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
@@ -82,11 +82,11 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: Incoming
     const orderBytes = Buffer.byteLength(order.responseContent);
     storedBytes += orderBytes;
     if (orderBytes > orderMaxBytes) {
-      const message = `Must be at most ${orderMaxBytes} bytes when stored with every field`;
+      const message = `Must be at most ${orderMaxBytes} bytes, including the default values of omitted fields`;
       issues.addIssue({ path, code: "too_big", message });
     }
     if (storedBytes > maxStoredBytes) {
-      const message = `Must be at most ${maxStoredBytes} bytes when stored with every field. Send fewer orders`;
+      const message = `Must be at most ${maxStoredBytes} bytes, including the default values of omitted fields. Send fewer orders.`;
       issues.addIssue({ path: "", code: "too_big", message });
       break;
     }

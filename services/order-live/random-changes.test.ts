@@ -168,7 +168,7 @@ const streamedMessages = (stream: EventStreamReader) =>
 
 type Command = fc.AsyncCommand<LiveOrderReferenceModel, LocationTrial>;
 
-/** The model is stored in the trial, because two concurrent requests replace it with one of two possible models. */
+/** The model is stored in the trial, because the result of two concurrent requests is one of two possible models. */
 class UpsertCommand implements Command {
   readonly instance: number;
   readonly inputs: OrderChangeInput[];
@@ -194,7 +194,7 @@ class ConcurrentUpsertCommand implements Command {
   async run(_: LiveOrderReferenceModel, trial: LocationTrial) {
     const requests = this.requests.map((inputs) => trial.composeOrders(inputs));
     const responses = await Promise.all(requests.map((orders, instance) => trial.sendOrders(instance, orders)));
-    // Either request may have been applied first. The streamed messages and the stored revisions show which.
+    // Either request may have been applied first. The streamed messages and stored revisions show which one it was.
     const outcomes = [[0, 1] as const, [1, 0] as const].map((requestOrder) => {
       const model = trial.model.clone();
       const expected: string[][] = [];

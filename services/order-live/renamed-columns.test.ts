@@ -49,7 +49,7 @@ describe("location_streams, formerly streams", () => {
 describe("live_orders, formerly orders", () => {
   const findOrder = async (id: string) =>
     (await db.sql`select items_hash, departed_at, body from live_orders where id = ${id}`)[0];
-  /** Inserts an order, or replaces its state, as the previous version does. */
+  /** Inserts an order or replaces its state with the same SQL as the previous version of the service. */
   const upsertPrevious = (id: string, rowsHash: string) => db.sql`
     insert into orders ${db.sql({ ...orderRow(id), rowsHash, body: "{}" })}
     on conflict (location_id, id) do update set

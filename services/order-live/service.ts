@@ -14,7 +14,7 @@ import { createOrderBroadcaster } from "./stream/order-broadcaster.ts";
 import { eraseLiveOrderData } from "./subscriptions/orders-erased.ts";
 import { removeOrdersOfReportedTill } from "./subscriptions/report-finalized.ts";
 
-/** The order-live service: stores the open orders that points of sale send, and publishes and streams their changes. */
+/** The order-live service, which stores open orders from points of sale, and publishes and streams their changes. */
 export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   name: "order-live",
   module: import.meta.url,
@@ -49,7 +49,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   routes: [
     upsertLiveOrdersRoute,
     listLiveOrdersRoute,
-    // Must come before {id}, which would also match "stream".
+    // Must come before the route with `{id}`, which also matches the path of this route.
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],

@@ -49,7 +49,7 @@ export async function upsertOrders(
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
-    // Pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
+    // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
       lockLocationStream(tx, locationId),
       findOrderStates(tx, { locationId, ids }),

@@ -43,7 +43,10 @@ export const webhooksConfig = z.object({
    */
   WEBHOOK_HOST_RATE_PER_SECOND: integerEnvSchema(1, 100_000).default(50),
   WEBHOOK_HOST_BURST: integerEnvSchema(1, 100_000).default(200),
-  /** Maximum numbers of recipients and webhooks per location. Each event is sent once per subscribed webhook. */
+  /**
+   * Maximum numbers of recipients and of webhooks per location. They limit the messages per event, because each event
+   * is sent once to each subscribed webhook.
+   */
   MAX_RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   MAX_WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   /** Retention of messages and of their delivery logs, in days. */

@@ -8,7 +8,7 @@ let environment: TestEnvironment;
 let db: Database;
 const now = new Date("2026-01-01");
 const later = new Date("2026-01-02");
-/** The id of the recipient, the webhook, and the delivery from before the migration. */
+/** The id that the recipient, the webhook and the delivery share. All three were inserted before the migration. */
 const earlier = randomUUID();
 
 const insertRecipient = (id: string, columns: Record<string, string | null>) => db.sql`

@@ -38,7 +38,7 @@ interface WebhooksServiceOptions {
   pollSeconds?: number;
 }
 
-/** Returns the service that sends the events of locations to their webhooks, with retries. */
+/** Returns the definition of the webhooks service, which sends events to webhooks and retries failed deliveries. */
 export const createWebhooksServiceDefinition = ({
   clock = () => new Date(),
   resolveHost,
@@ -74,7 +74,7 @@ export const createWebhooksServiceDefinition = ({
       rotateRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
-      // Must come before /v1/webhooks/{id}, which also matches these paths.
+      // These routes come first, so that `deliveries` in their paths does not match the `{id}` of another route.
       getDeliveryRoute,
       replayDeliveryRoute,
       getWebhookRoute,

@@ -3,10 +3,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksContext } from "./context.ts";
 
-/** How long a secret still signs messages after it has been replaced. */
+/** Milliseconds for which a replaced secret still signs messages, so that receivers can switch to the new secret. */
 const rotationOverlapMs = 24 * 3_600_000;
 
-/** Maximum number of active secrets of a recipient, because each of them adds a signature to every message. */
+/** Maximum number of active secrets per recipient. It is low, because each secret adds a signature to every message. */
 const maxActiveSecrets = 5;
 
 interface SetRecipientSecret {

@@ -29,7 +29,7 @@ interface RevocableApiKey extends ApiKeyRef {
   scopes: ApiScope[];
 }
 
-/** Returns the key with its consumer's scopes, locked until the transaction ends. */
+/** Locks a key until the transaction ends, and returns the key with its consumer's scopes. */
 export async function lockApiKey(tx: SqlTransaction, id: string): Promise<RevocableApiKey | undefined> {
   const [row] = await tx<RevocableApiKey[]>`
     select k.id, k.hash, k.location_id, k.revoked_at, c.scopes
@@ -74,10 +74,10 @@ export async function resolveApiKey({ sql }: Database, hash: string): Promise<Re
   return { ...key, location: id === null ? null : { id, application, legacyId, timeZone } };
 }
 
-/** The columns of the key's location. All are null if the key has no location. */
+/** The columns of a key's location. All columns are null if the key has no location. */
 type NullableLocationRef = Omit<LocationRef, "id"> & { locationId: string | null };
 
-/** Records the time of a key's use. Skips this if a use was recorded in the last minute, or if the key is locked. */
+/** Records that a key is used now. Does nothing if a use was recorded in the last minute, or if the row is locked. */
 export async function recordApiKeyUse({ sql }: Database, id: string): Promise<void> {
   await sql`
     update api_keys set last_used_at = now() where id = (
@@ -87,7 +87,7 @@ export async function recordApiKeyUse({ sql }: Database, id: string): Promise<vo
     )`;
 }
 
-/** Returns the rate limit of a key's consumer; null if the consumer has none, or the key does not exist. */
+/** Returns the rate limit of a key's consumer; null if the consumer has no limit, or the key does not exist. */
 export async function findApiKeyRateLimit(tx: SqlTransaction, id: string): Promise<RateLimit | null> {
   const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
     select c.rate_limit from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
@@ -106,7 +106,7 @@ export async function findApiKeyByHash(tx: SqlTransaction, hash: string): Promis
   return row;
 }
 
-/** Returns whether the consumer has or had a key. Revoked keys count too. */
+/** Returns whether the consumer has ever had a key, including revoked keys. */
 export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: string): Promise<boolean> {
   const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
   return rows.length > 0;

@@ -8,8 +8,9 @@ const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
 /**
- * Selects the consumers that this location created. Earlier versions allowed keys of other locations for such a
- * consumer. A consumer with such keys is excluded, because a change would affect the keys of the other locations.
+ * Returns the SQL condition for consumers that this location created. In earlier versions, other locations could have
+ * keys for such a consumer. A consumer with keys of other locations does not match, because a change of the consumer
+ * would affect these keys.
  */
 const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
   location_id = ${locationId} and not exists (
@@ -18,7 +19,7 @@ const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string
 
 type NewConsumer = Omit<ConsumerRow, "createdAt" | "updatedAt">;
 
-/** Inserts a consumer and returns it. Returns undefined if its location, or the operators, already use the name. */
+/** Inserts and returns a consumer; undefined if another consumer of the location, or of the operators, has its name. */
 export async function insertConsumer(
   tx: SqlTransaction,
   { id, name, scopes, rateLimit, locationId }: NewConsumer,

@@ -57,7 +57,7 @@ export async function findLocation({ sql }: Database, id: string): Promise<Locat
 }
 
 interface LocationFilter {
-  /** Null matches any location. */
+  /** The id of the only location to list; null lists all locations. */
   locationId: string | null;
   application: PosApplication | null;
   legacyId: number | null;

@@ -27,7 +27,7 @@ export const listApiKeysRoute = defineRoute({
   ...keyRouteDefaults,
   summary: "List API keys",
   description:
-    "Returns all keys, including revoked keys, newest first. Each item contains the first characters of the key, its consumer and the time of its last use, but not the key itself. Without the scope `locations:any`, the list contains only the keys of the key's own location.",
+    "Returns all keys, including revoked keys, newest first. Each item contains the first characters of the key, its consumer and the time of its last use, but not the key itself. Without the scope `locations:any`, the list contains only the keys of the calling key's location.",
   request: { query: listApiKeysQuery },
   responses: { 200: { description: "A page of keys", schema: paginatedSchema(ApiKey) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -51,7 +51,7 @@ export const createApiKeyRoute = defineRoute({
   ...keyRouteDefaults,
   summary: "Create an API key",
   description:
-    "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that this location created. With `locations:any`, `consumerName` is searched first among the consumers of the operators, and then among the consumers of the location.",
+    "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that this location created. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
   request: {
     body: jsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
@@ -78,7 +78,7 @@ export const revokeApiKeyRoute = defineRoute({
   ...keyRouteDefaults,
   summary: "Revoke an API key",
   description:
-    "Revokes a key permanently. After at most one second, all requests with the key fail. The revoked key remains in the list. Revoking it again has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
+    "Revokes a key permanently. Within one second, all requests with the key fail. The revoked key remains in the list. Revoking a key again has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
   request: { params: z.object({ id: z.guid().meta({ description: "ID of the key, as in the list of keys" }) }) },
   responses: { 204: { description: "The key was revoked" } },
   errors: ["key_not_found"],

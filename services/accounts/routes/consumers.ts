@@ -18,7 +18,7 @@ export const listConsumersRoute = defineRoute({
   ...consumerRouteDefaults,
   summary: "List consumers",
   description:
-    "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that the key's own location created.",
+    "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that the calling key's location created.",
   request: { query: z.object(paginationQueryShape) },
   responses: { 200: { description: "A page of consumers", schema: paginatedSchema(ApiConsumer) } },
   errors: ["invalid_page_token"],
@@ -55,7 +55,7 @@ export const changeConsumerRoute = defineRoute({
   ...consumerRouteDefaults,
   summary: "Change a consumer",
   description:
-    "Changes the scopes of a consumer, its rate limit, or both. A `rateLimit` of `null` means the default. The change applies to the consumer's keys after at most one second. Before and after the change, the scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can change only consumers that the key's own location created.",
+    "Changes the scopes of a consumer, its rate limit, or both. Set `rateLimit` to `null` to restore the default rate limit. The change applies to the consumer's keys within one second. Before and after the change, the scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can change only consumers that the calling key's location created.",
   request: {
     params: z.object({ id: z.guid().meta({ description: "ID of the consumer" }) }),
     body: jsonBodyParser(ChangeApiConsumerRequest, {

@@ -22,7 +22,7 @@ export const findApiKeyRoute = defineRoute({
   summary: "Find an API key",
   description:
     "Returns the consumer, scopes, location and rate limit of the key with this SHA-256 hash, even if the key is revoked. The request counts as a use of the key.",
-  request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 hash in hexadecimal") }) },
+  request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 hash in hexadecimal") }) },
   responses: { 200: { description: "The key with its consumer and location", schema: ResolvedKey } },
   errors: ["key_not_found"],
   async handle({ params, services }) {
@@ -31,7 +31,7 @@ export const findApiKeyRoute = defineRoute({
     const { lastUsedAt, ...resolvedKey } = key;
     const isRecentlyRecorded = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
     if (!key.revokedAt && !isRecentlyRecorded) {
-      // An error is only logged, because the key is valid even if its use cannot be recorded.
+      // An error is only logged, because the key is valid even if the time of its use cannot be recorded.
       await recordApiKeyUse(services.db, key.keyId).catch((error) =>
         services.log.warn({ err: error, keyId: key.keyId }, "could not record API key use"),
       );

@@ -51,7 +51,7 @@ export const listLocationsRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "List locations",
   description:
-    "Returns the locations, newest first. Without the scope `locations:any`, the list contains only the key's own location.",
+    "Returns the locations, newest first. Without the scope `locations:any`, the list contains only the API key's location.",
   request: { query: listLocationsQuery },
   responses: { 200: { description: "A page of locations", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
@@ -76,7 +76,7 @@ export const getLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Get a location",
   description:
-    "Returns a location with all its options and settings. To get a location other than its own, the key needs the scope `locations:any`.",
+    "Returns a location with all its options and settings. An API key needs the scope `locations:any` to get any location other than its own.",
   request: { params: locationPathParams },
   responses: {
     200: { description: "The location", schema: LocationDetails },
@@ -100,7 +100,7 @@ export const createLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Create a location",
   description:
-    "Creates a location. The application, organization, agency and name are required. All other options and settings have defaults. The key also needs the scope `locations:any`, because the new location is not the key's own.",
+    "Creates a location. The application, organization, agency and name are required. All other options and settings have defaults. The API key also needs the scope `locations:any`, because it does not belong to the new location.",
   request: {
     body: jsonBodyParser(CreateLocationRequest, {
       example: {
@@ -118,7 +118,7 @@ export const createLocationRoute = defineRoute({
       },
     }),
   },
-  responses: { 201: { description: "The id of the new location", schema: CreatedLocation } },
+  responses: { 201: { description: "The ID of the new location", schema: CreatedLocation } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
     requireLocationsAnyScope(principal, "Only an API key with the scope locations:any can create locations.");
@@ -133,7 +133,7 @@ export const changeLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Change a location",
   description:
-    "Changes the options and settings that the body contains. All others keep their value. `null` removes an optional value. `tipsConfig` is replaced as a whole. To change a location other than its own, the key needs the scope `locations:any`.",
+    "Changes the options and settings that the request body contains. All other options and settings keep their values. To remove an optional value, set it to `null`. `tipsConfig` is replaced as a whole. An API key needs the scope `locations:any` to change any location other than its own.",
   request: {
     params: locationPathParams,
     body: jsonBodyParser(ChangeLocationRequest, {
@@ -158,7 +158,7 @@ export const importLocationRoute = defineRoute({
   ...locationRouteDefaults,
   summary: "Import a legacy backoffice location",
   description:
-    "Imports a location of a legacy backoffice. `legacyId` is the location's ID in the legacy backoffice of its `application`. All options and settings have their defaults. To set the name, change the location. If the location was imported before, the response has status 200 and the existing ID. The key also needs the scope `locations:any`.",
+    "Imports a location of a legacy backoffice. `legacyId` is the location's ID in the legacy backoffice of its `application`. All options and settings get their default values. To set the name, change the location after the import. If the location has already been imported, the response has status 200 and contains the existing ID. The API key also needs the scope `locations:any`.",
   request: {
     body: jsonBodyParser(ImportLocationRequest, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
@@ -166,7 +166,7 @@ export const importLocationRoute = defineRoute({
   },
   responses: {
     200: { description: "The ID of the existing location", schema: CreatedLocation },
-    201: { description: "The id of the new location", schema: CreatedLocation },
+    201: { description: "The ID of the new location", schema: CreatedLocation },
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
@@ -178,7 +178,7 @@ export const importLocationRoute = defineRoute({
 
 const ownLocationQuery = z.object({
   devices: z.literal("true").optional().meta({
-    description: "Set to `true` to include the devices of the location in the response. No other value is allowed.",
+    description: "Set to `true` to include the location's devices in the response. No other value is allowed.",
   }),
   index: integerQueryParameter(z.int().min(0)).default(0).meta({
     description: "Zero-based index of the page of devices",

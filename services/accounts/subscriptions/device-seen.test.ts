@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => accounts.remove());
 
-/** Publishes `device.seen` and waits until accounts has handled the event. */
+/** Publishes `device.seen` and waits until the accounts service has handled the event. */
 async function publishDeviceSeen(fields: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
   const id = randomUUID();
   const data = { deviceId: "d1", name: null, seenAt: "2026-05-29T10:00:00.000Z", ...fields };

@@ -11,7 +11,7 @@ export const minimalLocationBody = {
 
 let lastLegacyId = 0;
 
-/** Returns the body of a request that imports a legacy location. Each call returns another legacyId. */
+/** Returns the body of a request that imports a legacy location. Each call returns a new legacyId. */
 export const createLegacyLocationBody = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",

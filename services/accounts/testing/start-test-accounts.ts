@@ -18,10 +18,10 @@ export interface TestAccountsService extends TestService {
   remove(): Promise<void>;
 }
 
-/** The operator, with the scope admin. */
+/** The principal of the operator, which has the scope admin. */
 export const operatorTestPrincipal = createTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
-/** The gateway, with the internal scopes. */
+/** The principal of the gateway, which has the internal scopes. */
 export const gatewayTestPrincipal = createTestPrincipal({
   consumer: "gateway",
   scopes: ["internal:keys", "internal:locations"],

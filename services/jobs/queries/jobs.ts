@@ -25,14 +25,14 @@ export interface JobRow extends JobPrimaryKey {
   /** When the job may start; null for a repeating job, whose runs are separate rows. */
   dueAt: Date | null;
   priority: number;
-  /** When the job was queued in BullMQ; null while it waits in PostgreSQL. */
+  /** When the job was queued in BullMQ; null while the job waits in PostgreSQL. */
   queuedAt: Date | null;
-  /** When the lease of the process that runs the job expires. */
+  /** When the lease of the process that runs the job expires; null without a lease. */
   leaseExpiresAt: Date | null;
   /** Id of the latest lease; null before the first lease. */
   leaseId: string | null;
   attemptsMade: number;
-  /** Whether the job's own work is done, so that it waits only for its children. */
+  /** Whether the job's own work is done, so that the job waits only for its children. */
   isWorkDone: boolean;
   /** Number of children, including finished children. */
   totalChildren: number;
@@ -42,7 +42,7 @@ export interface JobRow extends JobPrimaryKey {
   progress: number;
   /** Number of finished runs of a repeating job. */
   runs: number;
-  /** When the latest run of a repeating job is due, in milliseconds since 1970. */
+  /** When the latest run of a repeating job is or was due, in milliseconds since 1970; null for other jobs. */
   lastDueMs: number | null;
   /** Id of the repeating job of which this job is a run; null for other jobs. */
   repeatingJobId: string | null;
@@ -60,8 +60,8 @@ type NewJobRow = Pick<
 > & { repeatingJobId?: string };
 
 /**
- * Returns the columns of `JobRow`. Queries do not select `*`, because the prepared statements of running instances would
- * then fail once per connection after a migration that adds a column.
+ * Returns the SQL columns of a job. Queries do not select `*`, because a prepared statement with `*` fails once per
+ * connection of a running instance after a migration has added a column.
  */
 const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
   location_id, id, key_id, consumer, message, duration, options, timestamp, created_at, due_at, priority, queued_at,
@@ -84,14 +84,14 @@ export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey)
   return job;
 }
 
-/** Locks a job against concurrent changes until the transaction ends, and returns it. */
+/** Locks a job against concurrent changes until the transaction ends, and returns the job. */
 export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select ${jobColumns(tx)} from location_jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
-/** Returns the job with this jobId, or otherwise the job of which a job with the deduplication id is a duplicate. */
+/** Returns the job with this jobId. If there is none, returns the job with this active deduplication id. */
 export async function findExistingJob(
   tx: SqlTransaction,
   { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
@@ -121,7 +121,7 @@ export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
   return row.count;
 }
 
-/** Inserts a job, or a run of a repeating job. It is due at `dueAt`; by default, it is due immediately. */
+/** Inserts a job, or a run of a repeating job, that is due at `dueAt`. By default, the job is due immediately. */
 export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttlMs = deduplication?.ttl ?? 0;
@@ -140,10 +140,10 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
   return inserted;
 }
 
-/** A job's key, and the id of the caller's lease. Without a lease id, the job is changed whoever holds its lease. */
+/** A job's primary key and the caller's lease id. Without a lease id, changes apply even if the caller has no lease. */
 export type LeasedJobKey = JobPrimaryKey & { leaseId?: string | null };
 
-/** Changes a job and returns it; undefined if the job has finished or another process holds its lease. */
+/** Changes a job and returns the job; undefined if the job has finished, or if another process holds its lease. */
 export async function updateJob(
   sql: SqlClient | SqlTransaction,
   { locationId, id, leaseId }: LeasedJobKey,
@@ -161,31 +161,40 @@ export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobPrima
   await tx`delete from location_jobs where location_id = ${locationId} and id = ${id}`;
 }
 
-/** Counts the unfinished runs of a repeating job. Finished runs are deleted. */
+/** Counts the unfinished runs of a repeating job, which are all stored runs, because finished runs are deleted. */
 export async function countUnfinishedJobRuns(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from location_jobs where location_id = ${locationId} and repeating_job_id = ${id}`;
   return row.count;
 }
 
-/** Matches jobs that are due and wait for no child. Must equal the condition of the partial indexes. */
+/**
+ * Returns the SQL condition for jobs that are due and wait for no child. It must include the condition of the partial
+ * indexes, because PostgreSQL could not use these indexes otherwise.
+ */
 const dueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`finished_at is null and pending_children = 0 and due_at <= now()`;
-/** Matches jobs in BullMQ. A job is presumed lost if it has been queued for more than 3 seconds without a lease. */
+/**
+ * Returns the SQL condition for jobs that are in BullMQ. A job is presumed lost, and does not match, if no process has
+ * leased it within 3 seconds after it was queued.
+ */
 const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`greatest(queued_at + interval '3 seconds', lease_expires_at) > now()`;
 
 /** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
 export const jobLeaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
-/** Marks due jobs as queued, by priority and position, up to a maximum per location. Returns the marked jobs. */
+/**
+ * Marks due jobs as queued, sorted by priority and position, until each location has `maxPerLocation` queued jobs.
+ * Returns the marked jobs.
+ */
 export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
   const waitingCondition = (sql: SqlClient | SqlTransaction) =>
     sql`${dueCondition(sql)} and ${inQueueCondition(sql)} is not true`;
   const [due] = await db.sql`select 1 from location_jobs where ${waitingCondition(db.sql)} limit 1`;
   if (!due) return [];
   return db.transaction(async (tx) => {
-    // Locked, because two processes that count at the same time would admit too many jobs, in the wrong sequence.
+    // Without this lock, two processes that count at the same time would admit too many jobs, in the wrong sequence.
     await acquireTransactionLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update location_jobs as job set queued_at = now()

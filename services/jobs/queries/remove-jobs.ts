@@ -3,10 +3,10 @@ import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows
 import type { JobsConfig } from "../config.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
 
-/** 100 years, in seconds: an age that no job reaches and that PostgreSQL can subtract from a date. */
+/** 100 years, in seconds. Larger values of the option `age` are reduced to this number, so that the date is valid. */
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
 
-/** Applies a finished job's retention option, removeOnComplete or removeOnFail, to the location's finished jobs. */
+/** Applies a job's removeOnComplete or removeOnFail option to the location's finished jobs with the same outcome. */
 export async function applyJobRetention(
   tx: SqlTransaction,
   { locationId, id, options }: JobRow,
@@ -36,7 +36,7 @@ export async function applyJobRetention(
   }
 }
 
-/** Removes jobs that finished before the retention period, and the oldest finished jobs of locations with too many. */
+/** Removes jobs that finished before the retention period, and a location's oldest finished jobs above the maximum. */
 export async function removeOldJobs(
   sql: SqlClient,
   { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsConfig,

@@ -14,7 +14,7 @@ import { bullJobName } from "../job-queue.ts";
 import { findJob, type JobRow } from "../queries/jobs.ts";
 
 const locationIdQuery = z.object({
-  locationId: locationIdQueryParameter("Location of the job. By default, the location of the API key"),
+  locationId: locationIdQueryParameter("ID of the job's location. Defaults to the API key's location."),
 });
 
 const jobRouteDefaults = { tag: "Jobs", audience: "public", scope: "jobs:write" } as const;
@@ -26,11 +26,11 @@ export const getJobRoute = defineJobsRoute({
   ...jobRouteDefaults,
   summary: "Get a job",
   description:
-    "Returns a job with its state, progress and result. A job that was removed after it had finished is not found.",
+    "Returns a job with its state, progress and result. If the job finished and was later removed, the response is a 404 error.",
   request: { params: z.object({ id: JobId }), query: locationIdQuery },
   responses: {
     200: { description: "The job", schema: JobStatus },
-    304: { description: "The job has not changed since the version that the client has" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
@@ -92,17 +92,16 @@ export const createJobRoute = defineJobsRoute({
   ...jobRouteDefaults,
   summary: "Create a job",
   description:
-    "Adds a job to the queue of a location. The job runs for its `duration`, reports its progress, and returns its message as the result. " +
-    "`jobOptions` are the options of a BullMQ job. An unsupported combination is rejected with the reason. " +
-    "A job that has finished never runs again, even if the queue is rebuilt.\n\n" +
+    "Adds a job to a location's queue. The job runs for its `duration`, reports its progress, and returns its message as the result. " +
+    "`jobOptions` contains the options of a BullMQ job. An unsupported combination of options is rejected with an error that states the reason. " +
+    "A finished job never runs again, even if the queue is rebuilt.\n\n" +
     "The number of unfinished jobs per API key and per location is limited, and so is the number of jobs that a location can create per day. Limits also apply to repeating jobs, attempts, durations, and the time between the runs of a repeating job.",
   request: { query: locationIdQuery, body: jsonBodyParser(CreateJobRequest) },
   responses: {
     201: { description: "The created job", schema: Job },
-    200: { description: "The existing job with the same `jobId` or deduplication id", schema: Job },
+    200: { description: "The existing job with the same `jobId` or deduplication ID", schema: Job },
     204: {
-      description:
-        "The request repeats an earlier request with the same Idempotency-Key. The earlier response was too large to be stored.",
+      description: "An earlier request had the same `Idempotency-Key`, and its response was too large to store.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],

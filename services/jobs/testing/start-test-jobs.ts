@@ -12,18 +12,18 @@ import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue
 import { type JobHandler, performJobBySleeping } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
 
-/** A location with its own API key, and its requests to the jobs service. */
+/** A location with its own API key, and methods that send requests to the jobs service. */
 export interface TestJobsLocation {
   principal: Principal;
   locationId: string;
-  /** Returns the BullMQ job. */
+  /** Returns the job as BullMQ stores it. */
   getQueuedJob(id: string): Promise<QueuedJob | undefined>;
-  /** Creates a job; fails if the job exists. */
+  /** Creates a job. Fails if a job with this id already exists. */
   createJob(body: TestJobBody): Promise<Job>;
   postJob(body: TestJobBody): Promise<Response>;
   postJobProblem(body: TestJobBody): Promise<Problem>;
   getStatus(id: string): Promise<JobStatus>;
-  /** Returns the job once it is in this state. */
+  /** Waits until the job is in this state, then returns the job. */
   waitForState(id: string, state: JobStatus["state"], timeoutSeconds?: number): Promise<JobStatus>;
   isJobRemoved(id: string): Promise<boolean>;
   /** Returns when the next run of a repeating job is due. */
@@ -37,25 +37,25 @@ interface TestJobBody {
 }
 
 export interface TestJobsService extends TestService {
-  /** The messages of started jobs, one per start, in the sequence of the starts. */
+  /** The message of each started attempt, in the sequence in which the attempts started. */
   startedMessages: string[];
-  /** The messages of `held` jobs that may finish. */
+  /** The messages of the `held` jobs that the test has allowed to finish. */
   releasedMessages: Set<string>;
   redis: Redis;
   /** The BullMQ queue. */
   queue: Queue;
   createTestLocation(): TestJobsLocation;
-  /** Starts a second instance on the same servers. */
+  /** Starts another instance of the service that uses the same PostgreSQL and Redis servers. */
   startAnotherInstance(): Promise<TestService>;
-  /** Deletes all data of the queue from Redis. */
+  /** Deletes all data of the queue from Redis, to simulate a loss of data. */
   flushRedis(): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * Starts the jobs service for one test file, with one concurrent job per location. The beginning of a job's message
- * decides how the job ends: `fail` fails, `fail once` fails the first attempt, `held` waits until the message is
- * released, and `held, then fail` fails after that.
+ * Starts the jobs service for one test file, with one concurrent job per location. A job whose message begins with
+ * `fail` fails in every attempt, and with `fail once` only in the first attempt. A job whose message begins with `held`
+ * waits until the test releases the message, and with `held, then fail` fails after this wait.
  */
 export async function startTestJobsService(variables: Record<string, string> = {}): Promise<TestJobsService> {
   const environment = await createTestEnvironment({

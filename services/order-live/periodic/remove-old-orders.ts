@@ -8,8 +8,8 @@ import { appendOrderDeparturesToStream, lockLocationStream } from "../queries/st
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
- * final report. A later upsert makes a removed order live again. The till of an old live order is unlikely to be
- * closed.
+ * final report. Unchanged live orders are removed, because their till will probably never be closed. A later upsert
+ * makes a removed order live again.
  */
 export const removeOldOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
   name: "remove old orders",

@@ -2,7 +2,7 @@ import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageRange } from "@pragma/runtime/http/page-response";
 import type { LiveOrderFilter } from "../order-filter.ts";
 
-/** The position of an order in its location's list, newest first. */
+/** The position of an order in the list of its location's orders, which is sorted newest first. */
 export interface OrderCursor {
   /** When the order was opened at the point of sale. */
   at: string;
@@ -22,8 +22,8 @@ interface ListedOrdersRange extends PageRange<OrderCursor> {
 
 /**
  * Returns a page of a location's listed orders that match the filter, newest first, and whether more orders follow. The
- * page starts after a cursor or an offset. Skipped orders are read only from the index, and bodies beyond the maximum
- * size are not read.
+ * page starts after a cursor or an offset. To save time, orders before the page are read only from the index, and
+ * bodies beyond `maxBytes` are not read.
  */
 export async function findListedOrders(
   sql: SqlClient,
@@ -49,7 +49,7 @@ export async function findListedOrders(
   return { orders, hasMore: rows.length < (rows[0]?.candidateCount ?? 0) };
 }
 
-/** Counts the listed orders of a location that match the filter, by an index-only scan. */
+/** Counts the listed orders of a location that match the filter. The query needs only an index-only scan. */
 export async function countListedLiveOrders(
   sql: SqlClient,
   locationId: string,

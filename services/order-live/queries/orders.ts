@@ -1,7 +1,7 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { StoredOrderState } from "../order-state.ts";
 
-/** The stored state of an order, with its times as dates. */
+/** The stored state of an order as PostgreSQL returns it, with `createdAt` as a `Date`. */
 type OrderStateRow = Omit<StoredOrderState, "createdAt"> & { id: string; createdAt: Date };
 
 const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
@@ -94,7 +94,7 @@ export async function upsertLiveOrderRows(
       departed_at = null, closed_at = null`;
 }
 
-/** Marks live orders as departed. `closedAt` is the close of the till that reported them; null if no till did. */
+/** Marks live orders as departed. `closedAt` is when the till that reports them was closed; null if no till does so. */
 export async function markOrdersDeparted(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
@@ -104,7 +104,7 @@ export async function markOrdersDeparted(
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Inserts reported orders that were never sent, marked as departed, so that a late upsert does not make them live. */
+/** Inserts reported orders that were never sent, as departed orders, so that late upserts do not make them live. */
 export async function insertUnsentReportedOrders(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
@@ -122,7 +122,10 @@ export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: Orde
   await tx`delete from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Returns the response body of a live order. If `locationId` is null, searches all locations for the latest. */
+/**
+ * Returns the response body of a live order. If `locationId` is null, returns the most recently updated order with this
+ * id at any location.
+ */
 export async function findLiveOrder(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
@@ -141,7 +144,7 @@ export async function recordFinalTillReport(tx: SqlTransaction, { locationId, ti
   return count > 0;
 }
 
-/** Returns which of the given tills have a final report, by id. */
+/** Returns the ids of those given tills that have a final report. */
 export async function findFinalTillIds(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },

@@ -63,7 +63,7 @@ export async function appendOrderDeparturesToStream(
   return lastPosition + revisions.length;
 }
 
-/** Returns log entries after a position, up to `limit` and `maxBytes`. The first entry may exceed `maxBytes`. */
+/** Returns up to `limit` log entries after a position, with up to `maxBytes` unless the first entry is larger. */
 export async function findLiveOrderRevisions(
   sql: SqlClient,
   { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },
@@ -81,7 +81,7 @@ export async function findLiveOrderRevisions(
     where number = 1 or bytes <= ${maxBytes} order by position`;
 }
 
-/** Returns the last position of a location's stream, and the first position after which the log is complete. */
+/** Returns the last position of a location's stream, and the first position from which a stream can be resumed. */
 export async function findLiveOrderLogRange(
   sql: SqlClient,
   locationId: string,
@@ -94,7 +94,7 @@ export async function findLiveOrderLogRange(
   return row ?? { first: 0, last: 0 };
 }
 
-/** Returns the last position of each location's stream. */
+/** Returns the last position of the stream of each of these locations. */
 export async function findOrderStreamPositions(
   sql: SqlClient,
   locationIds: string[],

@@ -15,7 +15,7 @@ import {
 let orderLive: TestOrderLiveService;
 const { principal, locationId } = createPosPrincipal();
 const tillIds = [randomUUID(), randomUUID()];
-/** Every combination of till, paid, transferred and canceled, twice. Two orders each have the same opening time. */
+/** Two orders for each combination of till, paid, transferred and canceled. Two orders share each opening time. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
   createLiveOrderInput(
     {

@@ -28,24 +28,23 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
   scope: "orders:write",
   summary: "Create or update open orders",
   description:
-    "Creates or updates 1 to 50 orders. If any order is invalid, no order is applied. The response contains the applied orders.\n\n" +
+    "Creates or updates up to 50 orders. If any order is invalid, no order is applied. The response contains the applied orders.\n\n" +
     "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than the stored time, or if its till is closed and has a report. " +
-    "It is therefore safe to repeat a request whose response was lost.\n\n" +
-    "Each applied order publishes at most one event, which is the first that applies: `order.canceled` when the order becomes canceled, `order.transferred` when it becomes transferred, or `order.paid` when it becomes paid. " +
-    "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, when it was closed before, or when its products or menus have changed. " +
-    "Orders in training mode (`data.isTraining`) are stored and can be read by id, but they do not appear in lists or streams, and they publish no events.\n\n" +
-    "Order ids are unique only within a location. At another location, the same id identifies a different order.",
+    "You can therefore safely repeat a request if you did not receive its response.\n\n" +
+    "Each applied order publishes at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
+    "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, when it is reopened, or when its products or menus change. " +
+    "Orders in training mode (`data.isTraining`) are stored, and you can get them by ID. They do not appear in lists or streams, and they publish no events.\n\n" +
+    "Order IDs are unique only within a location. At another location, the same ID identifies a different order.",
   request: {
     query: z.object({
-      locationId: locationIdQueryParameter("Location of the orders. By default, the location of the API key"),
+      locationId: locationIdQueryParameter("ID of the orders' location. Defaults to the API key's location."),
     }),
     body: upsertOrdersBodyParser,
   },
   responses: {
     200: { description: "The applied orders", schema: z.array(OrderLive) },
     204: {
-      description:
-        "The request repeats an earlier request with the same Idempotency-Key. The earlier response was too large to be stored.",
+      description: "An earlier request had the same `Idempotency-Key`, and its response was too large to store.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
@@ -56,7 +55,7 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
   },
 });
 
-/** The query parameters that lists and streams share. */
+/** The query parameters that the list and the stream of live orders share. */
 const liveOrdersQuery = z.object({
   ...liveOrderFilterQueryShape,
   locationId: locationIdQueryParameter(),
@@ -71,7 +70,7 @@ export const listLiveOrdersRoute = defineLiveOrdersRoute({
   ...liveOrdersReadDefaults,
   summary: "List live orders",
   description:
-    "Returns the location's orders whose till is not yet closed, newest first by opening time. Orders in training mode are not included.",
+    "Returns the location's orders whose till has not been closed yet, sorted by opening time, newest first. Orders in training mode are not included.",
   request: { query: liveOrdersQuery.extend(paginationQueryShape) },
   responses: { 200: { description: "A page of live orders", schema: paginatedSchema(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -101,10 +100,10 @@ export const getLiveOrderRoute = defineLiveOrdersRoute({
   summary: "Get a live order",
   description:
     "Returns a live order. Once the order's till is closed and has a report, get the order from `/v1/orders/{id}` or `/v2/orders/{id}` instead.",
-  request: { params: z.object({ id: z.guid().meta({ description: "Id of the order" }) }) },
+  request: { params: z.object({ id: z.guid().meta({ description: "ID of the order" }) }) },
   responses: {
     200: { description: "The order", schema: OrderLive },
-    304: { description: "The order has not changed since the version that the client has" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
@@ -136,14 +135,14 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
   ...liveOrdersReadDefaults,
   summary: "Stream live orders",
   description: [
-    "Streams server-sent events (`text/event-stream`): first the live orders, then each change to them, once and in sequence. The filters are the same as for the list.",
+    "Streams server-sent events (`text/event-stream`). The stream first sends the live orders, and then sends each change exactly once and in sequence. You can use the same filters as in the list of live orders.",
     "Event types:",
-    "- `order`: the current state of an order, as in the list. Each applied change is one event with an id. The initial orders are events without an id.\n" +
-      "- `ready`: all initial orders were sent. From here on, events follow as orders change.\n" +
-      `- \`left\`: an order left the list, as {id, locationId, tillId, reason}. Reasons: ${leftReasonTexts.join(", ")}. The stream may not have sent this order before.\n` +
-      "- `reset`: discard all orders; the live orders follow. The `reason` is `expired` if the `Last-Event-ID` is older than the change log, and `unknown` if it is not an id of this location's stream.\n" +
-      "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect in a moment).",
-    "To resume a stream, send the id of the last received event as `Last-Event-ID`. Changes are kept for 24 hours. Browsers' `EventSource`, and compatible clients that can send an API key, do this automatically. " +
+    "- `order`: contains the current state of an order, in the same format as in the list. Each applied change is sent as one event with an ID. The initial orders are sent as events without an ID.\n" +
+      "- `ready`: all initial orders have been sent. After this event, the stream sends changes as they occur.\n" +
+      `- \`left\`: an order is no longer in the list. The event contains its \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${leftReasonTexts.join(", ")}. The stream may not have sent this order before.\n` +
+      "- `reset`: discard all orders that you have received. The stream sends the live orders again. The `reason` is `expired` if the `Last-Event-ID` is older than the change log, and `unknown` if it is not the ID of an event in this location's stream.\n" +
+      "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect after a short delay).",
+    "To resume a stream, send the ID of the last event that you received in the `Last-Event-ID` header. Clients that are compatible with `EventSource` send this header automatically. A stream can be resumed within 24 hours. " +
       "The stream sends a comment every 15 seconds, so that both sides notice a broken connection. The stream ends when its API key is revoked or changed.",
   ].join("\n\n"),
   request: {
@@ -153,7 +152,7 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
         .string()
         .optional()
         .meta({
-          description: "Id of the last received event. The stream resumes after this event",
+          description: "ID of the last event that you received. The stream resumes after this event.",
           example: `${liveOrderLocationIdExample}:41`,
         }),
     }),

@@ -77,7 +77,7 @@ describe("a new stream", () => {
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    // Imitates another instance without a connection to NATS.
+    // Simulates a change by another instance that cannot send a notification, because it is not connected to NATS.
     await orderLive.db.sql`
       with moved as (
         update location_streams set position = position + 1 where location_id = ${locationId} returning position

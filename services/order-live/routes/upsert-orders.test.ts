@@ -67,7 +67,7 @@ describe("an upserted order", () => {
     expect(await orderLive.upsertOrders(principal, sameTime)).toHaveLength(1);
     const withoutTime = changeLiveOrderInput(order, { modifiedAt: null, guestsCount: 4 });
     expect(await orderLive.upsertOrders(principal, withoutTime)).toHaveLength(1);
-    // A change without a time does not clear the stored time.
+    // A change without `modifiedAt` does not clear the stored `modifiedAt`.
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     expect((await orderLive.listOrders(principal)).data[0]?.data.guestsCount).toBe(4);
   });
@@ -289,7 +289,7 @@ describe("a body of several megabytes", () => {
     const send = async () => {
       expect((await orderLive.request("POST", path, { principal, body: bytes })).status).toBe(status);
     };
-    // The minimum of three is used, because other work of the process may block one of them.
+    // Uses the minimum of three measurements, because other work of the process may block the event loop.
     const blockMs = [
       await measureLongestEventLoopBlockMs(send),
       await measureLongestEventLoopBlockMs(send),

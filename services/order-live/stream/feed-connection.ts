@@ -11,13 +11,13 @@ import {
   type StreamResetReason,
 } from "./stream-events.ts";
 
-/** Where a stream starts: after a position in the log, or with the current orders, preceded by a reset if needed. */
+/** How a stream starts: after a position in the log, or with the current orders (after a reset event if required). */
 export type LiveOrderStreamStart = { after: number } | { reset?: StreamResetReason };
 
-/** Maximum number of changes or orders, and maximum number of their bytes, per read for one connection. */
+/** Maximum number of changes or orders, and maximum number of their bytes, that one read for a connection returns. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
 
-/** Returns where a client's stream starts, based on the last event id that the client sends, if any. */
+/** Returns how a client's stream starts. The start depends on the last event id that the client has sent, if any. */
 export async function findLiveOrderStreamStart(
   sql: SqlClient,
   locationId: string,
@@ -31,9 +31,9 @@ export async function findLiveOrderStreamStart(
 }
 
 /**
- * Sends the events of a connection until its stream ends: first the current orders, unless the stream resumes from the
- * log; then the log, as fast as the client reads; then new changes from the shared log. A connection that falls behind
- * reads the log again.
+ * Sends events to a connection until its stream ends. First sends the current orders, unless the stream resumes from
+ * the log. Then sends the log as fast as the client reads. At the end of the log, the connection receives new changes
+ * together with other connections. A connection that falls behind reads the log on its own again.
  */
 export async function sendLiveOrderEvents(
   connection: LiveConnection,
@@ -60,10 +60,10 @@ interface FeedSource {
   locationLog: LocationLog;
 }
 
-/** The log position of each order at the time when the stream sent its current state, by order id. */
+/** The log positions of the order states that the stream has sent initially, by order id. */
 type SentPositions = Map<string, number>;
 
-/** Sends the current orders page by page. Changes in the meantime follow from the log. */
+/** Sends the current orders page by page. Changes that occur in the meantime are sent later, from the log. */
 async function sendCurrentOrders(
   connection: LiveConnection,
   { sql, locationLog }: FeedSource,
@@ -93,7 +93,7 @@ async function sendCurrentOrders(
   return sentPositions;
 }
 
-/** Sends the log up to its end, without changes that were already sent. Returns false if log entries are missing. */
+/** Sends the log up to its end, except changes that were already sent. Returns false if log entries are missing. */
 async function sendLoggedChanges(
   connection: LiveConnection,
   { sql, locationLog }: FeedSource,

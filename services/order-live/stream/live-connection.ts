@@ -26,9 +26,9 @@ export class LiveConnection {
   readonly filter: LiveOrderFilter;
   readonly output: SubscriberStream;
   readonly openedAt = performance.now();
-  /** The last position whose change was sent, or was excluded by the filter. */
+  /** The position of the last change that the stream has sent, or has skipped because of the filter. */
   position = 0;
-  /** Whether the initial list was sent, so that the client can resume from the position. */
+  /** Whether all initial orders were sent, so that the client can resume the stream from `position`. */
   isReady = false;
   /** Number of batches of changes that were sent. */
   sentCount = 0;
@@ -53,7 +53,7 @@ export class LiveConnection {
     if (text !== "") this.output.write(encoder.encode(text));
   }
 
-  /** Sends consecutive changes, except those up to the connection's position. */
+  /** Sends consecutive changes, except changes up to the connection's position, which were already sent. */
   sendChanges(revisions: LiveOrderRevision[], shared?: EncodedOrderChangesByFilter): void {
     const last = revisions.at(-1)?.position ?? 0;
     if (last <= this.position) return;
@@ -74,7 +74,7 @@ export class LiveConnection {
     return chunk;
   }
 
-  /** Sends a heartbeat unless data is buffered already. Ends the stream if the client has stopped reading. */
+  /** Sends a heartbeat unless other data is buffered. Ends the stream if the client has read nothing for too long. */
   sendHeartbeat(stallTimeoutMs: number): void {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;

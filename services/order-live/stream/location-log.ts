@@ -7,14 +7,14 @@ import type { EncodedOrderChangesByFilter, LiveConnection } from "./live-connect
 
 /** Maximum number of changes, and maximum number of their bytes, per read of the log. */
 const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
-/** Maximum buffered bytes of a live connection. A connection with more is behind and catches up from the log. */
+/** Maximum bytes buffered for a live connection. Beyond this maximum, the connection must catch up from the log. */
 const maxBufferedBytes = 256 * 1024;
-/** Maximum number of connections of a location that hold a catch-up batch at the same time. */
+/** Maximum number of connections of a location with a catch-up batch in memory at the same time. */
 const maxConcurrentCatchUps = 8;
-/** Minimum milliseconds between two reads of a log. Changes in between are sent together, which costs far less. */
+/** Minimum milliseconds between two reads of a log. Changes between two reads are sent together, which is cheaper. */
 const minReadIntervalMs = 20;
 
-/** The change log of one location, read once for all connections of this process that have caught up. */
+/** Reads the change log of one location once for all connections of this process that have caught up. */
 export class LocationLog {
   readonly locationId: string;
   /** All connections of the location, including those that are catching up. */
@@ -25,7 +25,7 @@ export class LocationLog {
   readonly #log: Logger;
   readonly #liveConnections = new Set<LiveConnection>();
   #position = 0;
-  /** The last position that is known to exist. */
+  /** The highest log position of which this process has been notified. */
   #knownPosition = 0;
   #isReading = false;
   #lastReadAt = 0;
@@ -36,13 +36,13 @@ export class LocationLog {
     this.#log = log;
   }
 
-  /** Reads the log up to this position, unless the position is already known. */
+  /** Reads the log up to this position, unless the log has already been read up to this position. */
   receivePosition(position: number): void {
     if (position > this.#knownPosition) this.#knownPosition = position;
     void this.#readNew();
   }
 
-  /** Sends new changes to a connection from now on. Returns false if it must catch up from the log first. */
+  /** Starts to send new changes to a connection. Returns false if the connection must first catch up from the log. */
   addLiveConnection(connection: LiveConnection): boolean {
     if (this.#liveConnections.size === 0) this.#position = connection.position;
     if (connection.position < this.#position) return false;
@@ -88,7 +88,7 @@ export class LocationLog {
     }
   }
 
-  /** Handles a gap in the log. Makes each connection catch up from the log, or restart. */
+  /** Handles a gap in the log. Each connection then catches up from the log, or restarts with the current orders. */
   #markAllBehind(): void {
     for (const connection of this.#liveConnections) this.#markBehind(connection);
   }

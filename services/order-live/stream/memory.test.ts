@@ -18,7 +18,7 @@ afterAll(() => orderLive.remove());
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Returns the megabytes in use after a garbage collection. */
+/** Returns the memory in use after a garbage collection, in megabytes. */
 async function measureUsedMegabytes(): Promise<number> {
   collectGarbage();
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -23,7 +23,7 @@ function createCountingBroadcaster(): { broadcaster: OrderBroadcaster; queryCoun
   const { sql } = orderLive.db;
   const counting = new Proxy(sql, {
     apply(target, self, [first, ...rest]) {
-      // Query fragments do not count.
+      // Fragments are not counted, because they are only parts of queries.
       if (String(first).trim().startsWith("select") || String(first).trim().startsWith("with")) count += 1;
       return Reflect.apply(target, self, [first, ...rest]);
     },

@@ -29,7 +29,7 @@ interface OrderBroadcasterOptions {
 
 /** Maximum number of open streams per location and process. */
 const maxConnectionsPerLocation = 500;
-/** Interval in milliseconds at which the positions are polled, in case a notification was lost. */
+/** Interval between polls for new stream positions, in milliseconds. Polls replace notifications that were lost. */
 const pollMs = 1_000;
 
 /** Returns the broadcaster, which sends changes to all streams of this process. Keeps no data of closed streams. */
@@ -94,7 +94,7 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
   }
 
   return {
-    /** Sends the changes up to this position of a location's log to its streams in every process. Never throws. */
+    /** Makes every process send a location's changes up to this position to the location's streams. Never throws. */
     notify(locationId: string, position: number): void {
       receivePosition(locationId, position);
       notifier.publish(locationId, String(position));
@@ -112,7 +112,8 @@ export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallT
         });
       }
       const connection = new LiveConnection({ locationId, filter, onClosed: logEndedStream });
-      // Registered before the first read, so that no change is missed between that read and the notifications.
+      // The connection is added before the first read, so that it misses no change between this read and the first
+      // notification.
       const locationLog = addConnection(connection);
       const start = await findLiveOrderStreamStart(sql, locationId, lastEventId).catch((error) => {
         removeConnection(connection);

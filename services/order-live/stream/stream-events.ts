@@ -4,7 +4,7 @@ import type { LiveOrderRevision } from "../queries/streams.ts";
 
 /** The events of a live order stream in the text/event-stream format. */
 
-/** How soon a client should reconnect, in milliseconds. */
+/** Milliseconds after which a client reconnects to an interrupted stream. */
 const reconnectMs = 1_000;
 
 export const liveOrderStreamPreamble = `retry: ${reconnectMs}\n\n`;
@@ -30,24 +30,24 @@ export function parseEventId(locationId: string, id: string): number | undefined
   return eventLocationId?.toLowerCase() === locationId ? Number(position) : undefined;
 }
 
-/** Formats an order of the initial list. It has no id, because a stream that is interrupted here must restart. */
+/** Formats the event for an initial order. It has no id, because a stream cannot resume among the initial orders. */
 export const formatCurrentOrderEvent = (body: string) => formatStreamEvent("order", body);
 
 /** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
 export const formatResetEvent = (reason: StreamResetReason) =>
   formatStreamEvent("reset", JSON.stringify({ reason }), "");
 
-/** Formats the event that ends the initial list. */
+/** Formats the event that is sent after the last initial order. */
 export const formatReadyEvent = (locationId: string, position: number) =>
   formatStreamEvent("ready", "{}", formatStreamEventId(locationId, position));
 
-/** Formats a heartbeat. An id moves the client past changes that its filter excludes. */
+/** Formats a heartbeat. With an id, the client can later resume after changes that its filter has excluded. */
 export const formatStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 
 export const formatStreamClosedEvent = (reason: StreamCloseReason) =>
   `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
 
-/** Formats a change for a stream with this filter, as an `order` event, a `left` event, or an empty string. */
+/** Formats a change as an `order` or `left` event, or as an empty string if the stream's filter excludes the change. */
 export function formatChangeEvent(locationId: string, revision: LiveOrderRevision, filter: LiveOrderFilter): string {
   const { orderId, before, after, body, position } = revision;
   const id = formatStreamEventId(locationId, position);

@@ -1,4 +1,4 @@
-/** Maximum time that the last chunk of a stream waits for the client to read it, in milliseconds. */
+/** Milliseconds for which a client can read the last chunk of a stream before the client is disconnected. */
 const endGraceMs = 5_000;
 
 interface SubscriberStreamOptions {
@@ -6,14 +6,14 @@ interface SubscriberStreamOptions {
   onClosed(): void;
 }
 
-/** The writing end of a client's stream. It buffers chunks until the client reads them and counts their bytes. */
+/** The writing end of a client's stream. It buffers chunks until the client reads them. */
 export class SubscriberStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #onClosed: () => void;
   readonly #queue: Uint8Array[] = [];
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #bufferedBytes = 0;
-  /** When the client last read, or when the buffer last became non-empty. */
+  /** When the client last read data, or when the buffer last became non-empty, whichever is later. */
   #unreadSince = 0;
   #isPullPending = false;
   #isEnding = false;
@@ -59,7 +59,7 @@ export class SubscriberStream {
     if (!this.#isClosed) this.#close();
   }
 
-  /** Resolves when all data has left the process (empty buffer, more requested), or when the stream ends. */
+  /** Resolves when the client has read all buffered data and requests more data, or when the stream ends. */
   waitUntilDrained(): Promise<void> {
     if (this.#isPullPending || this.isClosed) return Promise.resolve();
     return new Promise((resolve) => this.#drainWaiters.push(resolve));
@@ -116,7 +116,7 @@ export class SubscriberStream {
   }
 
   #abort(): void {
-    // The server treats an error with this code as a disconnect and does not log it.
+    // The HTTP server treats an error with this code as a disconnect, and does not log the error.
     this.#controller?.error(
       Object.assign(new Error("The client stopped reading."), { code: "ERR_STREAM_PREMATURE_CLOSE" }),
     );

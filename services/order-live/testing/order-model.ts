@@ -4,7 +4,7 @@ import type { OrderLiveInput } from "@pragma/contracts/order-live";
 export class LiveOrderReferenceModel {
   readonly orders = new Map<string, ModelOrder>();
   readonly finalTills = new Set<string>();
-  /** The messages that a stream should have sent, in their sequence. */
+  /** The messages that a stream should have sent, oldest first. */
   readonly expectedMessages: string[] = [];
 
   clone(): LiveOrderReferenceModel {
@@ -15,7 +15,7 @@ export class LiveOrderReferenceModel {
     return copy;
   }
 
-  /** Applies an upsert. Returns whether the order is applied. */
+  /** Applies the upsert of an order. Returns false if the order is skipped. */
   upsert(order: OrderLiveInput): boolean {
     const before = this.orders.get(order.id);
     if (this.#isSkipped(order, before)) return false;
@@ -50,7 +50,7 @@ export class LiveOrderReferenceModel {
     }
   }
 
-  /** The ids and revisions of the expected list. */
+  /** The ids and revisions of the orders in the expected list. */
   get listed(): string[] {
     return [...this.orders.values()]
       .filter(({ isLive, order }) => isLive && !order.data.isTraining)
@@ -85,7 +85,7 @@ interface ModelOrder {
   latestModifiedAt: string | null;
   isLive: boolean;
   closedAt: string | null;
-  /** The types of the published events, in their sequence. */
+  /** The types of the events that are published for the order, oldest first. */
   events: string[];
 }
 

@@ -11,16 +11,16 @@ import type { WebhookEndpointAttemptResult } from "./endpoint-queue.ts";
 import { evaluateDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
-/** The dependencies of an attempt. */
+/** The dependencies of a delivery attempt. */
 export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
   findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
   attemptWriter: AttemptWriter;
-  /** Releases a claim for which no attempt was made. */
+  /** Releases a claim whose delivery was not attempted. */
   releaseClaim(claim: ReleasedDeliveryClaim): Promise<unknown>;
   /** Records the duration of an attempt as a metric, with its outcome and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
-  /** Called with the time of the delivery's next attempt, if there is one. */
+  /** Called if the delivery will be attempted again, with the time of the next attempt. */
   onRetry(claim: DeliveryClaim, at: Date): void;
 }
 
@@ -43,7 +43,7 @@ export async function attemptWebhookDelivery(
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
   const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookEndpointAttemptResult> => {
     log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
-    // If the release fails, the claim ends when its lease expires.
+    // An error is ignored, because the claim also ends when its lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
     onRetry(claim, dueAt);
     return "unknown";

@@ -8,11 +8,11 @@ import { recordWebhookEndpointFailures, summarizeWebhookEndpointHealth } from ".
 /** Writes the results of attempts to the database, in batches. */
 export interface AttemptWriter {
   /**
-   * Stores an attempt. Retries as long as the database is unavailable, or until the writer is closed, in which case the
+   * Stores an attempt. Retries while the database is unavailable. If the writer is closed before a retry succeeds, the
    * attempt is lost. Never rejects.
    */
   recordAttempt(completedAttempt: CompletedDeliveryAttempt): Promise<void>;
-  /** Stops the retries of attempts that could not be stored. */
+  /** Stops retrying to store attempts. */
   close(): void;
 }
 
@@ -33,14 +33,14 @@ export function createAttemptWriter({
     });
   }
 
-  /** Retries as long as the database is unavailable, or until the writer is closed. */
+  /** Writes a batch of attempts. Retries while the database is unavailable, until the writer is closed. */
   async function writeWithRetries(completedAttempts: CompletedDeliveryAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
     logEntriesInBatch(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
-  // One batch at a time, because parallel batches would lock the same rows of the hourly statistics. Waiting for a
-  // batch delays only further messages to the same endpoint, and only while that endpoint has many messages in flight.
+  // Only one batch is written at a time, because parallel batches would lock the same rows of the hourly statistics.
+  // An attempt counts as in flight until it is stored, so a slow batch delays endpoints with many messages in flight.
   const recordBatched = batchCalls<CompletedDeliveryAttempt, void>(writeWithRetries, {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,
@@ -55,7 +55,7 @@ export function createAttemptWriter({
   };
 }
 
-/** Returns the fields of an attempt's log line. */
+/** Returns the fields of the log entry for an attempt. */
 function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedDeliveryAttempt) {
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { traceId } = context;

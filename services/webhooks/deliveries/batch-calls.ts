@@ -5,15 +5,15 @@ interface BatchOptions {
   maxBatchSize: number;
   /** Maximum number of calls in progress. */
   maxConcurrentBatches: number;
-  /** Milliseconds to collect items before each call. By default, until the next iteration of the event loop. */
+  /** Milliseconds to collect items before each call. By default, each call starts in the next event loop iteration. */
   batchDelayMs?: number;
 }
 
 /**
  * Returns a function that processes single items in batches. Items that arrive while earlier calls are in progress are
- * collected for the next call. `runBatch` returns one result per item, in the sequence of the items, or undefined when
- * there are no results. If `runBatch` rejects with an error that is not transient, it is called again for each item
- * alone, so that one invalid item does not fail the others.
+ * collected for the next call. `runBatch` returns one result per item, in the sequence of the items, or undefined if
+ * items have no results. If `runBatch` rejects with an error that is not transient, `runBatch` is called again for each
+ * item alone, so that one invalid item does not make the other items fail.
  */
 export function batchCalls<Item, Result>(
   runBatch: (items: Item[]) => Promise<Result[] | undefined>,

@@ -8,8 +8,8 @@ export interface CircuitBreakerOptions {
 }
 
 /**
- * The circuit breaker of an endpoint. Consecutive failures open the breaker. Then nothing is sent for some time, and
- * after that only one message as a probe. A success closes the breaker. All times are in milliseconds.
+ * The circuit breaker of an endpoint. Consecutive failures open the breaker. An open breaker first blocks all messages
+ * for some time, and then allows one message as a probe. A success closes the breaker. All times are in milliseconds.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -37,13 +37,13 @@ export class CircuitBreaker {
     this.#openCount += 1;
   }
 
-  /** Returns the maximum number of messages in flight: infinity when closed, 1 when a probe is due, otherwise 0. */
+  /** Returns the maximum number of messages in flight: infinity if closed, 1 if a probe is due, otherwise 0. */
   maxConcurrentAt(now: number): number {
     if (this.isClosed) return Number.POSITIVE_INFINITY;
     return now < this.#openUntil ? 0 : 1;
   }
 
-  /** Returns the milliseconds until a probe may be sent. */
+  /** Returns the number of milliseconds until a probe may be sent; 0 if a probe may be sent now. */
   remainingOpenMs(now: number): number {
     return Math.max(0, this.#openUntil - now);
   }
@@ -53,8 +53,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Returns whether the breaker can be discarded, because no attempt has failed since the last success, or for twice
-   * the maximum open time.
+   * Returns whether the breaker can be discarded, because no attempt has failed since the last success, or because no
+   * attempt has failed within twice the maximum open time.
    */
   isExpired(now: number): boolean {
     return this.#consecutiveFailures === 0 || now > this.#lastFailureAt + 2 * this.#options.maxOpenMs;

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 it("sends a delivery once although the lease of its first claim expires before the attempt could end", async () => {
   const { sql } = service.db;
-  // The first claim statement takes almost as long as its lease lasts, as on an overloaded machine.
+  // Delays the first claim statement until its lease has almost expired, as on an overloaded machine.
   await sql`create sequence claim_count`;
   await sql.unsafe(`
     create function delay_first_claim() returns trigger language plpgsql as $$ begin

@@ -4,7 +4,7 @@ import type { WebhooksDependencies } from "../dependencies.ts";
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
 
-/** Registers the metrics of unsettled deliveries and of webhooks, both by state. */
+/** Registers metrics that count the unsettled deliveries in each state and the webhooks in each state. */
 export function registerWebhookDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
   metrics.observeGauges(
     "webhook_deliveries",

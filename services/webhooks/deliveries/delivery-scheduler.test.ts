@@ -24,7 +24,7 @@ describe("the scheduler", () => {
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
     expect(deliveries.maxActive("a")).toBe(8);
-    // One statement claims several waiting deliveries.
+    // The number of claims is low, because one statement claims several waiting deliveries.
     expect(deliveries.claimCount).toBeLessThan(110);
     await deliveries.scheduler.close();
   });
@@ -48,7 +48,7 @@ describe("the scheduler", () => {
     await eventually("all deliveries", () => countCompletedAtBusyHost() === 300);
     const seconds = (performance.now() - startedAt) / 1_000;
     expect(seconds).toBeGreaterThan(2.5);
-    // Tokens are refunded when they were taken for more deliveries than were due.
+    // Tokens that were acquired for more deliveries than were due are refunded, so they do not delay other deliveries.
     expect(seconds).toBeLessThan(6);
     await deliveries.scheduler.close();
   });

@@ -19,14 +19,14 @@ interface DeliverySchedulerOptions {
   attemptDelivery(claim: DeliveryClaim): Promise<WebhookEndpointAttemptResult>;
   limits: WebhookEndpointLimits;
   hostTokenBuckets: HostTokenBuckets;
-  /** Number of messages in flight to all endpoints beyond which each endpoint gets only its fair share. */
+  /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
   maxActiveMessages: number;
   /** Returns the current time in milliseconds. */
   nowMs(): number;
   pollMs: number;
 }
 
-/** Maximum share of all permits for the messages in flight to one origin. */
+/** Maximum share of all permits that the messages in flight to one origin can hold. */
 const maxOriginShare = 0.25;
 /** Maximum number of webhooks in one claim statement. */
 const maxWebhooksPerClaim = 50;
@@ -39,14 +39,14 @@ interface ClaimedDelivery {
 
 /** Reserved capacity for one message to an endpoint. */
 export interface DeliveryCapacityReservation {
-  /** Starts the attempt of a delivery that was claimed when it was inserted. */
+  /** Starts the attempt of a delivery that was inserted as already claimed. */
   startAttempt(claim: DeliveryClaim): void;
   cancel(): void;
 }
 
 /**
  * Claims due deliveries and starts their attempts. Serves the endpoints in rotation, each up to its free capacity, so
- * that no endpoint delays another. Other due deliveries wait in the database, not in memory.
+ * that no endpoint delays another. Due deliveries beyond the free capacity wait in the database, not in memory.
  */
 export class WebhookDeliveryScheduler {
   readonly #options: DeliverySchedulerOptions;
@@ -66,21 +66,21 @@ export class WebhookDeliveryScheduler {
       ...{ name: "deliveries", log, pollMs },
       claim: () => this.#claimDue(),
       processItem: (delivery) => this.#attempt(delivery),
-      // Unlimited here, because the semaphore limits the attempts in flight.
+      // The loop itself has no limit, because the semaphore limits the attempts in flight.
       concurrency: Number.POSITIVE_INFINITY,
     });
     this.#idleCleanupTimer = setInterval(() => this.#removeIdleQueues(), idleCleanupMs).unref();
   }
 
-  /** Claims and sends all due deliveries of these webhooks. */
+  /** Makes the scheduler claim and attempt all due deliveries of these webhooks. */
   poll(webhookIds: Iterable<string>): void {
     for (const webhookId of webhookIds) this.#readyWebhookIds.add(webhookId);
     this.#loop.poll();
   }
 
   /**
-   * Reserves capacity for one message. Returns undefined when the endpoint has no free capacity, or when earlier
-   * messages to it are waiting.
+   * Reserves capacity for one message. Returns undefined if the endpoint has no free capacity, or if earlier messages
+   * to the endpoint are waiting.
    */
   reserve(webhookId: string): DeliveryCapacityReservation | undefined {
     const queue = this.#queues.get(webhookId);
@@ -92,7 +92,7 @@ export class WebhookDeliveryScheduler {
     };
   }
 
-  /** Discards the queue of a webhook whose endpoint has changed. */
+  /** Discards the queue of a webhook whose endpoint has changed, so that a new queue sends to the new endpoint. */
   resetEndpoint(webhookId: string): void {
     this.#queues.delete(webhookId);
     this.poll([webhookId]);
@@ -140,8 +140,8 @@ export class WebhookDeliveryScheduler {
   }
 
   /**
-   * Reserves capacity for the next endpoints, and returns the claim requests to use it. An endpoint without free
-   * capacity is removed from the rotation until its queue is ready. An endpoint that only lacks a semaphore permit
+   * Reserves capacity for the next endpoints, and returns a claim request for each of them. An endpoint without free
+   * capacity is removed from the rotation until its queue is ready. An endpoint that lacks only a semaphore permit
    * stays in the rotation.
    */
   #acquireClaimRequests(): (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] {
@@ -167,7 +167,7 @@ export class WebhookDeliveryScheduler {
       const url = await findUrl(webhookId);
       const onReady = () => this.poll([webhookId]);
       if (url) this.#queues.set(webhookId, new WebhookEndpointQueue({ url, ...sharedOptions, onReady }));
-      // The webhook's due deliveries stay in the database, where the periodic task finds them.
+      // The endpoint could not be loaded. The periodic task later finds its due deliveries in the database.
       else this.#readyWebhookIds.delete(webhookId);
     });
     await Promise.all(creations);

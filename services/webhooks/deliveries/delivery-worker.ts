@@ -31,11 +31,11 @@ interface DeliveryWorkerOptions extends WebhooksDependencies {
  * Polling finds deliveries for which no notification arrived.
  */
 export interface WebhookDeliveryWorker {
-  /** The scheduler of this instance. */
+  /** Schedules all deliveries of this instance except test messages. */
   scheduler: WebhookDeliveryScheduler;
-  /** Delivers test messages. */
+  /** The loop that claims and delivers test messages. */
   testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
-  /** Requeues the failed deliveries for which a recovery was requested. */
+  /** The loop that requeues the failed deliveries for which a recovery was requested. */
   recoveryLoop: Pick<ClaimLoop<string>, "poll">;
   /** Makes every instance claim due deliveries of these webhooks, so that all instances share a large backlog. */
   pollAllInstances(webhookIds: readonly string[]): void;
@@ -43,13 +43,13 @@ export interface WebhookDeliveryWorker {
   close(): Promise<void>;
 }
 
-/** Maximum delay of a retry that gets a timer. The periodic task finds retries with a longer delay. */
+/** Maximum delay of a retry with a timer, in milliseconds. The periodic task finds retries with a longer delay. */
 const maxRetryTimerMs = 60_000;
-/** Added to the delay of a retry, because a timer can fire a millisecond early, when the delivery is not yet due. */
+/** Milliseconds added to a retry's timer, because a timer can fire a millisecond before the delivery is due. */
 const retryTimerMarginMs = 2;
 /**
- * Number of messages in flight from this instance beyond which each endpoint gets only its fair share. An endpoint
- * always gets its fair share, so that it does not wait for others.
+ * Number of messages in flight from this instance. Beyond this number, each endpoint gets only its fair share. Every
+ * endpoint always gets its fair share, so that no endpoint waits for others.
  */
 const maxActiveMessages = 1_000;
 /** Maximum number of test messages in flight, in addition to the other messages. */
@@ -102,7 +102,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
     ...{ log, hostTokenBuckets, nowMs, pollMs, maxActiveMessages },
     limits: {
       maxConcurrency: config.WEBHOOK_ENDPOINT_MAX_CONCURRENCY,
-      // The time until the next probe of a failing endpoint follows the first two delays of the retry schedule.
+      // A failing endpoint is probed after the first delay of the retry schedule. After each failed probe, the next
+      // probe follows later, but at most after the second delay of the schedule.
       circuitBreaker: {
         failureThreshold: circuitFailureThreshold,
         initialOpenMs: firstRetryMs,
@@ -122,7 +123,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
       if (!hostBucket || hostBucket.take(performance.now())) {
         await attemptWebhookDelivery(attemptServices, claim);
-        // The location's next test message may be waiting for the end of this one.
+        // The location's next test message may be waiting for the end of this attempt.
         testLoop.poll();
       }
       // The claim is released, because waiting for a token here would delay the test messages of other hosts.

@@ -20,8 +20,8 @@ export interface WebhookEndpoint {
 }
 
 /**
- * Returns the endpoint of a webhook at the given revision or a later one. Without a revision, the endpoint may come
- * from the cache and be outdated. Returns undefined when the webhook does not exist or cannot be loaded. Never rejects.
+ * Returns the endpoint of a webhook at the given revision or a later revision. Without a revision, the endpoint may be
+ * an outdated one from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
  */
 export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 
@@ -33,7 +33,7 @@ interface EndpointRow {
   secrets: { encryptedSecret: string; expiresAt: string | null }[];
 }
 
-/** Returns a cached lookup of endpoints. `onUrlChanged` is called when the URL of a cached endpoint has changed. */
+/** Returns a function that loads and caches endpoints. Calls `onUrlChanged` if the URL of a cached endpoint changed. */
 export function createWebhookEndpointCache(
   { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },

@@ -14,12 +14,12 @@ interface EndpointHealth {
 }
 
 const dayMs = 24 * 3_600_000;
-/** An endpoint is disabled when no attempt has succeeded for this long. */
+/** Milliseconds without a successful attempt after which an endpoint is disabled. */
 const disableAfterMs = 5 * dayMs;
-/** The recipient is warned after half of that time. */
+/** Milliseconds without a successful attempt after which the recipient is warned. */
 const warnAfterMs = disableAfterMs / 2;
 
-/** Returns what to do about an endpoint after a failed attempt: the reason to disable it, `warn` or `nothing`. */
+/** Returns the action after a failed attempt: the reason for disabling the endpoint, `warn`, or `nothing`. */
 export function evaluateWebhookEndpointHealth(
   { failingSince, warnedAt, isGone }: EndpointHealth,
   now: Date,
@@ -45,7 +45,7 @@ interface FailingEndpointUpdate {
 
 /**
  * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing. The attempts must be
- * sorted by their end. Failed test messages are ignored, because the endpoint may still be under development.
+ * sorted by end time. Failed test messages are ignored, because the endpoint may still be under development.
  */
 export function summarizeWebhookEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
   healthyWebhookIds: string[];
@@ -74,7 +74,7 @@ export function summarizeWebhookEndpointHealth(attempts: readonly CompletedDeliv
   }
   return {
     healthyWebhookIds: [...succeededWebhookIds].filter((webhookId) => !failing.has(webhookId)),
-    // Sorted, so that two batches lock the same webhooks in the same sequence and cannot deadlock.
+    // The endpoints are sorted, so that two batches lock the same webhooks in the same sequence and cannot deadlock.
     failingEndpoints: [...failing.values()].sort((one, other) => (one.webhookId < other.webhookId ? -1 : 1)),
   };
 }
@@ -88,7 +88,7 @@ interface FailingWebhook
 
 /**
  * Records failing endpoints. Disables an endpoint that responded with 410 Gone, or that has had no success for five
- * days. Publishes an event when an endpoint is disabled, and a warning event after half of the five days. These events
+ * days. Publishes an event when an endpoint is disabled, and a warning event after two and a half days. These events
  * are sent to the recipient's other endpoints.
  */
 export async function recordWebhookEndpointFailures(

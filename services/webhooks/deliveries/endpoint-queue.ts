@@ -19,11 +19,11 @@ interface EndpointQueueOptions {
   hostTokenBuckets: HostTokenBuckets;
   /** Returns the current time in milliseconds, for the circuit breaker. */
   nowMs(): number;
-  /** Called when the queue no longer waits. */
+  /** Called when the queue stops waiting, so that due deliveries can be claimed again. */
   onReady(): void;
 }
 
-/** Returns milliseconds to add to the wait for a token, so that the endpoints of a host do not all retry at once. */
+/** Returns a random number of milliseconds to add to a wait, so that a host's endpoints do not all retry at once. */
 const createJitterMs = () => 50 + Math.random() * 100;
 
 /**
@@ -34,7 +34,7 @@ export class WebhookEndpointQueue {
   readonly #circuitBreaker: CircuitBreaker;
   readonly #origin: string;
   #activeCount = 0;
-  /** Whether the last claim used all acquired slots, so that more due deliveries may be in the database. */
+  /** Whether the last claim returned as many deliveries as requested, so that more due deliveries may exist. */
   #hasBacklog = false;
   #isWaiting = false;
   #timer: NodeJS.Timeout | undefined;
@@ -66,8 +66,8 @@ export class WebhookEndpointQueue {
   }
 
   /**
-   * Acquires slots for up to `requested` messages in flight, and returns the number of acquired slots. When it returns
-   * 0, the queue waits until it is ready, unless only the semaphore had no permit.
+   * Reserves capacity for up to `requested` messages, and returns for how many messages capacity was reserved. If the
+   * result is 0, the queue waits for capacity and then calls `onReady`, unless only the semaphore had no permit.
    */
   acquireSlots(requested: number): number {
     const { limits, semaphore, nowMs } = this.#options;
@@ -86,19 +86,19 @@ export class WebhookEndpointQueue {
     return acquired;
   }
 
-  /** Records how many deliveries were claimed for the acquired slots, and releases the other slots. */
+  /** Records how many deliveries were claimed with the reserved capacity, and releases the unused capacity. */
   recordClaimed({ acquired, claimed }: { acquired: number; claimed: number }): void {
     this.#hasBacklog = claimed === acquired;
     this.releaseUnused(acquired - claimed);
   }
 
-  /** Releases unused slots, and returns their tokens to the host's bucket. */
+  /** Releases reserved capacity that was not used, and returns its tokens to the host's token bucket. */
   releaseUnused(unused: number): void {
     this.#hostTokenBucket.refund(performance.now(), unused);
     this.#releaseSlots(unused);
   }
 
-  /** Records the result of an attempt, and releases its slot. */
+  /** Records the result of an attempt, and releases the attempt's capacity. */
   recordResult(result: WebhookEndpointAttemptResult): void {
     if (result === "succeeded") this.#circuitBreaker.recordSuccess();
     else if (result === "failed") this.#circuitBreaker.recordFailure(this.#options.nowMs());
@@ -110,8 +110,8 @@ export class WebhookEndpointQueue {
   }
 
   /**
-   * Whether slots are free. During a backlog, slots are free only when at least half of them are unused, because one
-   * claim statement per message would cost too much.
+   * Whether enough capacity is unused for another claim. During a backlog, at least half of the capacity must be
+   * unused, because a separate claim statement for each message would cost too much.
    */
   get #hasFreeSlots(): boolean {
     const { maxConcurrency } = this.#options.limits;
@@ -124,7 +124,7 @@ export class WebhookEndpointQueue {
     if (this.#isWaiting && !this.#timer && this.#hasFreeSlots) this.#markReady();
   }
 
-  /** Waits for the given time; when it is 0, waits until an attempt ends. */
+  /** Makes the queue wait for the given time. If the time is 0, the queue waits until an attempt ends. */
   #waitFor(milliseconds: number): 0 {
     this.#stopWaiting();
     this.#isWaiting = true;

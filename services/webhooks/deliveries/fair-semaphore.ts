@@ -1,5 +1,5 @@
 interface FairSemaphoreLimits {
-  /** Number of messages in flight from this process beyond which each endpoint gets only its fair share. */
+  /** Number of messages in flight from this process. Beyond this number, each endpoint gets only its fair share. */
   maxPermits: number;
   /** Maximum number of messages in flight to one origin. */
   maxPermitsPerOrigin: number;
@@ -27,7 +27,7 @@ export class FairSemaphore {
     return this.#activePermits;
   }
 
-  /** Acquires up to `requested` permits for an endpoint that holds `held` permits. Returns the number acquired. */
+  /** Acquires up to `requested` permits for an endpoint with `held` permits. Returns the number of acquired permits. */
   acquire(origin: string, { held, requested }: { held: number; requested: number }): number {
     const { maxPermits, maxPermitsPerOrigin } = this.#limits;
     const isNewHolder = held === 0;
@@ -42,7 +42,7 @@ export class FairSemaphore {
     return acquired;
   }
 
-  /** Releases permits of an endpoint. `held` is the number of permits that the endpoint holds afterwards. */
+  /** Releases permits of an endpoint. `held` is the number of permits that the endpoint holds after the release. */
   release(origin: string, { held, released }: { held: number; released: number }): void {
     if (held === 0 && released > 0) this.#holderCount -= 1;
     this.#addPermits(origin, -released);

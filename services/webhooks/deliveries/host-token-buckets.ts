@@ -2,8 +2,8 @@ import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-
 import { LRUCache } from "lru-cache";
 
 /**
- * Returns the token bucket of a URL's host. The bucket limits the messages that this process sends to the host. The
- * endpoints of all locations share it.
+ * Returns the token bucket of a URL's host. The bucket limits the messages that this process sends to the host. All
+ * endpoints on the host share the bucket, including endpoints of different locations.
  */
 export type HostTokenBuckets = (url: URL) => TokenBucket;
 

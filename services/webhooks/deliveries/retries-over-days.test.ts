@@ -81,7 +81,7 @@ async function publishOrder(
   return id;
 }
 
-/** Returns the number of deliveries with an attempt in progress or due. */
+/** Returns the number of deliveries that are due or whose attempt is in progress. */
 async function countUnfinishedDeliveries({ webhook }: TestWebhookSubscription): Promise<number> {
   const { count } = await service.db.sql`
     select from deliveries

@@ -28,7 +28,10 @@ export function computeNextAttemptAt(
   );
 }
 
-/** Returns the delay of a Retry-After header (seconds or a date), in milliseconds; null if missing, invalid or past. */
+/**
+ * Returns the delay that a Retry-After header (seconds or a date) requests, in milliseconds. Returns null if the header
+ * is missing or invalid, or if its date is in the past.
+ */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
   const delayMs = /^\d{1,10}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now.getTime();

@@ -109,7 +109,7 @@ describe("a message without a response", () => {
   it("times out", async () => {
     endpoint.setHandler(() => {});
     const startedAt = performance.now();
-    expect(await post()).toEqual({ status: null, reason: "There was no response within 0.4 s." });
+    expect(await post()).toEqual({ status: null, reason: "The endpoint did not respond within 0.4 s." });
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 

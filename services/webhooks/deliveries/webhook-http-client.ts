@@ -39,10 +39,10 @@ export function createWebhookHttpClient({
     connect: createGuardedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
     pipelining: 1,
-    // Shorter than the keep-alive time of most servers, so that no request uses a connection that is being closed.
+    // This timeout is shorter than that of most servers, so that no request uses a connection that the server closes.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 60_000,
-    // Disabled, because one timer limits the whole exchange.
+    // These two timeouts are disabled, because one timer limits the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,
@@ -75,7 +75,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   constructor(timeoutMs: number, resolve: (result: WebhookPostResult) => void) {
     this.#resolve = resolve;
     this.#timer = setTimeout(() => {
-      this.#settle(`There was no response within ${timeoutMs / 1_000} s.`);
+      this.#settle(`The endpoint did not respond within ${timeoutMs / 1_000} s.`);
       this.#controller?.abort(new Error("attempt timed out"));
     }, timeoutMs);
   }
@@ -112,12 +112,12 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     this.#settle(describeConnectionFailure(error));
   }
 
-  /** Resolves with the response if its headers have arrived, even if its body is incomplete; otherwise the reason. */
+  /** Resolves with the response if its headers have arrived, even if its body is incomplete, or else with `reason`. */
   #settle(reason: string): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
-    // PostgreSQL cannot store NUL characters in text.
+    // NUL characters are replaced, because PostgreSQL cannot store them in text.
     const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
     this.#resolve(this.#response ? { ...this.#response, response } : { status: null, reason });
   }
@@ -139,14 +139,14 @@ const failureReasons: Record<string, string> = {
 
 /** Returns why a message could not be posted, for the operator of the endpoint. */
 function describeConnectionFailure(error: unknown): string {
-  // The error of a host with several addresses contains one error per address.
+  // If the host has several addresses, the error contains one error per address. The first of these is described.
   const failure = error instanceof AggregateError ? error.errors[0] : error;
   if (!(failure instanceof Error)) return "The message could not be posted.";
   const code = "code" in failure && typeof failure.code === "string" ? failure.code : "";
   const reason = failureReasons[code];
   if (reason) return reason;
   if (code.startsWith("HPE_")) return "The endpoint did not return a valid HTTP response.";
-  // The messages of system errors contain IP addresses, including those of this machine.
+  // Only the code is shown, because the messages of system errors contain IP addresses, such as those of this machine.
   if ("syscall" in failure) return `Connecting to the endpoint failed (${code}).`;
   return code === "" ? failure.message : `${failure.message} (${code})`;
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** Decides which addresses endpoints may have. */
+/** The policy that decides which hosts and IP addresses endpoints may have. */
 export interface WebhookAddressPolicy {
-  /** Returns whether a connection to this address of the host is allowed. False if it is not a plain IP address. */
+  /** Returns whether connections to this IP address of the host are allowed. Returns false for an invalid address. */
   isAddressAllowed(address: string, host: string): boolean;
   /** Returns whether the operator's allowlist contains the host. */
   isHostAllowlisted(host: string): boolean;

@@ -16,7 +16,10 @@ export interface WebhookEndpointIssue {
   message: string;
 }
 
-/** Returns the issue with an endpoint's URL, such as its scheme or port; undefined if the URL itself is allowed. */
+/**
+ * Returns what is wrong with an endpoint's URL, such as its scheme or port; undefined if the URL is allowed. Does not
+ * resolve the host.
+ */
 export function findWebhookUrlFormIssue(
   text: string,
   { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
@@ -27,31 +30,37 @@ export function findWebhookUrlFormIssue(
   }
   if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "must be an https URL" };
   if (url.username !== "" || url.password !== "") {
-    return { code: "userinfo", message: "must not contain a username or password. Use the recipient's apiKey." };
+    return {
+      code: "userinfo",
+      message: "must not contain a username or password (use the recipient's apiKey instead)",
+    };
   }
   if (url.hash !== "") return { code: "fragment", message: "must not have a fragment, because it would not be sent" };
   if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must use port 80, 443, or 1024 or higher" };
   return undefined;
 }
 
-/** Other ports below 1024 belong to services such as mail, which could execute a line of the request as a command. */
+/**
+ * Returns whether the port is 80, 443, or at least 1024. Lower ports belong to protocols such as SMTP, whose servers
+ * could execute a line of the request as a command.
+ */
 function isPortAllowed({ port }: URL): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
-/** Maximum time to resolve a host when an endpoint is registered. */
+/** Maximum time to resolve a host when an endpoint is registered, in milliseconds. */
 const resolveTimeoutMs = 3_000;
 
-/** This issue is the same for every cause, so that it does not reveal internal hosts and their addresses. */
+/** The issue for a host without an allowed address. It does not state the cause, which could reveal internal hosts. */
 const forbiddenAddressIssue: WebhookEndpointIssue = {
   code: "forbidden_address",
   message: "must have a public IP address. This host has no address, or an address that is not public.",
 };
 
 /**
- * Returns the issue with the URL or the address of an endpoint; undefined when both are allowed. Accepts a host when
- * the name servers do not respond, because each connection checks the address again, and when the operator's allowlist
- * contains it.
+ * Returns what is wrong with the URL or the addresses of an endpoint; undefined if they are allowed. Accepts a host
+ * on the operator's allowlist. Also accepts a host if the name servers do not respond, because each connection checks
+ * the addresses again.
  */
 export async function findWebhookEndpointIssue(
   text: string,
@@ -59,7 +68,7 @@ export async function findWebhookEndpointIssue(
 ): Promise<WebhookEndpointIssue | undefined> {
   const urlIssue = findWebhookUrlFormIssue(text, rules);
   if (urlIssue) return urlIssue;
-  // Without the brackets of an IPv6 address, as the check of each connection receives it.
+  // The brackets of an IPv6 address are removed, because the address policy expects addresses without brackets.
   const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");
   return (await hasForbiddenAddress(host, rules)) ? forbiddenAddressIssue : undefined;
 }
@@ -71,7 +80,7 @@ async function hasForbiddenAddress(
   if (isIP(host)) return !addressPolicy.isAddressAllowed(host, host);
   if (addressPolicy.isHostAllowlisted(host)) return false;
   const resolveTimeout = new AbortController();
-  // Undefined when the name servers report no address, or when the name is invalid; empty when they do not respond.
+  // The result is undefined if the name is invalid or has no address, and empty if the name servers do not respond.
   const resolution = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>
     /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(code)) ? undefined : [],
   );

@@ -40,7 +40,7 @@ const percentEncode = (text: string) =>
   text.replaceAll(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 const hex2 = (value: number) => value.toString(16).padStart(2, "0");
 
-/** Notations of an IPv4 address in a URL. */
+/** Generates the different notations of a random IPv4 address in a URL. */
 const ipv4Notation = ipv4.chain(([a, b, c, d]) => {
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;
   const dotted = `${a}.${b}.${c}.${d}`;
@@ -63,7 +63,7 @@ const ipv4Notation = ipv4.chain(([a, b, c, d]) => {
   );
 });
 
-/** Notations of an IPv4 address in IPv6. */
+/** Generates the different notations of an IPv6 address that contains a random IPv4 address. */
 const ipv6Notation = ipv4.chain(([a, b, c, d]) => {
   const [high, low] = [hex2(a) + hex2(b), hex2(c) + hex2(d)];
   const dotted = `${a}.${b}.${c}.${d}`;
@@ -138,7 +138,7 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
       const issue = await findWebhookEndpointIssue(url, { addressPolicy, resolveHost, isHttpsRequired: false });
       if (issue) expect(issue.message.length).toBeGreaterThan(20);
       else acceptedCount += 1;
-      // Connects to rejected endpoints too: they may have been registered before the rules or the DNS record changed.
+      // Also connects to rejected endpoints, which may have been registered before the rules or the DNS record changed.
       if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {
         const httpClient = createWebhookHttpClient({
           addressPolicy,

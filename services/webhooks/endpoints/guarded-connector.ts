@@ -3,8 +3,8 @@ import { buildConnector } from "undici";
 import type { WebhookEndpointRules } from "./check-endpoint.ts";
 
 /**
- * Returns the error for a host that has a forbidden address or no address. Clients see its message. The message is the
- * same in both cases, so that it does not reveal which internal hosts exist.
+ * Returns the error for a host that has a forbidden address or no address. The message, which clients see, is the same
+ * in both cases, so that it does not reveal which internal hosts exist.
  */
 const createForbiddenAddressError = (cause?: unknown) =>
   new Error("The endpoint's host has no public address, or could not be resolved.", { cause });
@@ -12,7 +12,7 @@ const createForbiddenAddressError = (cause?: unknown) =>
 /**
  * Returns a connector that connects only to allowed addresses. For each connection, it resolves the host once, requires
  * that all addresses of the host are allowed, and connects to one of them, so that a DNS change after the check has no
- * effect. If the host cannot be resolved, the connection fails with the same error.
+ * effect. If an address is forbidden, or if the host cannot be resolved, the connection fails.
  */
 export function createGuardedConnector(
   { addressPolicy, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost">,
@@ -34,7 +34,7 @@ export function createGuardedConnector(
 
   return (options, callback) => {
     const { hostname } = options;
-    // The lookup function is not called for IP addresses.
+    // An IP address is checked here, because the lookup function is called only for host names.
     if (isIP(hostname) && !addressPolicy.isAddressAllowed(hostname, hostname)) {
       queueMicrotask(() => callback(createForbiddenAddressError(), null));
       return;

@@ -5,8 +5,8 @@ import { lookup, Resolver } from "node:dns/promises";
 export type HostResolver = (host: string) => Promise<LookupAddress[]>;
 
 /**
- * Returns a function that resolves hosts by DNS queries. These queries occupy no thread, so that a name server that
- * does not respond delays only its own hosts. Hosts for which `isLocalHost` returns true are resolved by the operating
+ * Returns a function that resolves hosts by DNS queries. These queries occupy no thread, so a name server that does not
+ * respond delays only its own hosts. Hosts for which `isLocalHost` returns true are resolved by the operating
  * system, because it also reads its hosts file.
  */
 export function createHostResolver({ isLocalHost }: { isLocalHost: (host: string) => boolean }): HostResolver {

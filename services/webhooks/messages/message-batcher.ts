@@ -10,7 +10,7 @@ import { findSubscribedWebhookIds, type WebhookSubscriptionKey } from "../querie
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
-  /** The id that receivers see. */
+  /** The id of the message, which is also sent to the receivers. */
   messageId: string;
   event: Event;
   /** When the event occurred, in UTC. */
@@ -21,7 +21,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
   traceparent: string;
 }
 
-/** Enqueues messages in batches, so that concurrent events share queries. A single event needs four queries. */
+/** Finds the webhooks of events and stores their messages, in batches, so that concurrent events share SQL queries. */
 export interface MessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
   findSubscribedWebhookIds(match: WebhookSubscriptionKey): Promise<string[]>;
@@ -52,7 +52,7 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
   });
   const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
 
-  /** Returns for each message whether it is new. */
+  /** Stores messages and starts the attempts that have capacity. Returns for each message whether it is new. */
   async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const messages = items.map(({ webhookIds: _, ...message }) => message);
     const reservedDeliveries = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {

@@ -16,9 +16,10 @@ interface SigningOptions {
 /**
  * Returns the headers that identify and sign a message. Two schemes sign the same body, with the UTF-8 bytes of each
  * secret as the key:
- * - Standard Webhooks: one signature per active secret, so that receivers can switch secrets at any time during a
- *   rotation;
- * - `x-popina-*`, for receivers that expect a single signature: the oldest active secret signs until the rotation ends.
+ * - The Standard Webhooks headers contain one signature per active secret, so that receivers can switch to the new
+ *   secret at any time during a rotation.
+ * - The `x-popina-*` headers contain a single signature, because their receivers expect only one. The oldest active
+ *   secret signs the message until the rotation ends.
  */
 export function signWebhookMessage(
   { id, event, body }: SignableMessage,
@@ -41,7 +42,7 @@ export function signWebhookMessage(
   };
 }
 
-/** Returns a secret in the format of Standard Webhooks libraries: `whsec_` and its bytes in base64. */
+/** Returns a secret in the format of Standard Webhooks libraries: `whsec_` followed by the secret's bytes in base64. */
 export function encodeSigningSecret(secret: string): string {
   return `whsec_${Buffer.from(secret, "utf8").toString("base64")}`;
 }

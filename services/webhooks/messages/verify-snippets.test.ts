@@ -21,7 +21,7 @@ interface SignedMessage {
 
 type Verify = (message: SignedMessage) => Promise<void>;
 
-/** Runs a program with the message as JSON on its standard input. Rejects with the program's standard error. */
+/** Returns a function that runs a program with a message as JSON input. Rejects with the program's error output. */
 const verifyWithCommand =
   (command: string, ...args: string[]): Verify =>
   (message) =>
@@ -60,7 +60,7 @@ const installedLanguages = languages.filter(({ command }) => spawnSync(command, 
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
-/** A message that an endpoint received during a rotation: signed with the current and the previous secret. */
+/** A message that an endpoint received during a rotation. Both the current and the previous secret have signed it. */
 let delivered: SignedMessage & { previousSecret: string };
 
 beforeAll(async () => {

@@ -8,7 +8,10 @@ import {
 
 const dayMs = 24 * 3_600_000;
 
-/** Removes messages and deliveries after their retention, expired secrets, and the rows left of deleted webhooks. */
+/**
+ * Removes messages and deliveries that are older than the retention period, expired secrets, and the remaining rows of
+ * deleted webhooks.
+ */
 export const removeOldMessagesTask: PeriodicTask<WebhooksContext> = {
   name: "remove old messages",
   intervalSeconds: 3_600,

@@ -5,7 +5,7 @@ import { releaseExpiredDeliveryClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
 
-/** If a delivery has been due for longer than this, all instances have missed it. */
+/** Number of milliseconds for which a delivery must be overdue before it counts as missed by all instances. */
 const overdueAfterMs = 2_000;
 
 /**

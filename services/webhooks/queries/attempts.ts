@@ -16,10 +16,10 @@ export interface CompletedDeliveryAttempt {
 }
 
 /**
- * Inserts attempts, updates their deliveries, adds to the hourly statistics, and clears the failures of healthy
- * endpoints, in one statement. If an attempt was logged as interrupted in the meantime, corrects its row. If that
- * attempt succeeded, its delivery succeeds too, unless a replay has started a new generation. If an attempt failed and
- * a recovery of its delivery was requested in the meantime, starts a new generation.
+ * In one statement, inserts attempts, updates their deliveries and the hourly statistics, and clears the failures of
+ * healthy endpoints. If an attempt was logged as interrupted in the meantime, its row is corrected, and its success
+ * also makes the delivery succeed, unless a replay has started a new generation. If an attempt failed and a recovery of
+ * its delivery was requested in the meantime, a new generation of the delivery starts.
  */
 export async function insertDeliveryAttempts(
   sql: SqlClient | SqlTransaction,

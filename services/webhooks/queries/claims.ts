@@ -13,7 +13,7 @@ export interface DeliveryClaim {
   event: WebhookEventName;
   /** Number of attempts of this generation that have failed. */
   failures: number;
-  /** The body of the message. All claims of the same message share these bytes. */
+  /** The body of the message. All claims of the same message share one buffer, to save memory. */
   body: Uint8Array;
   /** The W3C trace context of the event. */
   traceparent: string | null;
@@ -23,11 +23,11 @@ export interface DeliveryClaim {
 
 interface ClaimLease {
   now: Date;
-  /** When the lease expires, and the claiming process is presumed dead. */
+  /** When the lease expires. The process that claimed the delivery is then presumed dead. */
   expiresAt: Date;
 }
 
-/** Claims the deliveries that `due` selects (`id` and `due_at`), if their webhook is in one of these states. */
+/** Claims the deliveries that the query `due` returns (`id`, `due_at`), if their webhooks have one of these states. */
 async function claimDeliveries(
   sql: SqlClient,
   { expiresAt }: ClaimLease,
@@ -78,10 +78,10 @@ export async function claimDueDeliveries(
   return claimDeliveries(sql, lease, due, ["active"]);
 }
 
-/** Maximum number of test messages in flight per location, so that its slow endpoints do not delay other locations. */
+/** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
 const maxTestsPerLocation = 5;
 
-/** Claims due test messages, including those of paused and disabled webhooks. They do not wait for other messages. */
+/** Claims due test messages, including those of paused and disabled webhooks. Other messages do not delay them. */
 export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: ClaimLease): Promise<DeliveryClaim[]> {
   const due = sql`
     with waiting as (
@@ -111,10 +111,10 @@ const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) 
   attempt = case when d.retry_requested then 1 else d.attempt + ${attempts}::int end,
   failures = case when d.retry_requested then 0 else d.failures end`;
 
-/** A claim for which no attempt was made, and the time when its delivery is due again. */
+/** A claim whose delivery was not attempted, and the time when the delivery is due again. */
 export type ReleasedDeliveryClaim = DeliveryClaim & { dueAt: Date };
 
-/** Releases claims for which no attempt was made. */
+/** Releases claims whose deliveries were not attempted. */
 export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDeliveryClaim[]): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,

@@ -2,14 +2,14 @@ import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A delivery with the same fields as in the API. Times are `Date`s. */
+/** A delivery with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookDeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
-/** Returns the columns of a `DeliveryRow`, for deliveries `d`. */
+/** Returns the SQL columns of a delivery. The query must select from the table deliveries with the alias `d`. */
 export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
-/** Returns the SQL condition for the delivery `d` with the target's id and its webhook `w`, unless it is deleted. */
+/** Returns the SQL condition that selects a delivery `d` by id and joins its webhook `w`, unless `w` is deleted. */
 export const deliveryCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;

@@ -1,7 +1,7 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-/** A message to store. The message of an event has the event's id. */
+/** A message to store. The message of an event has the same id as the event. */
 export interface NewWebhookMessage {
   messageId: string;
   event: WebhookEventName;
@@ -21,7 +21,7 @@ export interface NewWebhookDelivery {
   isClaimed: boolean;
 }
 
-/** A stored message with one of its deliveries; `deliveryId` is null when the message has none. */
+/** A stored message with one of its deliveries. `deliveryId` is null if the message has no deliveries. */
 interface InsertedWebhookMessage {
   messageId: string;
   deliveryId: string | null;
@@ -32,21 +32,21 @@ interface InsertedWebhookMessage {
   revision: number;
 }
 
-/** Separates the joined bodies. JSON text never contains this character unescaped. */
+/** The character that separates joined bodies. It never occurs inside a body, because JSON escapes this character. */
 const bodySeparator = "\u0001";
 
 /**
  * Inserts messages and their deliveries, and records that their events were handled. Claimed deliveries of active
  * webhooks get a lease; other deliveries are due immediately. Skips messages whose event has already been handled.
  *
- * @returns one row per inserted delivery, and one per message without deliveries.
+ * @returns one row per inserted delivery, and one row per message without deliveries.
  */
 export async function insertWebhookMessages(
   sql: SqlClient,
   { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewWebhookDelivery[] },
   { now, leaseExpiresAt }: { now: Date; leaseExpiresAt: Date },
 ): Promise<InsertedWebhookMessage[]> {
-  // Sorted, so that two transactions insert the same messages in the same sequence and cannot deadlock.
+  // Messages are sorted, so that two transactions insert the same messages in the same sequence and cannot deadlock.
   const sorted = messages.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
   const isSending = sql`(input.is_claimed and w.state = 'active')`;
   return sql<InsertedWebhookMessage[]>`

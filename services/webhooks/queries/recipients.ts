@@ -8,10 +8,10 @@ import {
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A recipient with the same fields as in the API. Times are `Date`s. */
+/** A recipient with the same fields as in the API, but with times as `Date` objects. */
 export type RecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
 
-/** Returns the columns of a `RecipientRow`, for recipients `r`. */
+/** Returns the SQL columns of a recipient. The query must select from the table recipients with the alias `r`. */
 export const webhookRecipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`
   r.id, r.created_at, r.updated_at, r.location_id, r.name,
   r.encrypted_api_key is not null as has_api_key, (
@@ -41,7 +41,7 @@ export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId:
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
 }
 
-/** Returns a recipient with its newly generated secret, if there is one. No other response contains the secret. */
+/** Returns a recipient, with its secret if the secret has just been generated. No later response contains it. */
 export async function readWebhookRecipientWithSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },

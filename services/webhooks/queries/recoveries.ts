@@ -3,10 +3,10 @@ import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WithDateFields } from "./row-types.ts";
 
-/** A recovery with the same fields as in the API. Times are `Date`s. */
+/** A recovery with the same fields as in the API, but with times as `Date` objects. */
 export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
-/** Returns the columns of a `DeliveryRecoveryRow`. */
+/** Returns the SQL columns of a recovery. */
 export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
@@ -21,8 +21,8 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
 
 /**
  * Starts the recovery of the failed deliveries that were created since a given time. A webhook has at most one
- * unfinished recovery, so that repeated requests cannot delay the recoveries of other webhooks. An unfinished recovery
- * restarts from the earlier of the two times.
+ * unfinished recovery, so that repeated requests cannot delay the recoveries of other webhooks. If the webhook already
+ * has an unfinished recovery, that recovery restarts from the earlier of its own time and the given time.
  */
 export async function startDeliveryRecovery(
   tx: SqlTransaction,

@@ -2,19 +2,19 @@ import type { Webhook, WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
-/** A webhook with the same fields as in the API. Times are `Date`s. */
+/** A webhook with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookRow = WithDateFields<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
-/** Returns the columns of a `WebhookRow`. */
+/** Returns the SQL columns of a webhook. */
 export const webhookColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, recipient_id, endpoint_url, events, state, disabled_reason, failing_since,
   last_error`;
 
-/** Returns the condition that selects a webhook by its id, unless it is deleted. */
+/** Returns the SQL condition that selects a webhook by its id. Deleted webhooks do not match. */
 export const webhookCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`id = ${target.id} and state <> 'deleted' and ${locationCondition(sql, target)}`;
 
-/** An event of a location. */
+/** A location and an event type. Together they identify the webhooks to which an event is sent. */
 export interface WebhookSubscriptionKey {
   locationId: string;
   event: WebhookEventName;

@@ -289,7 +289,7 @@ describe("a recovery", () => {
       )
       insert into deliveries (id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
       select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from message`;
-    // The state that a process leaves when it crashes after its first batch.
+    // Simulates a process that crashed after the first batch of its recovery.
     const id = randomUUID();
     const [cursor] = await sql<[{ createdAt: Date; id: string }]>`
       select created_at, id from deliveries where webhook_id = ${webhook.id}

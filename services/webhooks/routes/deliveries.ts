@@ -29,16 +29,18 @@ type DayOrInstant = { day: string } | { instant: string };
 const dayOrInstantQuery = (description: string) =>
   z
     .union([dayQueryParameter.transform((day) => ({ day })), RequestDateTime.transform((instant) => ({ instant }))], {
-      error: "must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
+      error: "Must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
     })
     .optional()
     .meta({ description, type: "string", example: "2026-05-29" });
 
 const listDeliveriesQuery = z.object({
-  event: z.enum(webhookEventNames).optional().meta({ description: "Only deliveries of this event" }),
-  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Only deliveries in this state" }),
-  since: dayOrInstantQuery("Only deliveries created on or after this day (in the location's time zone) or date-time"),
-  until: dayOrInstantQuery("Only deliveries created on or before this day (in the location's time zone) or date-time"),
+  event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
+  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
+  since: dayOrInstantQuery(
+    "Start of the creation period, inclusive: a day in the location's time zone, or a date-time",
+  ),
+  until: dayOrInstantQuery("End of the creation period, inclusive: a day in the location's time zone, or a date-time"),
   ...paginationQueryShape,
 });
 
@@ -47,7 +49,7 @@ export const listDeliveriesRoute = defineWebhooksRoute({
   path: "/v1/webhooks/{id}/deliveries",
   operationId: "listDeliveries",
   summary: "List a webhook's deliveries",
-  description: "Returns the deliveries of a webhook, newest first. Deliveries are kept for 30 days.",
+  description: "Returns a webhook's deliveries, newest first. Deliveries are stored for 30 days.",
   request: { params: webhookPathParams, query: listDeliveriesQuery },
   responses: { 200: { description: "A page of deliveries", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
@@ -85,11 +87,11 @@ export const getDeliveryRoute = defineWebhooksRoute({
   path: "/v1/webhooks/deliveries/{id}",
   operationId: "getDelivery",
   summary: "Get a delivery",
-  description: "Returns a delivery with its attempts, the responses of the endpoint, and the body of the message.",
+  description: "Returns a delivery with its attempts, the endpoint's responses, and the body of the message.",
   request: { params: deliveryPathParams },
   responses: {
     200: { description: "The delivery", schema: WebhookDeliveryDetails },
-    304: { description: "The delivery has not changed since the version that the client has" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["delivery_not_found"],
   async handle({ params, principal, services: { db, config }, header }) {
@@ -99,7 +101,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
       where ${deliveryCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
-    // The latest 1000 attempts. The attempt in progress is included; it started when the delivery was claimed.
+    // Selects the latest 1000 attempts. An attempt in progress is included. Its start is the time of the claim.
     const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
@@ -111,7 +113,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
         from deliveries where id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
-    // The payload is inserted as text, so that it equals the sent body byte for byte.
+    // The payload is inserted as text, so that it is byte for byte the same as the sent body.
     const responseText = mergeJsonObjects(JSON.stringify({ ...delivery, attempts }), wrapInJsonObject("payload", body));
     return conditionalJsonResponseByContent(responseText, { ifNoneMatch: header("if-none-match") });
   },
@@ -123,11 +125,11 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Resends the message immediately, even if the delivery has already succeeded. If the attempt fails, it is retried like a new delivery. The message keeps its id, so that the receiver can recognize duplicates.",
+    "Resends the message immediately, even if the delivery has already succeeded. If this attempt fails, the message is retried on the same schedule as a new delivery. The message keeps its ID, so the receiver can recognize duplicates.",
   request: { params: deliveryPathParams },
   responses: {
     202: {
-      description: "The pending delivery",
+      description: "The delivery, whose state is now `pending`",
       schema: WebhookDelivery,
       example: { ...webhookDeliveryExample, state: "pending", nextAttemptAt: "2026-05-30T08:00:00.000Z" },
     },
@@ -163,7 +165,7 @@ export const testWebhookRoute = defineWebhooksRoute({
   operationId: "testWebhook",
   summary: "Send a test message",
   description:
-    "Sends a test message to the webhook's endpoint, even if the webhook is paused or disabled. A test message is not retried. To see the endpoint's response, get the delivery.",
+    "Sends a test message to the webhook's endpoint, even if the webhook is paused or disabled. Test messages are not retried. To see the endpoint's response, get the delivery.",
   request: { params: webhookPathParams },
   responses: {
     202: {

@@ -6,19 +6,20 @@ import type { WebhooksContext } from "../context.ts";
 import type { LocationScopedId } from "../queries/row-types.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
 
-export const recipientIdParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
+export const recipientIdParams = z.object({ id: z.guid().meta({ description: "ID of the recipient" }) });
 
-export const webhookPathParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
+export const webhookPathParams = z.object({ id: z.guid().meta({ description: "ID of the webhook" }) });
 
-export const deliveryPathParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
+export const deliveryPathParams = z.object({ id: z.guid().meta({ description: "ID of the delivery" }) });
 
-/** The query parameter that selects the location of a list. */
+/** The query parameter that selects the location whose webhooks or recipients are listed. */
 export const locationIdQueryShape = {
-  locationId: z.guid().optional().meta({ description: "Id of the location; by default the location of the API key" }),
+  locationId: z.guid().optional().meta({ description: "ID of the location. Defaults to the API key's location." }),
 };
 
 /**
- * Returns the id from the path, and the location that the API key may read; null if it may read all locations.
+ * Returns the id from the path, and the id of the location that the API key may read. The location id is null if the
+ * key may read all locations.
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
@@ -45,7 +46,7 @@ export async function requireReadableWebhook(
   return webhook;
 }
 
-/** Returns the error for exceeding a limit of a location. `name` is its name in the documentation's table of limits. */
+/** Returns the error for exceeding a limit per location. `name` is the name of the limit in the documentation. */
 export function createPerLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
     detail: `A location can have up to ${maximum} ${name}. Delete those that you no longer need, then try again.`,

@@ -35,7 +35,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
   operationId: "upsertRecipient",
   summary: "Create or update a recipient",
   description:
-    "Creates a recipient of webhooks. If the location already has a recipient with this id, updates it. For a new recipient without an hmacSecret, the API generates a secret and returns it only in this response. For an existing recipient, a different hmacSecret rotates the secret.",
+    "Creates a recipient of webhooks. If the location already has a recipient with this ID, updates the recipient. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated.",
   request: { body: jsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
     200: { description: "The updated recipient", schema: WebhookRecipientWithSecret },
@@ -49,7 +49,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
   },
 });
 
-/** Creates a recipient, or updates the recipient with this id. Generates the secret of a new recipient if needed. */
+/** Creates a recipient, or updates the recipient with this id. Generates a secret if a new recipient has none. */
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksContext,
   { locationId, input }: { locationId: string; input: UpsertWebhookRecipientRequest },
@@ -71,7 +71,9 @@ async function upsertRecipient(
       if (count > max) throw createPerLocationLimitError("recipients", max);
     } else {
       if (!(await lockWebhookRecipient(tx, { id, locationId }))) {
-        throw new ApiError("recipient_conflict", { detail: "Use another id, or omit it to have one generated." });
+        throw new ApiError("recipient_conflict", {
+          detail: "Use another ID, or omit the ID so that the API generates one.",
+        });
       }
       await tx`update recipients set ${tx(content)} where id = ${id}`;
       await incrementWebhookRevisions(tx, id);
@@ -112,7 +114,7 @@ export const rotateRecipientSecretRoute = defineWebhooksRoute({
   operationId: "rotateRecipientSecret",
   summary: "Rotate a recipient's secret",
   description:
-    "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. For 24 hours, messages are signed with both secrets: webhook-signature contains a signature for each secret, and x-popina-hmac-signature still uses the previous secret. Set isLeaked to expire all previous secrets immediately.",
+    "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. For 24 hours, messages are signed with both secrets: `webhook-signature` contains a signature for each secret, and `x-popina-hmac-signature` still uses the previous secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
   request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecretRequest) },
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
@@ -136,7 +138,7 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   summary: "Delete a recipient",
   description: "Deletes a recipient and its secrets. A recipient that has webhooks cannot be deleted.",
   request: { params: recipientIdParams },
-  responses: { 204: { description: "The recipient has been deleted" } },
+  responses: { 204: { description: "The recipient was deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
     const target = scopeIdToReadableLocation(params, principal);

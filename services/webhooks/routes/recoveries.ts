@@ -14,7 +14,7 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
   operationId: "recoverDeliveries",
   summary: "Retry failed deliveries",
   description:
-    "Starts a recovery, which replays the failed deliveries that were created since a given time. These include deliveries with a failed attempt that are waiting for a retry, but not test messages. The recovery runs in the background. To follow its progress, get the recovery. If the webhook already has an unfinished recovery, that recovery restarts from the earlier of the two times. Replayed messages keep their ids.",
+    "Starts a recovery, which replays the failed deliveries that were created at or after `since`. Deliveries that are waiting for a retry after a failed attempt are also replayed, but test messages are not. The recovery runs in the background. To follow its progress, get the recovery. If the webhook already has an unfinished recovery, that recovery restarts with the earlier of the two `since` times. Replayed messages keep their IDs.",
   request: { params: webhookPathParams, body: jsonBodyParser(RecoverWebhookDeliveriesRequest) },
   responses: { 202: { description: "The started recovery", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
@@ -36,11 +36,11 @@ export const getDeliveryRecoveryRoute = defineWebhooksRoute({
   summary: "Get a recovery",
   description: "Returns the state and progress of a recovery.",
   request: {
-    params: z.object({ ...webhookPathParams.shape, recoveryId: z.guid().meta({ description: "Id of the recovery" }) }),
+    params: z.object({ ...webhookPathParams.shape, recoveryId: z.guid().meta({ description: "ID of the recovery" }) }),
   },
   responses: {
     200: { description: "The recovery", schema: WebhookDeliveryRecovery },
-    304: { description: "The recovery has not changed since the version that the client has" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["webhook_not_found", "recovery_not_found"],
   async handle({ params, principal, services, header }) {

@@ -16,7 +16,7 @@ import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 const path = "/v1/webhooks/";
-/** The address of each host. */
+/** The IP address that the fake resolver returns for each host. */
 const hostAddresses: Record<string, string> = {
   ...{ "inside.example": "10.1.2.3", "both.example": "93.184.216.34", "public.example": "93.184.216.34" },
   "metadata.google.internal": "169.254.169.254",

@@ -24,7 +24,7 @@ import {
 
 const upsertWebhookJson = jsonBodyParser(UpsertWebhookRequest);
 
-/** Parses the body of a webhook, and checks that its endpoint is allowed. */
+/** Parses the request body of a webhook, and checks that the webhook's endpoint is allowed. */
 const upsertWebhookBody: RequestBodyParser<UpsertWebhookRequest, WebhooksContext> = {
   ...upsertWebhookJson,
   async parse(bytes, services, sender) {
@@ -41,7 +41,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   operationId: "upsertWebhook",
   summary: "Create or update a webhook",
   description:
-    "Creates a webhook, which posts the events of a location to an endpoint and signs them with the recipient's secret. If the location already has a webhook with this id, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an https URL (or an http URL, if the operator allows it) without a username or password. Its port must be 80, 443, or 1024 or higher, and all IP addresses of its host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled immediately when its endpoint responds with status 410, and after five days in which all attempts failed.",
+    "Creates a webhook, which posts a location's events to an endpoint and signs them with the recipient's secret. If the location already has a webhook with this ID, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username or password. HTTP URLs are accepted only if the operator allows them. The port must be 80, 443, or 1024 or higher, and all IP addresses of the host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled immediately if its endpoint responds with status 410, or if all attempts fail for five days.",
   request: { body: upsertWebhookBody },
   responses: {
     200: { description: "The updated webhook", schema: Webhook },
@@ -68,7 +68,7 @@ async function upsertWebhook(
     const [recipient] = await tx`
       select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
     if (!recipient) {
-      const message = "must be the id of a recipient of the location";
+      const message = "Must be the ID of a recipient of the location";
       throwIfInvalid([{ in: "body", path: "recipientId", code: "unknown_recipient", message }]);
     }
     const now = clock();
@@ -95,7 +95,7 @@ async function upsertWebhook(
       returning ${webhookColumns(tx)}`;
     if (updated) return { webhook: updated, isNew: false };
     // The id belongs to a webhook of another location, or to a deleted webhook whose rows are still being removed.
-    throw new ApiError("webhook_conflict", { detail: "Use another id, or omit it to have one generated." });
+    throw new ApiError("webhook_conflict", { detail: "Use another ID, or omit the ID so that the API generates one." });
   });
 }
 
@@ -128,11 +128,11 @@ export const getWebhookRoute = defineWebhooksRoute({
   path: "/v1/webhooks/{id}",
   operationId: "getWebhook",
   summary: "Get a webhook",
-  description: "Returns a webhook with the statistics of its deliveries.",
+  description: "Returns a webhook with statistics about its deliveries.",
   request: { params: webhookPathParams },
   responses: {
     200: { description: "The webhook", schema: WebhookDetails },
-    304: { description: "The webhook has not changed since the version that the client has" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services, header }) {
@@ -166,7 +166,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   operationId: "pauseWebhook",
   summary: "Pause a webhook",
   description:
-    "Stops sending messages to the webhook's endpoint. Attempts in progress continue. Messages of new events are stored, and are sent when the webhook is resumed.",
+    "Stops sending messages to the webhook's endpoint. Attempts in progress continue. Messages for new events are stored, and they are sent when you resume the webhook.",
   request: { params: webhookPathParams },
   responses: { 200: { description: "The paused webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
@@ -188,7 +188,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   operationId: "resumeWebhook",
   summary: "Resume a webhook",
   description:
-    "Activates a paused or disabled webhook and sends the messages that became due in the meantime. To retry deliveries that failed before, start a recovery.",
+    "Activates a paused or disabled webhook and sends the messages that became due in the meantime. To retry failed deliveries, start a recovery.",
   request: { params: webhookPathParams },
   responses: { 200: { description: "The active webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
@@ -208,7 +208,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   },
 });
 
-/** Maximum number of deliveries that the request itself removes. The periodic task removes the rest. */
+/** Maximum number of deliveries that a request removes, to limit its duration. The periodic task removes the rest. */
 const maxDeletedInRequest = 5_000;
 
 export const deleteWebhookRoute = defineWebhooksRoute({
@@ -217,9 +217,9 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   operationId: "deleteWebhook",
   summary: "Delete a webhook",
   description:
-    "Deletes a webhook and the log of its deliveries. Pending messages are not sent. To send them later, pause the webhook instead.",
+    "Deletes a webhook and its delivery log. Pending messages are not sent. To send them later, pause the webhook instead.",
   request: { params: webhookPathParams },
-  responses: { 204: { description: "The webhook has been deleted" } },
+  responses: { 204: { description: "The webhook was deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const target = scopeIdToReadableLocation(params, principal);

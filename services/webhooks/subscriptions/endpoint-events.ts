@@ -1,12 +1,12 @@
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
-/** Notifies a recipient's other endpoints of a failing or disabled endpoint, whichever events they subscribe to. */
+/** Notifies a recipient's other endpoints of a failing or disabled endpoint, whatever events they subscribe to. */
 export const webhookEndpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   onEvent<WebhooksContext, typeof event>(
     event,
     async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
-      // Only active webhooks, and only one per endpoint, so that each endpoint receives one message.
+      // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.
       const otherWebhooks = await db.sql<{ id: string }[]>`
         select distinct on (other.endpoint_url) other.id
         from webhooks w join webhooks other on other.recipient_id = w.recipient_id

@@ -15,7 +15,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
     event,
     async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
-      // Most locations have no webhooks. For these, not even a record that the event was handled needs to be stored.
+      // Most locations have no webhooks. Handling their events twice has no effect, so nothing is recorded for them.
       if (webhookIds.length === 0) return false;
       const message = { messageId, event, time, traceparent, ...toMessageContent(data) };
       return messageBatcher.enqueueMessage(webhookIds, message);
@@ -26,7 +26,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
 
 export const locationWebhookEventSubscriptions = [
   ...(["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
-    // High concurrency, so that events that arrive together are inserted in one batch.
+    // The concurrency is high, so that events that arrive together are inserted in one batch.
     createLocationEventSubscription(event, ({ sequence, order }) => ({ sequence, data: toWebhookOrder(order) }), {
       concurrency: 32,
     }),

@@ -6,8 +6,8 @@ import type { WebhooksContext } from "../context.ts";
 const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse(body)));
 
 /**
- * Erases the personal data of orders from messages (sent or pending), from the stored responses of endpoints, because
- * these may repeat the data, and from dead letters.
+ * Erases the personal data of orders from sent and pending messages and from dead letters. Also deletes the stored
+ * responses of endpoints to these messages, because the responses may repeat the data.
  */
 export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
   "orders.erased",
@@ -36,7 +36,7 @@ export const eraseWebhookOrderData = onEvent<WebhooksContext, "orders.erased">(
 
 const fillBatchSize = 1_000;
 
-/** Sets the subject of messages that earlier versions of the service stored without a subject. */
+/** Sets the subject (the order id) of messages that earlier versions of the service stored without a subject. */
 async function fillMissingSubjects(sql: SqlClient): Promise<void> {
   const fillBatch = () => sql`
     update messages set subject = coalesce((body::json #>> '{data,id}')::uuid, id)

@@ -1,4 +1,4 @@
-/** Records every address to which this process has tried to connect. */
+/** A list of all addresses to which this process has tried to connect. */
 export interface ConnectionRecorder {
   addresses: string[];
   stop(): void;
@@ -10,12 +10,12 @@ interface TcpPrototype {
 }
 type ConnectFunction = (request: unknown, address: string, port: number) => number;
 
-/** ECONNREFUSED as libuv returns it. */
+/** The error code that libuv returns for ECONNREFUSED on Linux. */
 const connectionRefused = -111;
 
 /**
- * Records addresses at the last step before the system call, below all code that resolves, checks or retries.
- * Connections to addresses for which `isAllowed` returns false are refused, so that no traffic leaves this machine.
+ * Records the address of every outgoing connection at the last step before the system call, so that no code path is
+ * missed. Refuses connections to addresses for which `isAllowed` returns false, so that no traffic leaves this machine.
  */
 export function recordOutgoingConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
   const { binding } = process as unknown as { binding(name: string): { TCP: { prototype: TcpPrototype } } };

@@ -9,7 +9,7 @@ import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 
 /** Publishes events in place of other services. */
 export interface TestEventPublisher {
-  /** Resolves with the event's id once the stream has stored the event. */
+  /** Publishes an event. Resolves with the event's id after the stream has stored the event. */
   publish<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import type { DeliveryClaim } from "../queries/claims.ts";
 export interface FakeWebhookEndpointBehavior {
   durationMs: number;
   shouldFail?: boolean;
-  /** Defaults to a host of its own. */
+  /** The host of the endpoint. By default, each endpoint has its own host. */
   host?: string;
 }
 

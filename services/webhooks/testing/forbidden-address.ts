@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 
-/** Forbidden networks and their prefix lengths, listed independently of the product's list, to check that list. */
+/** Forbidden networks with their prefix lengths. The list is independent of the service's list, in order to test it. */
 const forbiddenIPv4Ranges: [string, number][] = [
   ...[8, 10, 127].map((first): [string, number] => [`${first === 8 ? 0 : first}.0.0.0`, 8]),
   ["100.64.0.0", 10],
@@ -16,7 +16,7 @@ const forbiddenIPv4Ranges: [string, number][] = [
   ["224.0.0.0", 3],
 ];
 
-/** Returns whether an address is not public. Compares bits, unlike the product, which uses a BlockList. */
+/** Returns whether an address is not public. Compares bits, so that the test does not use the service's BlockList. */
 export function isForbiddenAddress(address: string): boolean {
   if (address.includes("%")) return true;
   return isIPv4(address) ? isForbiddenIPv4(ipv4Bits(address)) : isForbiddenIPv6(ipv6Bits(address));
@@ -31,7 +31,7 @@ function isForbiddenIPv4(bits: bigint): boolean {
 function isForbiddenIPv6(bits: bigint): boolean {
   const last4 = bits & 0xffffffffn;
   const first96 = bits >> 32n;
-  // The prefixes of IPv4-mapped addresses and of NAT64.
+  // IPv4-mapped addresses and NAT64 addresses have these prefixes, and contain an IPv4 address in the last 32 bits.
   if (first96 === 0xffffn || first96 === 0x64ff9b0000000000000000n) return isForbiddenIPv4(last4);
   if (bits >> 125n !== 1n) return true;
   const first32 = bits >> 96n;

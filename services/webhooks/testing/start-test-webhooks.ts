@@ -16,13 +16,13 @@ import { createTestEventPublisher } from "./event-publisher.ts";
 
 /** The webhooks service of one test file. */
 export interface TestWebhooksService extends TestServiceWithFakeAccounts {
-  /** Creates a webhook with a location, an API key and a recipient, unless the options contain them. */
+  /** Creates a webhook. Also creates a location with an API key, and a recipient, unless the options contain them. */
   createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookSubscription>;
-  /** Publishes an event in place of another service, and returns its id. */
+  /** Publishes an event in place of another service, and returns the event's id. */
   publishEvent<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
   /** Returns the deliveries of a webhook, newest first. */
   listDeliveries(subscription: TestWebhookSubscription, query?: string): Promise<WebhookDelivery[]>;
-  /** Returns the delivery of a message once it is in this state. */
+  /** Waits until the delivery of a message is in this state, then returns the delivery. */
   waitForDelivery(
     subscription: TestWebhookSubscription,
     messageId: string,
@@ -46,7 +46,7 @@ export interface TestWebhookSubscription {
   locationId: string;
   webhook: Webhook;
   recipientId: string;
-  /** The generated secret of the recipient; empty when the recipient already existed. */
+  /** The generated secret of the recipient; an empty string if the recipient already existed. */
   secret: string;
 }
 

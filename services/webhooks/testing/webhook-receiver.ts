@@ -9,19 +9,19 @@ export interface ReceivedWebhook {
   method: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** When the last byte arrived, in milliseconds of `performance.now()`. */
+  /** When the last byte arrived, in milliseconds, as measured by `performance.now()`. */
   receivedAtMs: number;
 }
 
 /** Handles a message that an endpoint receives. */
 export type WebhookReceiverHandler = (message: ReceivedWebhook, response: ServerResponse) => void | Promise<void>;
 
-/** An endpoint of a receiver. */
+/** An endpoint of a test receiver, with the messages that the endpoint has received. */
 export interface WebhookReceiverEndpoint {
   url: string;
   /** All received messages, whether or not a response was sent. */
   receivedWebhooks: ReceivedWebhook[];
-  /** Replaces the handler. */
+  /** Replaces the handler for all later messages. */
   setHandler(handler: WebhookReceiverHandler): void;
 }
 
@@ -35,7 +35,7 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-/** Returns a handler that responds with a status, after `delayMs`. */
+/** Returns a handler that responds with a status after a delay of `delayMs`. */
 export const createWebhookStatusHandler =
   (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): WebhookReceiverHandler =>
   (_, response) => {
