@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAdminApiClient, createApiClient } from "./api-client.ts";
 import { ApiProblem, NoResponse, nullOnProblem, UnexpectedResponseError } from "./api-problem.ts";
 
-/** Returns clients that record their requests. `respond` returns the responses. */
+/** Returns clients that record their requests instead of sending them. `respond` returns the response to a request. */
 function createFakeClient(respond: (request: Request) => Response) {
   const requests: Request[] = [];
   const options = {

@@ -6,23 +6,23 @@ import type { components, paths as FullPaths } from "./generated/full-api.ts";
 import type { paths as PublicPaths } from "./generated/public-api.ts";
 import { abortableDelay, createRetryingFetch, type FetchFunction } from "./retrying-fetch.ts";
 
-/** The result of a successful call. `data` is always present, because failed calls throw an error. */
+/** The result of a successful call. `data` is always present, because a failed call throws an error. */
 interface ApiCallResult<Data> {
   data: Data;
-  /** The raw response, for access to its status and headers. Its body has already been read. */
+  /** The HTTP response, for its status and headers. Its body cannot be read again, because `data` contains it. */
   response: Response;
 }
 
-/** The body of an operation's successful response, parsed as `Init` specifies. */
+/** The type of an operation's successful response body. `Init` can specify how the body is parsed. */
 export type ResponseDataOf<Operation, Init> =
   Operation extends Record<string | number, unknown>
     ? Extract<FetchResponse<Operation, Init, MediaType>, { error?: never }>["data"]
     : never;
 
-/** The last argument of a call. It is optional if the operation has no required input. */
+/** The last argument of a call, as a tuple. The argument is optional if the operation requires no input. */
 export type ApiCallInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
 
-/** A function that calls an operation with one HTTP method, given its path in the OpenAPI document and its input. */
+/** A function that calls the operation with one HTTP method at the given path of the OpenAPI document. */
 export type ApiCallFunction<Paths extends object, Method extends HttpMethod> = <
   Path extends PathsWithMethod<Paths, Method>,
   Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
@@ -31,13 +31,13 @@ export type ApiCallFunction<Paths extends object, Method extends HttpMethod> = <
   ...init: ApiCallInitArgument<Init>
 ) => Promise<ApiCallResult<ResponseDataOf<Paths[Path][Method & keyof Paths[Path]], Init>>>;
 
-/** The fields of a page that are needed to iterate over a list. */
+/** A page of any list, limited to the fields with which the client iterates over the list. */
 interface UntypedPage {
   data: unknown[];
   nextPageToken: string | null;
 }
 
-/** The page type of the list at a path. */
+/** The type of a page of the list at a path; `never` if the path is not a paginated list. */
 type PageAtPath<Paths, Path extends keyof Paths> = Extract<
   ResponseDataOf<Paths[Path]["get" & keyof Paths[Path]], object>,
   UntypedPage
@@ -54,7 +54,7 @@ type ListInit<Paths extends object, Path extends ListPath<Paths>> = MaybeOptiona
 >;
 
 export interface ListIterators<Paths extends object> {
-  /** Iterates over the pages of a list. Requests each page when the loop reaches it. Default page size: 100 items. */
+  /** Iterates over the pages of a list. Requests a page only when the loop needs it. Default page size: 100 items. */
   pages<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
     ...init: ApiCallInitArgument<Init>
@@ -70,8 +70,8 @@ type UntypedInit = { params?: { query?: Record<string, unknown> } };
 type UntypedGet = (path: unknown, init: UntypedInit) => Promise<{ data: UntypedPage }>;
 
 /**
- * Returns functions that iterate over lists with page tokens. Unlike with page indexes, items that are added during the
- * iteration do not shift the pages, so no item is repeated or skipped.
+ * Returns functions that iterate over lists with page tokens. Page indexes are not used, because items added during the
+ * iteration would move other items to the next page, so that the iteration would repeat these items.
  */
 function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "get">): ListIterators<Paths> {
   const getAny = get as unknown as UntypedGet;
@@ -93,25 +93,29 @@ function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "
   return { pages, items } as unknown as ListIterators<Paths>;
 }
 
-/** The types of the API's schemas, by their names in the API reference. Example: `ApiSchemas["ReportV2"]`. */
+/** The types of the API's schemas, by schema name in the API reference. Example: `ApiSchemas["ReportV2"]`. */
 export type ApiSchemas = components["schemas"];
 
 export interface ApiClientOptions {
-  /** The URL of the API, such as `http://localhost:4000`. */
+  /** The URL of the API without a path, such as `http://localhost:4000`. */
   baseUrl: string;
   apiKey: string;
-  /** The function that sends a request. Default: the built-in `fetch`. */
+  /** The function with which the client sends a request. Default: the built-in `fetch`. */
   fetch?: FetchFunction;
-  /** Maximum number of retries. Default: 5, over about 15 seconds or as long as the API requests. 0 disables them. */
+  /**
+   * Maximum number of retries of a call. 0 disables retries. The default is 5 retries within about 15 seconds, or later
+   * if the API requests longer delays.
+   */
   retries?: number;
-  /** The function that waits between two attempts. Tests replace it to avoid the delay. */
+  /** The function that waits between two attempts. Tests replace it, so that they do not wait. */
   wait?: (milliseconds: number) => Promise<unknown>;
 }
 
 /**
- * A client of the API with one API key. A call throws `ApiProblem` when the API responds with an error,
- * `UnexpectedResponseError` when the response is not from the API, `NoResponse` when there is none, `NotModifiedError` when its
- * `If-None-Match` matches, and the signal's reason when its `signal` is aborted.
+ * A client of the API that uses one API key. A call throws `ApiProblem` when the API responds with an error,
+ * `UnexpectedResponseError` when the response does not come from the API, `NoResponse` when no response arrives,
+ * `NotModifiedError` when the ETag in its `If-None-Match` is current, and the signal's reason when its `signal` is
+ * aborted.
  */
 export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
   GET: ApiCallFunction<Paths, "get">;
@@ -121,17 +125,17 @@ export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
   DELETE: ApiCallFunction<Paths, "delete">;
 }
 
-/** A client of the operations for partners and POS apps. */
+/** A client of the operations for partners and point-of-sale apps. */
 export type PublicApiClient = ApiClient<PublicPaths>;
-/** A client of all operations. Operations for operators need a key with the scope admin. */
+/** A client of all operations. Operations for operators require an API key with the scope `admin`. */
 export type AdminApiClient = ApiClient<FullPaths>;
 
-/** Returns a client of the operations for partners and POS apps. */
+/** Returns a client of the operations for partners and point-of-sale apps. */
 export function createApiClient(options: ApiClientOptions): PublicApiClient {
   return createTypedClient<PublicPaths>(options);
 }
 
-/** Returns a client of all operations. */
+/** Returns a client of all operations, including the operations for operators. */
 export function createAdminApiClient(options: ApiClientOptions): AdminApiClient {
   return createTypedClient<FullPaths>(options);
 }
@@ -144,13 +148,13 @@ function createTypedClient<Paths extends object>(options: ApiClientOptions): Api
     fetch: createRetryingFetch(send, { retries, wait }),
   });
   client.use(idempotencyKeyMiddleware, problemMiddleware);
-  // `problemMiddleware` throws an error for each unsuccessful response, so calls return only successful results.
+  // The cast is safe, because `problemMiddleware` throws for each error response, so that calls return only successes.
   const calls = client as unknown as Omit<ApiClient<Paths>, keyof ListIterators<Paths>>;
   const { GET, POST, PUT, PATCH, DELETE } = calls;
   return { GET, POST, PUT, PATCH, DELETE, ...createListIterators(GET) };
 }
 
-/** Adds an Idempotency-Key to each POST request, so that a retry after a lost response has no second effect. */
+/** Adds an Idempotency-Key to each POST request, so that a retry after a lost response does not take effect again. */
 const idempotencyKeyMiddleware: Middleware = {
   onRequest({ request }) {
     if (request.method === "POST" && !request.headers.has("idempotency-key"))
@@ -158,7 +162,7 @@ const idempotencyKeyMiddleware: Middleware = {
   },
 };
 
-/** Throws an error for each unsuccessful response, and when no response arrives. */
+/** Throws an error if the response is not successful or if no response arrives. */
 const problemMiddleware: Middleware = {
   async onResponse({ request, response }) {
     if (!response.ok) throw await createErrorFromResponse(describeCall(request), response);

@@ -2,10 +2,10 @@ import type { components } from "./generated/full-api.ts";
 
 type Problem = components["schemas"]["Problem"];
 
-/** A stable error code, such as `report_not_found`. Check the code and not the texts, because the texts can change. */
+/** An error code, such as `report_not_found`. Compare codes, not texts, because only codes never change. */
 export type ProblemCode = Problem["code"];
 
-/** One issue of an invalid request: its location, an explanation, and how to fix it. */
+/** One issue in an invalid request: its location in the request, an explanation, and how to fix it. */
 export type ProblemIssue = components["schemas"]["Fault"];
 
 /** Thrown when the API responds to a call with an error. */
@@ -15,11 +15,11 @@ export class ApiProblem extends Error {
   readonly call: string;
   readonly status: number;
   readonly code: ProblemCode;
-  /** A short summary, which is the same for all problems with this code. */
+  /** A short summary of the problem. All problems with the same code have the same title. */
   readonly title: string;
-  /** An explanation of this occurrence of the problem. */
+  /** An explanation of why this call failed. */
   readonly detail: string;
-  /** The issues of an invalid request. Empty for most other codes. */
+  /** The issues in the request. Empty unless the request was invalid. */
   readonly issues: readonly ProblemIssue[];
   /** The id of the request. Include it when you contact support. */
   readonly requestId: string;
@@ -38,7 +38,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Reads the body of an unsuccessful response, and returns the error for it. */
+/** Returns the error for an unsuccessful response, after reading its body. */
 export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModifiedError(call);
   const text = await response.text();
@@ -46,7 +46,7 @@ export async function createErrorFromResponse(call: string, response: Response):
   return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedResponseError(call, response.status, text);
 }
 
-/** Returns the result of a call, or null when it fails with one of these codes. Throws all other errors. */
+/** Returns the result of a call, or null if the call fails with one of these error codes. Throws all other errors. */
 export async function nullOnProblem<Result>(call: Promise<Result>, ...codes: ProblemCode[]): Promise<Result | null> {
   try {
     return await call;
@@ -70,7 +70,10 @@ function isProblem(value: unknown): value is Problem {
   return typeof status === "number" && [code, title, detail].every((text) => typeof text === "string");
 }
 
-/** Thrown when an unsuccessful response is not from the API, because a proxy responded or the base URL is wrong. */
+/**
+ * Thrown when an unsuccessful response does not come from the API. Possible causes are a proxy that responded instead,
+ * and a wrong base URL.
+ */
 export class UnexpectedResponseError extends Error {
   override name = "UnexpectedResponseError";
   readonly status: number;
@@ -82,7 +85,7 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** Thrown when the ETag in the `If-None-Match` of a call is still current, so that the response has no body. */
+/** Thrown when the resource still has the ETag in the `If-None-Match` of a call, so that the response has no body. */
 export class NotModifiedError extends Error {
   override name = "NotModifiedError";
 
@@ -92,7 +95,7 @@ export class NotModifiedError extends Error {
   }
 }
 
-/** Thrown when no response arrived, even after retries. Its `cause` is the last error of `fetch`. */
+/** Thrown when no response arrives, even after all retries. `cause` is the last error that `fetch` threw. */
 export class NoResponse extends Error {
   override name = "NoResponse";
 

@@ -1,6 +1,7 @@
 /**
- * Generates the types of the API in `generated/` from the OpenAPI documents in `contracts/`. The types are not
- * committed. Runs before each compilation. Writes a file only if its OpenAPI document or the generator has changed.
+ * Generates TypeScript types of the API from the OpenAPI documents in `contracts`, and writes them to the folder
+ * `generated`. Runs before each compilation, because the types are not committed. Writes a file only if its OpenAPI
+ * document or the generator has changed.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -32,11 +33,11 @@ for (const [name, document] of Object.entries(documents)) {
 
 /**
  * @param {import("openapi-typescript").OpenAPI3} document
- * @returns {Promise<string>} TypeScript
+ * @returns {Promise<string>} the types as TypeScript code
  */
 async function generateTypes(document) {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
-  // Without this option, fields with a default would be required in requests.
+  // By default, openapi-typescript would require fields that have a default value, but requests can omit such fields.
   return astToString(await openapiTS(document, { defaultNonNullable: false, silent: true }));
 }
 

@@ -9,7 +9,7 @@ const createResponse = (status: number, retryAfter?: string) =>
 const createPost = (signal?: AbortSignal) =>
   new Request("http://localhost/things", { method: "POST", body: "payload", ...(signal && { signal }) });
 
-/** Returns a retrying fetch function. The outcomes are those of its attempts, one after the other. */
+/** Returns a retrying fetch function. The first attempt has the first outcome, the second the next, and so on. */
 function createTestFetch(outcomes: Outcome[], retries = 5) {
   const bodies: string[] = [];
   const waits: number[] = [];

@@ -1,23 +1,23 @@
-/** A function that sends one request: the built-in `fetch` or a compatible function. */
+/** The built-in `fetch`, or a function that sends a request in the same way. */
 export type FetchFunction = (request: Request) => Promise<Response>;
 
 export interface RetryOptions {
-  /** The maximum number of attempts after the first attempt. */
+  /** Maximum number of attempts after the first one. */
   retries: number;
-  /** Resolves after the given time. Rejects if the signal is aborted earlier. */
+  /** Resolves after the given time. Rejects if the signal is aborted during this time. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Returns a function that sends a request, and retries it after network errors and transient error responses. Each
- * attempt has the same body and headers. The function returns the response of the last attempt, even if it is an error.
- * It throws if the last attempt got no response.
+ * Returns a function that sends a request, and retries it after network errors and transient error responses. All
+ * attempts have the same body and headers. The function returns the response of the last attempt, even if that is an
+ * error response. It throws the error of `send` if the last attempt receives no response.
  */
 export function createRetryingFetch(send: FetchFunction, { retries, wait }: RetryOptions): FetchFunction {
   return async (request) => {
     for (let retry = 0; ; retry++) {
       const isLast = retry === retries;
-      // The body of a request can be read only once, so every attempt except the last sends a copy.
+      // Every attempt except the last sends a copy of the request, because the body of a request can be read only once.
       const attempt = isLast ? request : request.clone();
       let delay: number | null;
       try {
@@ -34,7 +34,7 @@ export function createRetryingFetch(send: FetchFunction, { retries, wait }: Retr
   };
 }
 
-/** Resolves after a delay. Rejects with the signal's reason if the signal is aborted earlier. */
+/** Resolves after a delay. Rejects with the signal's reason if the signal is aborted during the delay. */
 export function abortableDelay(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -50,32 +50,32 @@ export function abortableDelay(milliseconds: number, signal: AbortSignal): Promi
   });
 }
 
-/** The statuses of rate limits, timeouts and short outages. Some of them come from proxies in front of the API. */
+/** The statuses of rate limits, timeouts and short outages. Proxies in front of the API can also return them. */
 const transientStatuses = new Set([408, 429, 502, 503, 504]);
 
 const minBackoffMs = 500;
 const maxBackoffMs = 10_000;
-/** A request with a longer Retry-After is not retried, because the program would seem to hang. */
+/** Maximum `Retry-After` with which a request is retried. After a longer wait, the program would seem to hang. */
 const maxRetryAfterMs = 60_000;
 
-/** Returns the delay before the next retry; null if the request must not be retried. */
+/** Returns the delay before the next retry in milliseconds, or null if the request must not be retried. */
 function retryDelayMs(response: Response, retry: number): number | null {
   const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"));
   // Status 409 with Retry-After means that the first request with this Idempotency-Key is still being processed.
   const isTransient = transientStatuses.has(response.status) || (response.status === 409 && retryAfterMs !== null);
   if (!isTransient) return null;
   if (retryAfterMs === null) return backoffMs(retry);
-  // Never shorter than requested. The random part prevents many clients from retrying at the same time.
+  // The random addition prevents clients from retrying at the same time. The delay is never shorter than requested.
   return retryAfterMs > maxRetryAfterMs ? null : retryAfterMs + Math.random() * Math.max(250, retryAfterMs / 4);
 }
 
-/** Returns an exponential backoff with jitter, so that clients that failed together do not retry together. */
+/** Returns an exponential backoff in milliseconds, with jitter so that failed clients retry at different times. */
 function backoffMs(retry: number): number {
   const maxDelayMs = Math.min(maxBackoffMs, minBackoffMs * 2 ** retry);
   return maxDelayMs / 2 + Math.random() * (maxDelayMs / 2);
 }
 
-/** Returns the delay that a Retry-After header requests; null if the header is missing or invalid. */
+/** Returns the delay of a Retry-After header in milliseconds, or null if the header is missing or invalid. */
 function parseRetryAfterMs(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;

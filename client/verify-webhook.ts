@@ -2,7 +2,7 @@ import type { components } from "./generated/public-api.ts";
 
 type Schemas = components["schemas"];
 
-/** The messages that webhooks send, by event. */
+/** The type of each webhook message, by event name. */
 export interface WebhookMessageByEvent {
   "order.call": Schemas["OrderCallWebhook"];
   "order.paid": Schemas["OrderPaidWebhook"];
@@ -14,10 +14,10 @@ export interface WebhookMessageByEvent {
   test: Schemas["TestWebhook"];
 }
 
-/** A message that a webhook sends: `meta.event` determines the type of `data`. */
+/** Any webhook message. `meta.event` determines the type of `data`. */
 export type WebhookMessage = WebhookMessageByEvent[keyof WebhookMessageByEvent];
 
-/** Returns whether a message is about this event. If so, TypeScript narrows the type of the message. */
+/** Returns whether a message is about this event, so that TypeScript can narrow the type of the message. */
 export function isWebhookMessageOfEvent<Event extends keyof WebhookMessageByEvent>(
   message: WebhookMessage,
   event: Event,
@@ -25,36 +25,36 @@ export function isWebhookMessageOfEvent<Event extends keyof WebhookMessageByEven
   return message.meta.event === event;
 }
 
-/** Thrown when a request is not a webhook message of this API, or is not signed with the secret. */
+/** Thrown when a request is not a webhook message of this API, is too old, or is not signed with the secret. */
 export class WebhookVerificationError extends Error {
   override name = "WebhookVerificationError";
 }
 
 interface WebhookRequest {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw body of the request. If you parse and serialize the body, it no longer matches the signature. */
+  /** The request body, exactly as received. A body that was parsed and serialized again has another signature. */
   body: string | Uint8Array<ArrayBuffer>;
 }
 
 interface VerifyWebhookOptions {
-  /** The recipient's secret, with or without the `whsec_` encoding. During a rotation, pass both secrets. */
+  /** The recipient's secret: its `hmacSecret` or its `signingSecret`. During a rotation, pass both secrets. */
   secret: string | readonly string[];
   /**
    * The signature scheme. Default: `standard`, the scheme of Standard Webhooks. `popina` verifies the header
-   * x-popina-hmac-signature. It does not protect against replayed messages, because the time is not signed.
+   * x-popina-hmac-signature, which does not protect against replayed messages, because it does not sign the time.
    */
   scheme?: "standard" | "popina";
-  /** Maximum age of a message, in seconds. Used only by the standard scheme. Default: 300 (five minutes). */
+  /** Maximum age of a message in seconds. Applies only to the scheme `standard`. Default: 300 (five minutes). */
   toleranceSeconds?: number;
-  /** The current time, in milliseconds since 1970. Set it only in tests. */
+  /** The current time, in milliseconds since 1970. Only tests set it. Default: the time of the system clock. */
   now?: number;
 }
 
 /**
- * Verifies the signature of a webhook message and parses it. The standard scheme also rejects old messages. Process
- * each `meta.id` only once, because a message can be delivered more than once.
+ * Verifies the signature of a webhook message and returns the parsed message. The scheme `standard` also rejects old
+ * messages. Process each `meta.id` only once, because the same message can be delivered more than once.
  *
- * @throws `WebhookVerificationError` when the message is not authentic. Respond with status 401 and ignore it.
+ * @throws `WebhookVerificationError` if the message is not authentic. Respond with status 401 and ignore the message.
  */
 export async function verifyWebhook(
   { headers, body }: WebhookRequest,
@@ -75,7 +75,7 @@ export async function verifyWebhook(
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The signed bytes, and the signatures in the headers. A signature that cannot be decoded is undefined. */
+/** The signed bytes and the decoded signatures of a message. A signature that cannot be decoded is undefined. */
 interface SignedContent {
   content: Uint8Array<ArrayBuffer>;
   signatures: (Uint8Array<ArrayBuffer> | undefined)[];
@@ -108,7 +108,7 @@ function headerOf(headers: WebhookRequest["headers"], name: string): string | un
   return typeof entry === "object" ? entry[0] : entry;
 }
 
-/** Returns whether one of the signatures matches the secret. Compares in constant time to prevent timing attacks. */
+/** Returns whether a signature was created with the secret. Compares in constant time to prevent timing attacks. */
 async function isSignedWith(secret: string, { content, signatures }: SignedContent): Promise<boolean> {
   const key = await crypto.subtle.importKey("raw", hmacKeyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, [
     "verify",

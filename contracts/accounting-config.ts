@@ -9,18 +9,18 @@ import { UtcDateTime } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
 import { boundedArray, boundedString, nullWhenAbsent, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
 
-/** How discounts are booked: `net` books sales after discounts; `gross` books discounts on a separate account. */
+/** How discounts are booked. `net` books sales after discounts. `gross` books discounts on a separate account. */
 const discountBookings = ["net", "gross"] as const;
 
 const accountNumber = z
   .string()
   .regex(/^[1-7]\d{2}[\dA-Z]{0,9}$/, {
     error:
-      "Must be an account number of the French chart of accounts: three digits, the first of them from 1 to 7, then up to nine digits or uppercase letters",
+      "Must be an account number of the French chart of accounts: a digit from 1 to 7, two more digits, then up to nine digits or uppercase letters",
   })
   .meta({ description: "Account number", example: "706" });
 
-/** A label without the field separators of export files, so that it can be written to files unchanged. */
+/** A label without control characters and `|`, which separate fields and lines in export files. */
 const labelField = (maxLength: number) =>
   boundedString(maxLength, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
     error: "Must not contain control characters or |",
@@ -61,7 +61,7 @@ const MethodAccount = z
     example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
   });
 
-/** An account in a request. Omitted fields default to the French chart of accounts. */
+/** An account in a request. Omitted fields default to the values of the French chart of accounts. */
 const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
   z
     .object({
@@ -70,7 +70,7 @@ const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
     })
     .prefault({});
 
-/** Returns an object with the same keys as the table, in which each entry is converted to a field. */
+/** Returns an object with the keys of `table`. `field` converts each entry to the value of its key. */
 function mapToFields<Name extends string, Entry, Field>(
   table: Record<Name, Entry>,
   field: (entry: Entry, name: Name) => Field,
@@ -124,7 +124,7 @@ const accountingConfigInputShape = {
     .meta({ description: "Code of the journal that entries are posted to", example: "CA" }),
   journalLabel: labelField(100).default("Caisse").meta({ description: "Name of the journal", example: "Caisse" }),
   entryLabel: labelField(20).default("Caisse").meta({
-    description: "Prefix of each line's label. The report number and the type of the line follow it.",
+    description: "Prefix of each line's label. The report number and the type of the line follow the prefix.",
     example: "Caisse",
   }),
   discountBooking: z.enum(discountBookings).default("net").meta({
@@ -133,21 +133,21 @@ const accountingConfigInputShape = {
   }),
   cashDifference: z.boolean().default(true).meta({
     description:
-      "Whether the difference between counted and expected cash is booked. Cash that was not counted has no difference.",
+      "Whether the difference between counted and expected cash is booked. If the cash was not counted, no difference is booked.",
   }),
-  sales: rateAccountsSchema
-    .default(defaultSalesLedgerAccounts)
-    .meta({ description: "Accounts for sales excluding VAT, by VAT rate. Replaces the whole list." }),
-  collectedVat: rateAccountsSchema
-    .default(defaultVatLedgerAccounts)
-    .meta({ description: "Accounts for collected VAT, by VAT rate. Replaces the whole list." }),
+  sales: rateAccountsSchema.default(defaultSalesLedgerAccounts).meta({
+    description: "Accounts for sales excluding VAT, by VAT rate. A list in a request replaces the whole default list.",
+  }),
+  collectedVat: rateAccountsSchema.default(defaultVatLedgerAccounts).meta({
+    description: "Accounts for collected VAT, by VAT rate. A list in a request replaces the whole default list.",
+  }),
   ...mapToFields(defaultLedgerAccounts, ({ purpose, ...account }) =>
     accountWithDefault(account).meta({ description: purpose, default: account }),
   ),
   payments: PaymentAccountsInput.prefault({}),
   paymentMethods: methodAccountsSchema.default([]).meta({
     description:
-      "Accounts for specific payment methods, by name. All other payment methods use the account for their mode.",
+      "Accounts for specific payment methods, by name. All other payment methods use the account for their payment mode.",
   }),
   customerAuxiliary: nullWhenAbsent(auxiliaryAccountSchema).meta({
     description: "Auxiliary account for lines on the `unpaid` and `owedToCustomers` accounts; null for none",

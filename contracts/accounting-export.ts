@@ -7,7 +7,7 @@ import {
 } from "./examples/accounting.ts";
 import { boundedArray } from "./fields.ts";
 
-/** The accounting software that export files are formatted for. */
+/** The accounting software for which export files can be formatted. */
 export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
 
 export type AccountingProvider = (typeof accountingProviders)[number];
@@ -16,7 +16,7 @@ const accountingProvider = z
   .enum(accountingProviders, { error: `Must be one of: ${accountingProviders.join(", ")}` })
   .meta({ description: "Accounting software that the file is formatted for", example: "FULLL" });
 
-/** The maximum number of tills in one export. It allows one till for each day of a year. */
+/** The maximum number of tills in one export. More than one till for each day of a year. */
 export const maxTillsPerExport = 500;
 
 /** A till to export. */
@@ -41,7 +41,9 @@ export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, 
 export type CreateAccountingExportRequest = z.infer<typeof CreateAccountingExportRequest>;
 
 const exportId = z.guid().meta({ description: "ID of the accounting export" });
-const tillsIds = z.array(z.guid()).meta({ description: "IDs of the exported tills, in the order of the request" });
+const tillsIds = z
+  .array(z.guid())
+  .meta({ description: "IDs of the exported tills, in the same sequence as in the request" });
 
 /** An accounting export that was started. */
 export const StartedAccountingExport = z.object({ id: exportId, tillsIds }).meta({
@@ -52,7 +54,7 @@ export const StartedAccountingExport = z.object({ id: exportId, tillsIds }).meta
 
 export type StartedAccountingExport = z.infer<typeof StartedAccountingExport>;
 
-/** The figures of a till that can be inconsistent. */
+/** The kinds of figures of a till that can be inconsistent. */
 const gapCodes = ["vat", "products", "payments"] as const;
 
 const imbalanceSchema = z.object({
@@ -79,7 +81,7 @@ const failureCodes = [
 const exportFailureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "Reason for the failure. no_report: the till was recorded in training mode. outdated_report: the report lacks figures that exports require; reprocess the till. unbalanced: debits and credits would differ, as `gaps` explains. too_large: the till does not fit in the files of the export, which are limited to 16 MB in total; export fewer tills at once. interrupted: the export process was repeatedly interrupted. internal_error: an unexpected error occurred on our side and was logged.",
+      "Reason for the failure. no_report: the till was recorded in training mode. outdated_report: the report lacks figures that exports require. Reprocess the till. unbalanced: debits and credits would differ, as `gaps` explains. too_large: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. interrupted: the export process was repeatedly interrupted. internal_error: an unexpected error occurred in the service and was logged.",
   }),
   message: z.string().meta({ description: "Human-readable explanation of the failure" }),
   gaps: z.array(imbalanceSchema).meta({ description: "Inconsistent figures; empty unless `code` is unbalanced" }),
@@ -122,12 +124,14 @@ export const AccountingExport = z
     tillsIds,
     state: z.enum(["pending", "running", "done", "failed"]).meta({
       description:
-        "State of the export. pending: it has not started. running: it is in progress. done: every till was exported. failed: at least one till was not exported; the files contain the others.",
+        "State of the export. pending: it has not started. running: it is in progress. done: every till was exported. failed: at least one till was not exported. The files contain all other tills.",
     }),
     createdAt: UtcDateTime.meta({ description: "When the export was requested" }),
-    startedAt: UtcDateTime.nullable().meta({ description: "When the export started; null before it started" }),
-    finishedAt: UtcDateTime.nullable().meta({ description: "When the export was done or failed; null before" }),
-    tills: z.array(exportedTill).meta({ description: "Result of each till, in the order of the request" }),
+    startedAt: UtcDateTime.nullable().meta({ description: "When the export started; null if it has not started" }),
+    finishedAt: UtcDateTime.nullable().meta({
+      description: "When the export ended; null while it is pending or running",
+    }),
+    tills: z.array(exportedTill).meta({ description: "Result for each till, in the same sequence as in the request" }),
     files: z.array(exportedFile).meta({
       description:
         "Files of the export: one for each combination of location, config and provider with exported tills. Empty until the export ends.",

@@ -3,7 +3,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
 import { apiScopeNames, defaultConsumerScopes } from "./scopes.ts";
 
-/** The name of a consumer. It is unique among the consumers of its location, or among those of the operators. */
+/** The name of a consumer, unique among the consumers of its location, or among those that operators created. */
 const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
   description: "Name of the consumer",
   example: "Acme",
@@ -24,7 +24,7 @@ export const RateLimit = z
 export type RateLimit = z.infer<typeof RateLimit>;
 
 const rateLimitOrDefault = RateLimit.nullable().meta({
-  description: "Rate limit of each API key; null means the default rate limit",
+  description: "Rate limit of each API key; null for the default rate limit",
 });
 
 /** An integrator of this API. Its scopes and rate limit apply to each of its API keys. */
@@ -59,7 +59,7 @@ export type ApiConsumer = z.infer<typeof ApiConsumer>;
 export const CreateApiConsumerRequest = rejectUnstorableText(z.object({ name: ConsumerNameSchema })).meta({
   id: "CreateConsumer",
   description:
-    "A consumer to create. Its name must be unique among the consumers of the location, or among those of the operators.",
+    "A consumer to create. Its name must be unique among the consumers of the location. If an operator creates the consumer, the name must be unique among the consumers created by operators.",
   example: { name: "Acme" },
 });
 
@@ -95,7 +95,7 @@ export const CreatedApiKey = z
     example: { apiKey: "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE" },
   });
 
-/** The metadata of an API key, without the key itself. */
+/** The metadata of an API key. Does not contain the key itself. */
 export const ApiKey = z
   .object({
     id: z.guid().meta({ description: "ID of the API key, used to revoke it" }),

@@ -19,13 +19,13 @@ import {
   withoutFieldDefaults,
 } from "./fields.ts";
 
-/** The catalog of a location. It consists of five lists, which the point of sale maintains. */
+/** The catalog of a location: five lists of items that the point of sale maintains. */
 
-/** An id that the point of sale assigns. Order rows and reports refer to it. */
+/** An id that the point of sale assigns. Order rows and reports refer to items by this id. */
 const catalogIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 const nameField = (description: string) => boundedString(1_024).meta({ description });
 
-/** A VAT rate in hundredths of a percent. Its maximum is 1,000%. */
+/** A VAT rate in hundredths of a percent, up to 1,000%. */
 const vatRateField = (description: string) =>
   z
     .int()
@@ -42,7 +42,7 @@ const productShape = {
     .check(createUniqueItemsCheck("subcategory", "id"))
     .meta({
       description:
-        "Subcategories in which the point of sale shows the product; empty for an archived product, which is no longer sold",
+        "Subcategories in which the point of sale shows the product. The list is empty for an archived product, which is no longer sold.",
     }),
   priceList: boundedArray(
     z.object({
@@ -112,7 +112,7 @@ export const CatalogCategory = z
   })
   .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
-/** By list of a catalog: the schema of an item, its name in error messages, and the maximum number of items. */
+/** For each list of a catalog: the schema of an item, its name in error messages, and the maximum number of items. */
 export const catalogListDefinitions = {
   products: { itemSchema: ProductInput, itemName: "product", max: 20_000 },
   payments: { itemSchema: CatalogPayment, itemName: "payment method", max: 1_000 },
@@ -174,7 +174,7 @@ export const ReplacedCatalog = z
     locationId: z.guid().meta({ description: "ID of the location" }),
     updatedAt: UtcDateTime.meta({ description: "When the catalog last changed" }),
     changed: booleanField(
-      "Whether the catalog differs from the previous catalog. If false, the request had no effect.",
+      "Whether the new catalog differs from the previous catalog. If false, the request had no effect.",
     ),
     etag: z.string().meta({
       description: "Entity tag of the current catalog. Send it as `If-Match` when you replace the catalog again.",

@@ -2,7 +2,8 @@ import type { paymentModes } from "./enumerations.ts";
 
 /*
  * The defaults of accounting configs, from the French chart of accounts (plan comptable général). Where the chart is
- * not detailed enough, accounts follow common practice: 5115 and 5118 are subdivisions of 511, and 4671 is one of 467.
+ * not detailed enough, accounts follow common practice: 5115 and 5118 are subdivisions of 511, and 4671 is a
+ * subdivision of 467.
  */
 
 interface LedgerAccount {
@@ -10,7 +11,7 @@ interface LedgerAccount {
   label: string;
 }
 
-/** The accounts of a config that depend on neither the VAT rate nor the payment mode, and the purpose of each. */
+/** The accounts of a config, with their purposes, except the accounts for each VAT rate and payment mode. */
 export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",
@@ -21,7 +22,7 @@ export const defaultLedgerAccounts = {
   discounts: {
     account: "709",
     label: "Rabais, remises et ristournes accordés",
-    purpose: "Account for discounts excluding VAT; used if `discountBooking` is gross",
+    purpose: "Account for discounts excluding VAT, used if `discountBooking` is gross",
   },
   unpaid: {
     account: "411",
@@ -34,7 +35,7 @@ export const defaultLedgerAccounts = {
     purpose:
       "Account for amounts owed to customers: refunds that were not paid out, and payments for canceled or transferred orders",
   },
-  tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Account for tips of the staff" },
+  tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Account for staff tips" },
   deposits: { account: "4191", label: "Clients, avances et acomptes reçus", purpose: "Account for customer deposits" },
   cashIn: { account: "580", label: "Virements internes", purpose: "Counterpart account for cash added to the drawer" },
   cashOut: {

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { boundedString } from "./fields.ts";
 
 /**
- * Returns a date-time with an offset or `Z` in UTC with milliseconds. Does not remove digits after the milliseconds
- * unless they are zeros, so that the instant does not change. Returns any other text unchanged.
+ * Converts a date-time with an offset or `Z` to UTC with milliseconds. Removes digits after the milliseconds only if
+ * they are zeros, so that the instant stays the same. Returns any other text unchanged.
  */
 export function dateTimeToUtc(dateTime: string): string {
   if (dateTime.length === 24 && dateTime.endsWith("Z")) return dateTime;
@@ -24,7 +24,7 @@ const maxTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 const minTimeMs = Date.parse("0001-01-01T00:00:00.000Z");
 
 /**
- * A date-time in a request. It must be an existing day in the years 1 to 9999, with seconds and an offset or `Z`.
+ * A date-time in a request, with seconds and an offset or `Z`. The day must exist and be in the years 1 to 9999.
  * Parsing converts it to UTC.
  */
 export const RequestDateTime = z.iso
@@ -37,8 +37,8 @@ export const RequestDateTime = z.iso
   .overwrite(dateTimeToUtc);
 
 /**
- * A date-time in a V1 body: like `RequestDateTime`, or without an offset. Parsing converts a date-time with an
- * offset to UTC. It does not change one without an offset, which is in the location's time zone.
+ * A date-time in a V1 body. Unlike `RequestDateTime`, it can lack an offset. Parsing converts date-times with an offset
+ * to UTC. A date-time without an offset is in the location's time zone, and parsing does not change it.
  */
 export const DateTimeV1 = z.iso
   .datetime({
@@ -51,7 +51,7 @@ export const DateTimeV1 = z.iso
   .overwrite((dateTime) => (hasUtcOffset(dateTime) ? dateTimeToUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
 
-/** Returns whether a date-time has at most nine fractional digits. PostgreSQL rejects hundreds of digits. */
+/** Returns whether a date-time has at most nine fractional digits, because PostgreSQL rejects hundreds of digits. */
 function hasAtMostNanoseconds(dateTime: string): boolean {
   return dateTime.length <= "2026-05-29T10:17:19.123456789+02:00".length;
 }
@@ -64,7 +64,7 @@ export function hasUtcOffset(dateTime: string): boolean {
 /** A date-time in a response, always in UTC. */
 export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
-/** Returns whether a date-time is in the years 1 to 9999. If it has no offset, this must be true in every time zone. */
+/** Returns whether a date-time is in the years 1 to 9999. Without an offset, it must be so in every time zone. */
 function isInYearRange(dateTime: string): boolean {
   const isInstant = hasUtcOffset(dateTime);
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);

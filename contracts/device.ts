@@ -3,10 +3,10 @@ import { boundedString, stripUnstorableCharacters } from "./fields.ts";
 
 const maxDeviceTextLength = 255;
 
-/** The maximum number of devices stored per location. If there are more, the most recently used devices are stored. */
+/** The maximum number of devices stored per location: the most recently used devices. */
 export const maxDevicesPerLocation = 200;
 
-/** The device that an order or a till was recorded on. */
+/** The device on which an order or a till was recorded. */
 export const SeenDevice = z.object({
   deviceId: boundedString(maxDeviceTextLength, { min: 1 }),
   name: boundedString(maxDeviceTextLength).nullable(),

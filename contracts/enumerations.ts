@@ -1,4 +1,4 @@
-/** The enumerations of tills, orders and reports. Do not reorder values, because V1 tills refer to them by index. */
+/** The enumerations of tills, orders and reports. Do not reorder values, because V1 tills contain their indexes. */
 
 export const orderServiceTypes = ["takeout", "eatin", "delivery", "unknown"] as const;
 

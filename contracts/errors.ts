@@ -16,7 +16,7 @@ export const apiErrorDefinitions = {
   key_revoked: { status: 401, title: "The API key has been revoked" },
   scope_missing: { status: 403, title: "The API key does not have the required scope" },
   location_forbidden: { status: 403, title: "The API key cannot be used for this location" },
-  rate_limit_forbidden: { status: 403, title: "The rate limit exceeds that of the API key" },
+  rate_limit_forbidden: { status: 403, title: "The rate limit exceeds the API key's rate limit" },
   route_not_found: { status: 404, title: "Route not found" },
   location_not_found: { status: 404, title: "Location not found" },
   consumer_not_found: { status: 404, title: "Consumer not found" },
@@ -43,7 +43,7 @@ export const apiErrorDefinitions = {
   limit_reached: { status: 409, title: "The location has reached a limit" },
   too_many_secrets: { status: 409, title: "The recipient has too many active secrets" },
   webhook_conflict: { status: 409, title: "The webhook ID is already in use" },
-  delivery_under_way: { status: 409, title: "An attempt at this delivery is in progress" },
+  delivery_under_way: { status: 409, title: "A delivery attempt is in progress" },
   idempotency_key_in_use: {
     status: 409,
     title: "The first request with this Idempotency-Key is still being processed",
@@ -55,10 +55,10 @@ export const apiErrorDefinitions = {
   unsupported_encoding: { status: 415, title: "The content encoding is not supported" },
   idempotency_key_reused: { status: 422, title: "The Idempotency-Key was already used for another request" },
   too_many_streams: { status: 429, title: "The location has too many open streams" },
-  too_many_jobs: { status: 429, title: "There are too many unfinished jobs" },
+  too_many_jobs: { status: 429, title: "Too many unfinished jobs" },
   rate_limited: { status: 429, title: "Too many requests" },
   quota_exceeded: { status: 429, title: "The location has used up its daily quota" },
-  headers_too_large: { status: 431, title: "The request headers are too large or too many" },
+  headers_too_large: { status: 431, title: "The request headers are too large or too numerous" },
   internal_error: { status: 500, title: "An internal error occurred" },
   unsupported_transfer_encoding: { status: 501, title: "The transfer encoding is not supported" },
   legacy_unavailable: { status: 502, title: "The request to the legacy backoffice failed" },
@@ -81,10 +81,10 @@ export type ErrorCode = keyof typeof apiErrorDefinitions;
 /** The documentation page of all errors. The `type` of a problem is this URL plus `#code`. */
 export const errorDocumentationUrl = "https://docs.pragma.example/docs/requests";
 
-/** One issue of an invalid request: where it is, what its type is, and how to fix it. */
+/** An issue in a request: its location, its type, and how to fix it. */
 export interface RequestIssue {
   in: "body" | "query" | "path" | "header";
-  /** The path in that part of the request, such as `orderList[3].guestsCount`; empty for the part as a whole. */
+  /** The path within `in`, such as `orderList[3].guestsCount`. Empty if the issue affects the whole part. */
   path: string;
   /** The stable type of the issue, such as `required`, `invalid_type` or `too_small`. */
   code: string;
@@ -112,7 +112,7 @@ export interface ApiErrorOptions {
   cause?: unknown;
 }
 
-/** An error that the client receives as problem details. Can be thrown by all code that a route handler calls. */
+/** An error that the client receives as problem details. All code that a route handler calls can throw it. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly issues: RequestIssue[] | undefined;
@@ -136,14 +136,18 @@ export class ApiError extends Error {
 
 const requestIssueSchema = z
   .object({
-    in: z.enum(["body", "query", "path", "header"]).meta({ description: "Part of the request in which the issue is" }),
-    path: z.string().meta({ description: "Path of the invalid value within that part; empty for the part as a whole" }),
+    in: z
+      .enum(["body", "query", "path", "header"])
+      .meta({ description: "Part of the request that contains the issue" }),
+    path: z
+      .string()
+      .meta({ description: "Path of the invalid value within that part; empty if the issue affects the whole part" }),
     code: z.string().meta({ description: "Stable type of the issue" }),
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })
   .meta({
     id: "Fault",
-    description: "An issue in a request: where it is and how to fix it",
+    description: "An issue in a request, with its location and how to fix it",
     example: { in: "query", path: "size", code: "too_big", message: "Must be at most 100" },
   });
 
@@ -166,7 +170,7 @@ export const problemSchema = z
       })
       .optional()
       .meta({ description: "Limit that the request would exceed" }),
-    errors: z.array(requestIssueSchema).optional().meta({ description: "Issues of the request, up to 100" }),
+    errors: z.array(requestIssueSchema).optional().meta({ description: "Issues found in the request, up to 100" }),
   })
   .meta({
     id: "Problem",
@@ -175,7 +179,7 @@ export const problemSchema = z
       type: `${errorDocumentationUrl}#invalid_request`,
       title: apiErrorDefinitions.invalid_request.title,
       status: 400,
-      detail: "The request has 1 issue: see errors.",
+      detail: "The request has 1 issue. See `errors`.",
       code: "invalid_request",
       requestId: "0190a5f2-7c1e-7cc0-8e2b-5f3f5a3f9c11",
       errors: [{ in: "query", path: "size", code: "too_big", message: "Must be at most 100" }],

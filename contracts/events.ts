@@ -12,7 +12,7 @@ import {
 /** The data of events about an order: the current state of the order, and the sequence number of the event. */
 const orderEventData = z.object({
   locationId: z.guid(),
-  /** 1 for the first event of the order, incremented with each event. Events can arrive in another sequence. */
+  /** 1 for the first event of the order, incremented with each event. Events can arrive in a different sequence. */
   sequence: z.int().min(1),
   order: OrderInEvent,
 });
@@ -23,14 +23,14 @@ const orderEventData = z.object({
  * An event is published on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelopeSchema`.
  */
 export const eventDataSchemas = {
-  /** From till-ingest: a till was stored or must be reprocessed. Its report must be computed. */
+  /** From till-ingest: a till was stored or must be reprocessed. Reporting must compute its report. */
   "till.pushed": z.object({
     locationId: z.guid(),
     tillId: z.guid(),
-    /** 1 for the push, incremented by each replacement or reprocessing. Lower revisions than the latest are ignored. */
+    /** 1 for the push, incremented by each replacement or reprocessing. Services ignore all but the latest revision. */
     revision: z.int().min(1),
     reason: z.enum(["push", "replace", "reprocess"]),
-    /** When the till was first pushed. An order in several tills belongs to the till that was pushed last. */
+    /** When the till was first pushed. If several tills contain the same order, the latest push determines its till. */
     pushedAt: z.iso.datetime(),
     /** The format of the body. */
     version: z.enum(["V1", "V2"]),
@@ -40,9 +40,9 @@ export const eventDataSchemas = {
     /** True if the body equals the previous body without personal data. Absent otherwise. */
     isErasure: z.boolean().optional(),
   }),
-  /** From reporting: the report and the orders of the till are available. */
+  /** From reporting: the report and the orders of a till are available. */
   "report.finalized": ReportFinalizedEventData,
-  /** From reporting: the till was replaced by a training till, and its report and orders were removed. */
+  /** From reporting: a training till replaced the till, so the report and the orders were removed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
@@ -50,7 +50,7 @@ export const eventDataSchemas = {
     /** The till that contains the orders; null if unknown. */
     tillId: z.guid().nullable(),
     orderIds: z.array(z.guid()),
-    /** Whether the event lists all orders of the till. If so, other personal data of the till is erased too. */
+    /** Whether `orderIds` contains all orders of the till. If so, services erase all personal data of the till. */
     isWholeTill: z.boolean(),
   }),
   /** From order-live: an order was opened or reopened, or its products or menus changed while it was open. */
@@ -72,9 +72,9 @@ export const eventDataSchemas = {
   }),
   /** From webhooks: all deliveries to an endpoint have failed for days. */
   "endpoint.failing": WebhookEndpointFailingEventData,
-  /** From webhooks: an endpoint was disabled, because it responded with status 410 or failed for too long. */
+  /** From webhooks: a webhook was disabled because its endpoint responded with status 410 or failed for too long. */
   "endpoint.disabled": WebhookEndpointDisabledEventData,
-  /** From accounts: an API key was created or revoked, or its consumer changed. Caches must remove the key. */
+  /** From accounts: an API key was created or revoked, or its consumer changed. Caches must discard the key. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),
     keyId: z.guid(),
@@ -88,7 +88,7 @@ export const eventDataSchemas = {
 export type EventType = keyof typeof eventDataSchemas;
 export type EventData<Type extends EventType> = z.infer<(typeof eventDataSchemas)[Type]>;
 
-/** The envelope of an event, with the field names of CloudEvents. `traceparent` is W3C trace context. */
+/** The envelope of an event, with the field names of CloudEvents. `traceparent` is the W3C trace context. */
 export const eventEnvelopeSchema = z.object({
   specversion: z.literal("1.0"),
   id: z.guid(),

@@ -9,7 +9,7 @@ const millisecondsField = (description: string) =>
     .meta({ description: `${description}, in milliseconds` });
 const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
-/** The id of a job. Only characters that need no encoding in URLs are allowed. */
+/** The id of a job. Contains only characters that can be in URLs without encoding. */
 export const JobId = boundedString(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
     error: "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
@@ -42,7 +42,7 @@ export const JobRepeatOptions = z
       .meta({ description: "Interval between runs in milliseconds. The first run starts immediately." }),
     pattern: boundedString(255).optional().meta({
       description:
-        "Cron pattern of five or six fields, as an alternative to `every`. With six fields, the first field is the second. The pattern must match within the next ten years. The character `H` is not supported.",
+        "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match within the next ten years. The character `H` is not supported.",
     }),
     tz: TimeZone.optional().meta({ description: "Time zone of the pattern. Defaults to UTC." }),
     limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
@@ -52,7 +52,7 @@ export const JobRepeatOptions = z
   })
   .meta({
     description:
-      "Schedule of a repeating job. The job runs until `limit` or `endDate` is reached. Each run can use all attempts of the job.",
+      "Schedule of a repeating job. The job runs until `limit` or `endDate` is reached. Each run can use the full number of attempts.",
     example: { every: 3_600_000, limit: 24 },
   });
 
@@ -71,20 +71,23 @@ const FinishedJobRetention = z
   ])
   .meta({
     description:
-      "Retention of finished jobs. Applies when this job has finished, to all jobs of the location that also completed or also failed. true: this job is removed immediately. " +
-      "A number, or `count`: maximum number of most recent jobs to keep. `age`: maximum age of the jobs to keep, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
+      "Retention of finished jobs. When this job completes or fails, this setting is applied to all jobs of the location with the same result. true: this job is removed immediately. " +
+      "A number, or `count`: maximum number of jobs to keep, starting with the most recent. `age`: maximum age of the jobs to keep, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
-/** The options of a job, which are passed to its queue. Omitted options are not set. */
+/** The options of a job for its queue. Omitted options are not set. */
 export const JobOptions = z
   .object({
     deduplication: z
       .object({
-        id: jobNameField("ID of the deduplication. Jobs of the location with the same ID are duplicates."),
+        id: jobNameField("Deduplication ID. Jobs of the location with the same deduplication ID are duplicates."),
         ttl: millisecondsField("Deduplication period (by default, until the first job finishes)").optional(),
       })
       .optional()
-      .meta({ description: "Deduplication. A duplicate is not added, and the response contains the first job." }),
+      .meta({
+        description:
+          "Settings for deduplication. A duplicate job is not added, and the response contains the first job.",
+      }),
     failParentOnFailure: z.boolean().optional().meta({ description: "Whether the parent fails if this job fails" }),
     ignoreDependencyOnFailure: z
       .boolean()
@@ -106,13 +109,15 @@ export const JobOptions = z
       })
       .optional()
       .meta({ description: "Parent of the job. The parent does not run until this job has finished." }),
-    timestamp: millisecondsField("Unix time at which the job was created, from which `delay` counts").optional(),
+    timestamp: millisecondsField(
+      "Creation time of the job as a Unix timestamp, from which `delay` is measured",
+    ).optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:
         "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. 2097152 is treated as 2097151.",
     }),
     delay: millisecondsField("Delay before the job can run").optional(),
-    attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts; 0 is treated as 1" }),
+    attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts. 0 is treated as 1." }),
     backoff: JobBackoff.optional().meta({ description: "Delay after a failed attempt" }),
     lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
     removeOnComplete: FinishedJobRetention.optional(),
@@ -136,7 +141,7 @@ export type JobOptions = z.infer<typeof JobOptions>;
 /** A job to create. */
 export const CreateJobRequest = rejectUnstorableText(
   z.object({
-    message: boundedString(100_000).meta({ description: "Message of the job, which its result contains" }),
+    message: boundedString(100_000).meta({ description: "Message that the job returns in its result" }),
     duration: millisecondsField("Duration of the job").default(0),
     jobOptions: JobOptions.default({}),
   }),
@@ -208,11 +213,13 @@ export const JobStatus = Job.extend({
     .meta({ description: "Progress in percent; 0 for a repeating job until its schedule ends" }),
   attemptsMade: z.int().min(0).meta({ description: "Number of failed attempts" }),
   runs: z.int().min(0).meta({ description: "Number of runs of a repeating job; 0 for any other job" }),
-  result: JobResult.nullable().meta({ description: "Result of the job or of its last run; null if none" }),
+  result: JobResult.nullable().meta({
+    description: "Result of the job or of its latest run; null if no run has completed",
+  }),
   failure: z
     .object({ message: z.string() })
     .nullable()
-    .meta({ description: "Error of the last attempt; null if the attempt did not fail" }),
+    .meta({ description: "Error of the latest attempt; null unless this attempt failed" }),
   finishedAt: UtcDateTime.nullable(),
 }).meta({
   id: "JobStatus",

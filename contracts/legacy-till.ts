@@ -22,7 +22,7 @@ export const LegacyTillsToFetch = boundedArray(
   },
 ).meta({
   id: "WantedLegacyTills",
-  description: "Tills to fetch, in the format of the list of legacy tills",
+  description: "Tills to fetch, in the same format as in the list of legacy tills",
   example: [legacyTillExample],
 });
 
@@ -30,10 +30,12 @@ export const LegacyTillsToFetch = boundedArray(
 export const FetchedLegacyTills = z
   .object({
     locationId: z.guid().nullable().meta({ description: "ID of the location; null for tills of an unknown location" }),
-    success: z.array(serverId).meta({ description: "Server IDs of the tills that were fetched or already present" }),
+    success: z
+      .array(serverId)
+      .meta({ description: "Server IDs of the tills that were fetched or were already stored" }),
     errors: z
       .array(z.object({ message: z.string(), serverId }))
-      .meta({ description: "Tills that could not be fetched, with the reason" }),
+      .meta({ description: "Tills that could not be fetched, with the reasons" }),
   })
   .meta({
     id: "FetchedLegacyTills",

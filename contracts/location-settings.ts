@@ -20,7 +20,7 @@ const Currency = z
   .meta({ description: "ISO 4217 currency code", example: "EUR" });
 
 const applicationDefaultOption = (description: string) =>
-  nullWhenAbsent(z.boolean()).meta({ description: `${description}; null to use the application's default` });
+  nullWhenAbsent(z.boolean()).meta({ description: `${description}; null for the application's default` });
 
 const TipsConfig = z
   .object({
@@ -76,9 +76,9 @@ const locationName = boundedString(255, { min: 1 }).meta({
   example: "Le Bistrot",
 });
 
-/** The settings that have a default. Only the name does not have one. */
+/** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
-  // Repeats the description, because otherwise the default would apply to every use of Locale in the OpenAPI document.
+  // Repeats the description. Without it, the default would apply to all uses of Locale in the OpenAPI document.
   currencyLocale: Locale.default("fr_FR").meta({ description: "Locale: language and region" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
@@ -107,10 +107,10 @@ const locationSettingsShape = {
   logoUrl: optionalTextField("URL of the logo"),
 };
 
-/** The settings of a new location. The name is required. All other settings have a default. */
+/** The settings of a new location. Only the name is required, because all other settings have a default. */
 export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
   id: "LocationSettingsInput",
-  description: "Settings of a new location. Omitted settings are set to their default.",
+  description: "Settings of a new location. Omitted settings get their default values.",
 });
 
 /** The settings to change. Omitted settings are not changed. */
@@ -122,7 +122,9 @@ export const LocationSettingsChange = z
 export const LocationSettings = z
   .object({
     id: z.guid().meta({ description: "ID of the settings" }),
-    locationName: locationName.nullable().meta({ description: "Name of the location; null if not yet named" }),
+    locationName: locationName
+      .nullable()
+      .meta({ description: "Name of the location; null if the location has no name yet" }),
     ...withoutFieldDefaults(locationSettingsShape),
   })
   .meta({ id: "LocationSettings", description: "All settings of a location" });
@@ -130,7 +132,7 @@ export const LocationSettings = z
 /** The settings of a location without their id. */
 export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">;
 
-/** The settings of an imported location. All settings have their default, and the name is missing. */
+/** The settings of an imported location: all settings have their defaults, and the name is null. */
 export const defaultLocationSettings: LocationSettingValues = {
   locationName: null,
   ...z.object(locationSettingsShape).parse({}),

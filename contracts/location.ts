@@ -31,7 +31,7 @@ const locationShape = {
   application: posApplicationSchema,
   legacyId: legacyId
     .nullable()
-    .meta({ description: "ID of the location in its legacy backoffice; null if it has none" }),
+    .meta({ description: "ID of the location in its legacy backoffice; null without a legacy backoffice" }),
 };
 
 /** A location in a list. */
@@ -77,7 +77,7 @@ export const CreateLocationRequest = rejectUnstorableText(
   }),
 ).meta({
   id: "CreateLocation",
-  description: "A location to create. Omitted options and settings are set to their default.",
+  description: "A location to create. Omitted options and settings get their default values.",
 });
 
 export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
@@ -109,7 +109,7 @@ export const CreatedLocation = z
 
 const LocationDevice = z
   .object({
-    id: z.string().meta({ description: "ID that the device assigns to itself" }),
+    id: z.string().meta({ description: "ID that the device generated for itself" }),
     name: z.string().nullable().meta({ description: "Name of the device" }),
     model: z.string().nullable().meta({ description: "Model of the device" }),
   })

@@ -1,9 +1,9 @@
 /**
- * Arithmetic with amounts. Amounts are integers in minor currency units, and are rounded half away from zero. Every
- * function returns a safe integer, and throws `AmountOutOfRange` if the result is not a safe integer.
+ * Arithmetic with amounts of money. Amounts are integers in minor currency units. Results are rounded half away from
+ * zero. Every function throws `AmountOutOfRange` if its result is not a safe integer.
  */
 
-/** Thrown when the absolute value of a result exceeds 2^53 - 1, the limit for exact integers in JSON. */
+/** The error for a result whose absolute value exceeds 2^53 - 1, the maximum of exact integers in JavaScript. */
 export class AmountOutOfRange extends RangeError {
   override name = "AmountOutOfRange";
 }
@@ -24,7 +24,7 @@ export function divideRoundingHalfAway(numerator: number | bigint, denominator: 
   return requireSafeInteger(Number(divideBigInts(BigInt(numerator), BigInt(denominator))));
 }
 
-/** Returns a rate in hundredths of a percent (basis points), rounded. The argument is in percent: 5.5 becomes 550. */
+/** Converts a rate in percent to hundredths of a percent (basis points), rounded: 5.5 becomes 550. */
 export function percentToBasisPoints(ratePercent: number): number {
   return scaleDecimal(ratePercent, 2);
 }
@@ -42,8 +42,8 @@ export function priceByWeight(unitPrice: number, quantity: number, kilograms: nu
 }
 
 /**
- * Returns a number times a power of ten, rounded half away from zero. Uses the decimal notation of the number, not its
- * binary approximation: 1.005 with two places is 101.
+ * Returns `value` times ten to the power of `places`, rounded half away from zero. Uses the decimal notation of the
+ * number, because its binary approximation can be lower: 1.005 with two places is 101, not 100.
  */
 function scaleDecimal(value: number, places: number): number {
   const approximation = Math.round(value * 10 ** places);

@@ -31,8 +31,8 @@ const maxPlatformFields = 200;
 const maxNestingDepth = 16;
 
 /**
- * A person or an address from an ordering platform: either a text, or an object with the platform's own fields. The
- * object can have at most 200 fields and 16 levels.
+ * A person or an address from an ordering platform: either a text, or an object with the platform's own fields. An
+ * object can have at most 200 fields and 16 nested levels.
  */
 const textOrObjectField = (description: string) =>
   nullWhenAbsent(
@@ -44,12 +44,12 @@ const textOrObjectField = (description: string) =>
           error: `Must have at most ${maxPlatformFields} fields`,
         })
         .refine((object) => isWithinDepth(maxNestingDepth, object), {
-          error: `Must nest at most ${maxNestingDepth} levels deep`,
+          error: `Must have at most ${maxNestingDepth} levels of nesting`,
         }),
     ]),
   ).meta({ description });
 
-/** Returns whether a value has at most `levels` nested levels. Does not read deeper levels, to protect the stack. */
+/** Returns whether a value has at most `levels` nested levels. Does not read deeper, to prevent a stack overflow. */
 function isWithinDepth(levels: number, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => isWithinDepth(levels - 1, inner));
@@ -65,7 +65,7 @@ const GroupedTable = z.object({
 });
 
 /**
- * An order as the point of sale sends it. Fields that identify the order or that affect figures are required: id,
+ * An order as the point of sale sends it. Fields that identify the order or affect figures are required: id,
  * openedAt, amounts, guests, flags and rows. `isTraining` is optional, and false by default.
  */
 export const OrderData = z
@@ -109,7 +109,7 @@ export const OrderData = z
     isMerged: booleanField("Whether the order was merged with another order"),
     manuallyClosed: booleanField("Whether the order was closed manually because its total is zero or negative"),
     isPaid: booleanField("Whether the order is paid"),
-    isCanceled: booleanField("Whether the order was canceled and is excluded from totals"),
+    isCanceled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
     canceledReason: optionalTextField("Reason for the cancellation"),
     fiscalNumber: optionalIntegerField("Fiscal number"),
     signature: optionalLongTextField("Fiscal signature"),
@@ -120,10 +120,10 @@ export const OrderData = z
     firebaseReservationRefKey: optionalTextField("Reference of the reservation in the cloud database"),
     isPrepaid: booleanField("Whether the order was paid before it was served"),
     isTransferred: booleanField(
-      "Whether the order was transferred to a hotel's property management system and is excluded from totals",
+      "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
     ),
     transferredTo: optionalTextField("Destination of the transfer"),
-    externalServiceId: optionalTextField("ID of the order in its external service"),
+    externalServiceId: optionalTextField("ID of the order in the external service"),
     extOctorateReservationId: optionalTextField("ID of the reservation in the hotel system"),
     extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service"),
     extQoodosUserId: optionalTextField("ID of the customer in the loyalty service"),
@@ -140,7 +140,7 @@ export const OrderData = z
     serviceType: z.enum(orderServiceTypes).default("unknown").meta({ description: "Type of service" }),
     isTraining: z.boolean().default(false).meta({
       description:
-        "Whether the order was made in training mode and is excluded from lists, reports, streams and webhooks",
+        "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
     }),
     source: boundedString(1_024).default("unknown").meta({ description: "Source of the order" }),
     externalOrderId: optionalTextField("ID of the order in an external service"),

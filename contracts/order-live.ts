@@ -14,7 +14,7 @@ import { OrderData, OrderV2 } from "./order-data.ts";
 /** The maximum number of orders in one upsert request. */
 export const maxLiveOrdersPerRequest = 50;
 
-/** Reports an issue if `id` differs from `data.id`. Also runs if the order has other issues. */
+/** Reports an issue if `id` differs from `data.id`, even if the order has other issues. */
 const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>((order, context) => {
   const { id } = order;
   const dataId = order.data?.id;
@@ -28,15 +28,15 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
     code: "custom",
     path: ["data", "id"],
     params: { code: "mismatch" },
-    message: "Must equal the ID of the order",
+    message: "Must be equal to the ID of the order",
   });
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 
-/** An open order. The point of sale sends the whole order each time that the order changes. */
+/** An open order. The point of sale sends the whole order again after each change. */
 export const OrderLiveInput = z
   .object({
-    id: ClientGeneratedId.meta({ description: "ID of the order; must equal `data.id`" }),
+    id: ClientGeneratedId.meta({ description: "ID of the order, equal to `data.id`" }),
     tillId: ClientGeneratedId.meta({ description: "ID of the till that the order belongs to" }),
     revisionHash: rejectUnstorableText(boundedString(1_024, { min: 1 })).meta({
       description:
@@ -121,8 +121,8 @@ export type OrderLive = z.infer<typeof OrderLive>;
 export const orderLeftReasons = {
   till: "The order's till was closed, and its report is available",
   filter: "The order no longer matches the filters of the stream",
-  training: "The order was marked as made in training mode",
-  forgotten: "The order was not changed for a month",
+  training: "The order was marked as a training order",
+  forgotten: "The order had not changed for a month",
 } as const;
 
 export type OrderLeftReason = keyof typeof orderLeftReasons;

@@ -34,7 +34,7 @@ import { addAmounts, amountWithoutTax, multiplyAmount, priceByWeight } from "./m
 
 /** The rows of an order: products, menus, modifiers, discounts and payments. */
 
-/** A modifier option that was selected for a product, such as a topping. The row's total includes its amount. */
+/** A modifier option that was selected for a product, such as a topping. The product row's total includes it. */
 export const ModifierRow = z
   .object({
     id: rowIdField("ID of the row"),
@@ -63,7 +63,9 @@ export const DiscountRow = z
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the discount was applied" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount deducted from this product"),
-    status: z.enum(orderRowStatuses).meta({ description: "Status of the discount. Only validated discounts count." }),
+    status: z
+      .enum(orderRowStatuses)
+      .meta({ description: "Status of the discount. Only validated discounts are included in totals." }),
     splitAllowed: booleanField("Whether the discount can be split over several bills"),
     name: optionalTextField("Name of the discount"),
     discountId: optionalTextField("Catalog ID of the discount"),
@@ -82,7 +84,7 @@ export const ProductRow = z
   .object({
     id: rowIdField("ID of the row"),
     parentProductRowId: optionalTextField(
-      "For a child row of a split bill, the ID of the row it was split from. Child rows count toward sales but not toward quantities.",
+      "For a child row of a split bill, the ID of the row from which it was split. Child rows count toward sales but not toward quantities.",
     ),
     productId: optionalTextField("Catalog ID of the product; null for a temporary product"),
     categoryId: optionalTextField("ID of the category"),
@@ -121,13 +123,15 @@ export const ProductRow = z
     operatorName: optionalTextField("Name of the clerk who recorded the row"),
     name: optionalTextField("Name of the product"),
     canceledReason: optionalTextField("Reason for the cancellation"),
-    isTransferred: booleanField("Whether the product was transferred elsewhere and is excluded from totals"),
+    isTransferred: booleanField(
+      "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
+    ),
     transferredTo: optionalTextField("Destination of the transfer"),
     comment: optionalLongTextField("Comment for the kitchen"),
     isMerged: booleanField("Whether the row came from a merged order"),
     isCustomPrice: booleanField("Whether the clerk set the price manually"),
     validated: booleanField("Whether the clerk validated the row"),
-    isCanceled: booleanField("Whether the product was canceled and is excluded from totals"),
+    isCanceled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
     currencyCode: optionalCurrencyField(),
     menuStepName: optionalTextField("Name of the menu step that the product belongs to"),
     menuStepIndex: optionalIntegerField("Position of the step in the menu"),
@@ -135,7 +139,7 @@ export const ProductRow = z
     preparationSequence: optionalIntegerField("Number of the preparation sequence"),
     sku: optionalTextField("Stock keeping unit"),
     isLoss: z.boolean().default(false).meta({
-      description: "Whether the product was lost (broken or spoiled) and does not count as a sale",
+      description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
     }),
     lossReason: optionalTextField("Reason for the loss"),
     menuRowId: optionalTextField("ID of the menu row that contains the product"),
@@ -146,7 +150,7 @@ export const ProductRow = z
     ({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmountInRange(amount * quantity)),
     {
       path: ["quantity"],
-      error: "Must not exceed an amount of 100,000,000,000 when multiplied by the amount of a modifier",
+      error: "Must not exceed 100,000,000,000 when multiplied by the amount of a modifier",
     },
   )
   .meta({ id: "ProductRowInput", description: "A product in an order", example: productRowExample });
@@ -169,7 +173,7 @@ export const MenuRow = z
     pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list that applied" }),
     name: optionalTextField("Name of the menu"),
     parentMenuRowId: optionalTextField(
-      "For a child row of a split bill, the ID of the row it was split from. Child rows count toward sales but not toward quantities.",
+      "For a child row of a split bill, the ID of the row from which it was split. Child rows count toward sales but not toward quantities.",
     ),
     totalRow: amountField("Total of the menu including VAT"),
     productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products in the menu" }),
@@ -179,8 +183,8 @@ export const MenuRow = z
 export type MenuRow = z.infer<typeof MenuRow>;
 
 /**
- * A payment, change, tip or customer account movement of an order. Fields that affect figures are required: id, time,
- * amounts, status, type and mode.
+ * A payment, change, tip or customer account movement of an order. The id and the fields that affect figures are
+ * required: time, amounts, status, type and mode.
  */
 export const PaymentRow = z
   .object({
@@ -189,18 +193,20 @@ export const PaymentRow = z
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount paid, net of change and excluding the tip"),
     changeAmount: amountField("Change given"),
-    changePaymentName: optionalTextField("Name of the payment method in which change was given"),
+    changePaymentName: optionalTextField("Name of the payment method with which change was given"),
     changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
-      description: "Payment mode in which change was given",
+      description: "Payment mode with which change was given",
     }),
     lastProofOfPaymentAmount: optionalAmountField("Amount of the last proof of payment"),
     totalProofOfPaymentAmount: optionalAmountField("Amount of all proofs of payment"),
-    status: z.enum(orderRowStatuses).meta({ description: "Status of the payment. Only validated payments count." }),
+    status: z
+      .enum(orderRowStatuses)
+      .meta({ description: "Status of the payment. Only validated payments are included in totals." }),
     name: optionalTextField("Name of the payment method"),
     paymentType: z.enum(paymentTypes).meta({ description: "Type of payment" }),
     paymentMode: z.enum(paymentModes).meta({ description: "Payment mode" }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
-    changePaymentId: optionalTextField("ID of the payment method in which change was given"),
+    changePaymentId: optionalTextField("ID of the payment method with which change was given"),
     tipAmount: optionalAmountField("Tip in addition to the amount"),
     externalServiceId: optionalTextField("ID of the payment in an external service"),
     currencyCode: optionalCurrencyField(),
@@ -227,7 +233,7 @@ type Computed =
   | "taxableAmount"
   | "taxAmount";
 
-/** Returns the row with all amounts that follow from unit price, quantity, weight, modifiers, discounts and tax rate. */
+/** Returns the row with the amounts computed from its price, quantity, weight, modifiers, discounts and tax rate. */
 export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
   const { unitPriceRow, quantity, weight, taxRate } = row;
   const unitPriceRowWithModifier = row.modifierRowList.reduce(
@@ -253,7 +259,7 @@ export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): Produ
   };
 }
 
-/** Returns whether a row counts as a sale, provided that its order counts as a sale. */
+/** Returns whether a product row counts as a sale. Does not check whether its order counts as a sale. */
 export function isSoldProductRow(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
@@ -263,7 +269,7 @@ interface OrderRows {
   menuRowList: readonly MenuRow[];
 }
 
-/** Returns all product rows of an order, including canceled ones, in till order: those outside menus first. */
+/** Returns all product rows of an order, including canceled rows: first the rows outside menus, then those in menus. */
 export function listOrderProductRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
   return [...productRowList, ...menuRowList.flatMap((menuRow) => menuRow.productRowList)];
 }

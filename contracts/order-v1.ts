@@ -17,9 +17,12 @@ const orderItemV1 = z
       .min(0)
       .nullable()
       .meta({ description: "Weight of one unit in kilograms; null for a product that is not sold by weight" }),
-    isCanceled: z.boolean().meta({ description: "Whether the product was canceled and is excluded from totals" }),
+    isCanceled: z
+      .boolean()
+      .meta({ description: "Whether the product was canceled. Canceled products are excluded from totals." }),
     isTransferred: z.boolean().meta({
-      description: "Whether the product was transferred to another order and is excluded from totals",
+      description:
+        "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
     }),
     transferReason: nullableTextField("Destination of the transfer"),
     cancelReason: nullableTextField("Reason for the cancellation"),
@@ -49,10 +52,10 @@ const orderItemV1 = z
     itemCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
     stockImpactIndicator: z.boolean().meta({
       description:
-        "Whether the row affects stock. True only for the original row of a split, so that each product is counted once.",
+        "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
     }),
     sku: nullableTextField("Stock keeping unit"),
-    isLoss: z.boolean().meta({ description: "Whether the product was lost and does not count as a sale" }),
+    isLoss: z.boolean().meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
     lossReason: nullableTextField("Reason for the loss"),
     tier: nullableTextField("Name of the price list"),
   })
@@ -70,7 +73,9 @@ export const OrderV1 = z
     locationId: z.guid().meta({ description: "ID of the location" }),
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     openedAt: UtcDateTime.meta({ description: "When the order was opened at the point of sale" }),
-    closedAt: UtcDateTime.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
+    closedAt: UtcDateTime.nullable().meta({
+      description: "When the order was closed; null if the order was not closed",
+    }),
     guests: countField("Number of guests"),
     orderPlace: nullableTextField("Name of the room"),
     orderNumber: nullableTextField("Name of the table"),
@@ -105,13 +110,17 @@ export const OrderV1 = z
         }),
       )
       .meta({ description: "Validated tips" }),
-    isCanceled: z.boolean().meta({ description: "Whether the order was canceled and is excluded from totals" }),
-    isTransferred: z.boolean().meta({ description: "Whether the order was transferred and is excluded from totals" }),
+    isCanceled: z
+      .boolean()
+      .meta({ description: "Whether the order was canceled. Canceled orders are excluded from totals." }),
+    isTransferred: z
+      .boolean()
+      .meta({ description: "Whether the order was transferred. Transferred orders are excluded from totals." }),
     transferReason: nullableTextField("Destination of the transfer"),
     cancelReason: nullableTextField("Reason for the cancellation"),
     channel: z.string().meta({ description: "Sales channel of the order" }),
     serviceType: z.enum(orderServiceTypes).meta({ description: "Type of service" }),
-    isTraining: z.boolean().meta({ description: "Whether the order was made in training mode" }),
+    isTraining: z.boolean().meta({ description: "Whether the order was recorded in training mode" }),
     source: z.string().meta({ description: "Source of the order" }),
     externalOrderId: nullableTextField("ID of the order in an external service"),
     externalLocationId: nullableTextField("ID of the location in an external service"),

@@ -3,11 +3,12 @@ import { boundedString } from "./fields.ts";
 
 const pageMetaSchema = z
   .object({
-    totalPage: z.int().min(0).meta({ description: "Total number of pages of this size" }),
+    totalPage: z.int().min(0).meta({ description: "Total number of pages with this page size" }),
     totalCount: z.int().min(0).meta({ description: "Total number of items on all pages" }),
     currentPageIndex: z.int().min(0).meta({ description: "Zero-based index of this page" }),
     pageSize: z.int().min(1).max(100).meta({
-      description: "Number of items per page. The last page, and a page whose items would exceed 4 MB, can have fewer.",
+      description:
+        "Requested number of items per page. A page has fewer items if it is the last page or if the items would exceed 4 MB.",
     }),
   })
   .meta({
@@ -22,7 +23,7 @@ const pageLinksSchema = z
     first: z.url().meta({ description: "URL of the first page" }),
     last: z.url().meta({ description: "URL of the last page" }),
     next: z.url().nullable().meta({
-      description: "URL of the next page, or of the rest of this page if it ended early; null on the last page",
+      description: "URL of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page",
     }),
     prev: z.url().nullable().meta({ description: "URL of the previous page; null on the first page" }),
   })
@@ -46,7 +47,7 @@ export function paginatedSchema<Item extends z.ZodType>(item: Item) {
     links: pageLinksSchema,
     nextPageToken: z.string().nullable().meta({
       description:
-        "Token of the next page, or of the rest of this page if it ended early; null on the last page. Send it as `pageToken` in the next request. Tokens are the fastest way to read a whole list.",
+        "Token of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page. Send it as `pageToken` in the next request. Tokens are the fastest way to read a whole list.",
     }),
   });
 }
@@ -54,7 +55,7 @@ export function paginatedSchema<Item extends z.ZodType>(item: Item) {
 export type PageMeta = z.infer<typeof pageMetaSchema>;
 export type PageLinks = z.infer<typeof pageLinksSchema>;
 
-/** An integer in a query. Accepts only digits, so that an empty value and `1e3` are rejected. */
+/** An integer in a query. Accepts only digits and a sign, because `Number` would accept an empty text and `1e3`. */
 export const integerQueryParameter = (range: z.ZodInt) =>
   z
     .string()
@@ -82,8 +83,8 @@ export const paginationQueryShape = {
 };
 
 /**
- * A day in a filter, YYYY-MM-DD, in the location's time zone. Rejects days that do not exist. Exception: February 29 is
- * accepted in every year, and means the last day of February.
+ * A day in a filter, YYYY-MM-DD, in the location's time zone. Rejects days that do not exist, except February 29. In
+ * every year, February 29 means the last day of February.
  */
 export const dayQueryParameter = z
   .string()

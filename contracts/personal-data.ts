@@ -1,6 +1,6 @@
 /**
  * The fields of tills and orders that contain personal data of customers. Their values are erased on request or after
- * the retention period, and are never logged. All these fields are nullable, and none of them affects fiscal figures.
+ * the retention period, and are never logged. All these fields are nullable, and no fiscal figure depends on them.
  */
 export const personalDataFields: ReadonlySet<string> = new Set([
   "buyerCardReceipt",
@@ -17,7 +17,7 @@ export const personalDataFields: ReadonlySet<string> = new Set([
   "firebaseCustomerRefKey",
 ]);
 
-/** Returns the value with all personal fields set to null, at any depth. Returns the same value if it has none. */
+/** Returns the value with all personal fields, at any depth, set to null. Without them, returns the same value. */
 export function redactPersonalData<Value>(value: Value): Value {
   return isObject(value) ? (replaceFields(value, personalDataFields, null) as Value) : value;
 }
@@ -27,8 +27,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * Returns the object or array with every field of these names replaced, down to `levels` nested levels. Returns the
- * same value if it contains no such field. Does not replace fields of `Error` objects.
+ * Returns a copy of the object or array in which `replacement` replaces every field with one of the names, down to
+ * `levels` nested levels. Returns the same object if it contains no such field. Does not change `Error` objects.
  */
 export function replaceFields(
   value: object,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The point-of-sale applications that tills come from. */
+/** The point-of-sale applications that record tills. */
 export const posApplications = ["POPINA", "JALIA"] as const;
 
 export type PosApplication = (typeof posApplications)[number];

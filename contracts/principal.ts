@@ -15,7 +15,7 @@ export const LocationRef = z.object({
 
 export type LocationRef = z.infer<typeof LocationRef>;
 
-/** The consumer, location and permissions of an API key. A revoked key also resolves, with `revokedAt` set. */
+/** The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. */
 export const ResolvedKey = z.object({
   /** The id of the key. Logs use it to distinguish the keys of a consumer. */
   keyId: z.guid(),
@@ -30,9 +30,9 @@ export const ResolvedKey = z.object({
 export type ResolvedKey = z.infer<typeof ResolvedKey>;
 
 /**
- * The authenticated client of a request. The gateway signs it for the services.
+ * The authenticated client of a request. The gateway sends the principal, with a signature, to the services.
  *
- * It contains the fields of the location that services need, so that services do not need their own copies.
+ * Contains the fields of the location that services need, so that services do not have to store locations.
  */
 export const principalSchema = ResolvedKey.pick({ keyId: true, consumer: true, scopes: true, location: true });
 

@@ -32,7 +32,7 @@ const cashMovement = reportV2Fields.reportEntries.element.pick({
   entryCatalogId: true,
 });
 
-/** The end-of-day report of a till in the V1 format. It contains figures of `ReportV2` under older field names. */
+/** The end-of-day report of a till in the V1 format. Contains some figures of `ReportV2`, with older field names. */
 export const ReportV0 = z
   .object({
     id: reportV2Fields.id,

@@ -27,7 +27,7 @@ const cancellation = z.object({
   amount: computedAmountField("Price of the canceled products"),
   afterFinalization: z
     .boolean()
-    .meta({ description: "Whether the products were canceled after the bill was first printed" }),
+    .meta({ description: "Whether the products were canceled after the first print of the bill" }),
   name: requiredTextField("Reason for the cancellation"),
 });
 
@@ -80,7 +80,7 @@ const discount = z.object({
         taxRate: vatBasisPointsField(),
       }),
     )
-    .meta({ description: "The discount by tax" }),
+    .meta({ description: "Breakdown of the discount by tax" }),
 });
 
 const product = z.object({
@@ -100,9 +100,11 @@ const clerkShift = z.object({
   clockOutDate: UtcDateTime.nullable().meta({ description: "When the shift ended; null if it had not ended" }),
   name: nullableTextField("Name of the clerk"),
   orderCount: countField("Number of orders in the shift"),
-  guestCount: countField("Number of guests of those orders"),
-  totalDiscount: computedAmountField("Discounts on those orders"),
-  quantityDiscounted: countField("Number of discounted products in those orders. A product counts once per discount."),
+  guestCount: countField("Number of guests in the shift's orders"),
+  totalDiscount: computedAmountField("Discounts on the shift's orders"),
+  quantityDiscounted: countField(
+    "Number of discounted products in the shift's orders. A product counts once per discount.",
+  ),
   cancellations: computedAmountField("Amount canceled in the shift's orders"),
   paymentsOwner: computedAmountField("Payments for the shift's orders, recorded by any clerk"),
   paymentsOperator: computedAmountField("Payments recorded in the shift, for any clerk's orders"),
@@ -161,14 +163,14 @@ const orderSummary = z.object({
   total: computedAmountField("Total including VAT"),
 });
 
-/** The first fields of a report, which both formats have in common. */
+/** The fields that both formats of a report have in common. */
 export const commonReportFieldsShape = {
   startedAt: UtcDateTime.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
   deviceName: requiredTextField("Name of the device that closed the till"),
   deviceIdentifier: requiredTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
-  guestsNumber: countField("Number of guests of the orders that count"),
+  guestsNumber: countField("Number of guests in orders that were neither canceled nor transferred"),
   totalSales: computedAmountField("Sales including VAT"),
   clerkName: requiredTextField("Name of the clerk who closed the till"),
   clerkId: requiredTextField("ID of the clerk who closed the till"),
@@ -176,14 +178,14 @@ export const commonReportFieldsShape = {
   finalCashBalance: computedAmountField("Cash in the drawer at the end of the shift"),
 };
 
-/** The end-of-day report of a till. All fields are always present; a header text is empty if the till has none. */
+/** The end-of-day report of a till. All fields are always present. A header text that the till lacks is empty. */
 export const ReportV2 = z
   .object({
     id: z.guid().meta({ description: "ID of the report. It stays the same when the till is replaced or reprocessed." }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...commonReportFieldsShape,
-    orderCount: countField("Number of orders that count: neither canceled nor transferred"),
+    orderCount: countField("Number of orders that were neither canceled nor transferred"),
     establishmentName: requiredTextField("Name of the establishment"),
     siretCode: requiredTextField("French business registration number (SIRET)"),
     customHeader: requiredTextField("Text printed at the top of each ticket"),

@@ -65,10 +65,12 @@ export const TicketItemV1 = z
     waiter: optionalTextField("Name of the clerk who recorded the row"),
     category: optionalTextField("Name of the subcategory"),
     parent_category: optionalTextField("Name of the category"),
-    cancelled: booleanField("Whether the product was canceled and is excluded from totals"),
+    cancelled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
     live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the product was paid separately" }),
-    transferred: booleanField("Whether the product was transferred elsewhere and is excluded from totals"),
-    parent_id: optionalTextField("For a child row of a split bill, the ID of the row it was split from"),
+    transferred: booleanField(
+      "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
+    ),
+    parent_id: optionalTextField("For a child row of a split bill, the ID of the row from which it was split"),
     price: z
       .object({
         currency: optionalTextField("Currency"),
@@ -84,7 +86,7 @@ export const TicketItemV1 = z
     is_loss: z
       .boolean()
       .default(false)
-      .meta({ description: "Whether the product was lost and does not count as a sale" }),
+      .meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
     loss_reason: optionalTextField("Reason for the loss"),
   })
   .refine(
@@ -92,7 +94,7 @@ export const TicketItemV1 = z
       isAmountInRange(unitPrice(price, options) * quantity * Math.max(1, weight ?? 1)),
     {
       path: ["quantity"],
-      error: "Must not exceed an amount of 100,000,000,000 when multiplied by the weight and the price with options",
+      error: "Must not exceed 100,000,000,000 when multiplied by the weight and by the price including options",
     },
   )
   .refine(({ discounts }) => isAmountInRange(sumAmounts(discounts)), {
@@ -107,7 +109,7 @@ export type TicketItemV1 = z.infer<typeof TicketItemV1>;
 export const TicketPaymentV1 = z
   .object({
     name: optionalTextField("Name of the payment method"),
-    cancelled: booleanField("Whether the payment was canceled and is excluded from totals"),
+    cancelled: booleanField("Whether the payment was canceled. Canceled payments are excluded from totals."),
     amount: amountField("Amount paid, net of change"),
     person_client_id: optionalTextField("ID of the clerk who recorded the row"),
     person_name: optionalTextField("Name of the clerk who recorded the row"),
@@ -154,7 +156,7 @@ export const TicketV1 = z
     menus: boundedArray(TicketMenuV1, 1_000).meta({ description: "Set menus of the order" }),
     number_guests: unitCountField("Number of guests"),
     live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the order was paid before it was closed" }),
-    transferred: booleanField("Whether the order was transferred and is excluded from totals"),
+    transferred: booleanField("Whether the order was transferred. Transferred orders are excluded from totals."),
     transferred_motif: optionalTextField("Destination of the transfer"),
     price: amountField("Total including VAT"),
     ticket_date: nullWhenAbsent(DateTimeV1).meta({ description: "Date printed on the ticket" }),
@@ -166,7 +168,7 @@ export const TicketV1 = z
     fiscal: optionalIntegerField("Fiscal number"),
     room: optionalTextField("Name of the room"),
     room_id: optionalTextField("ID of the room"),
-    cancelled: booleanField("Whether the order was canceled and is excluded from totals"),
+    cancelled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
     device_id: optionalTextField("ID of the device"),
     device_name: optionalTextField("Name of the device"),
     motif: optionalTextField("Reason for the cancellation"),

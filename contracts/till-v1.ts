@@ -43,7 +43,9 @@ const totalPaymentV1 = z
       .int()
       .min(0)
       .meta({ description: "Payment mode, as an index into the list of payment modes: 0 means cash", example: 1 }),
-    type: nullWhenAbsent(z.int().min(0)).meta({ description: "Payment type, as an index into its enumeration" }),
+    type: nullWhenAbsent(z.int().min(0)).meta({
+      description: "Payment type, as an index into the list of payment types: 0 means payment",
+    }),
     currency: optionalTextField("Currency"),
     locale: optionalTextField("Locale used to format the amount"),
     amount: amountField("Sum of the payments"),
@@ -67,7 +69,7 @@ const teamMemberV1 = z
     example: tillV1Example.tillJson.team[0],
   });
 
-/** The till itself, in the V1 format. A date-time without an offset is in the location's time zone. */
+/** The content of a till, in the V1 format. A date-time without an offset is in the location's time zone. */
 const tillJsonV1 = z
   .object({
     client_id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
@@ -121,7 +123,7 @@ const tillJsonV1 = z
 
 /**
  * The till of a closed shift in the V1 format (snake_case), with the application and the legacy id that identify its
- * location. Fields that identify the till or that affect figures are required. Nullable fields can be absent.
+ * location. Fields that identify the till or affect its figures are required. Nullable fields can be absent.
  */
 export const TillV1 = z
   .object({

@@ -154,6 +154,6 @@ test("accepts customer data from ordering platforms as a text or an object", () 
   expect(issuesOf({ ...till, orderList: [{ ...order, customerInfo: 7 }] })).toHaveLength(1);
   const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
   expect(issuesOf({ ...till, orderList: [{ ...order, customerInfo: deep }] })).toEqual([
-    "orderList.0.customerInfo: Must nest at most 16 levels deep",
+    "orderList.0.customerInfo: Must have at most 16 levels of nesting",
   ]);
 });

@@ -81,9 +81,9 @@ export type ClerkShift = z.infer<typeof ClerkShift>;
 export const maxOrdersPerTill = 10_000;
 
 /**
- * The till of a closed shift, as the point of sale pushes it: the source of the report and the orders.
+ * The till of a closed shift, as the point of sale pushes it. The report and the orders are computed from this till.
  *
- * Fields that identify the till or that affect figures are required: id, dates, reportNumber and the lists. Nullable
+ * Fields that identify the till or affect its figures are required: id, dates, reportNumber and the lists. Nullable
  * fields can be absent. Unknown fields are ignored. Duplicate orders are rejected.
  */
 export const TillV2 = z
@@ -95,8 +95,7 @@ export const TillV2 = z
     deviceName: optionalTextField("Name of the device that closed the till"),
     deviceIdentifier: optionalTextField("ID of the device that closed the till"),
     isTraining: z.boolean().default(false).meta({
-      description:
-        "Whether the till was recorded in training mode. A till in training mode is stored, but has no report.",
+      description: "Whether the till was recorded in training mode. Such a till is stored, but no report is computed.",
     }),
     startedAt: RequestDateTime.meta({ description: "When the shift began" }),
     finalizedAt: RequestDateTime.meta({ description: "When the till was closed" }),

@@ -25,14 +25,14 @@ export const Till = z
       .int()
       .min(1)
       .nullable()
-      .meta({ description: "ID of the till in a legacy backoffice; null for a V2 till" }),
+      .meta({ description: "ID of the till in the legacy backoffice; null for a V2 till" }),
     objectUrl: z.url().meta({ description: "URL of the exact body that was pushed" }),
   })
   .meta({ id: "Till", description: "A stored till", example: tillExample });
 
 export type Till = z.infer<typeof Till>;
 
-/** The response to a push: the till, with its id repeated as `tillId`. */
+/** The response to a push: the till. `tillId` contains the same id as `id`. */
 export const PushedTill = Till.extend({
   tillId: z.guid().meta({ description: "ID of the till, the same as `id`" }),
 }).meta({
@@ -69,12 +69,12 @@ export const TillReprocessingJob = z
       .meta({ description: "ID of the location whose tills are reprocessed; null for all locations" }),
     lteReportVersion: z.int().min(0).meta({
       description:
-        "Highest report version to reprocess. Tills whose report has this version or a lower one are reprocessed.",
+        "Highest report version to reprocess. Tills whose report has this version or a lower version are reprocessed.",
     }),
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
     done: z.int().min(0).meta({ description: "Number of tills submitted for reprocessing so far" }),
     createdAt: UtcDateTime.meta({ description: "When the job was created" }),
-    finishedAt: UtcDateTime.nullable().meta({ description: "When the last till was submitted; null before" }),
+    finishedAt: UtcDateTime.nullable().meta({ description: "When the last till was submitted; null until then" }),
   })
   .meta({
     id: "Reprocessing",

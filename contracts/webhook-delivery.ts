@@ -14,7 +14,8 @@ export const WebhookDelivery = z
     createdAt: UtcDateTime,
     webhookId: z.guid().meta({ description: "ID of the webhook" }),
     messageId: z.guid().meta({
-      description: "ID of the message, which the endpoint receives; the same for every attempt and every webhook",
+      description:
+        "ID of the message, which the endpoint also receives. The ID is the same for every attempt and every webhook.",
     }),
     event: z.enum(webhookEventNames).meta({ description: "Type of event" }),
     state: z.enum(webhookDeliveryStates).meta({
@@ -45,13 +46,15 @@ export const WebhookDeliveryAttempt = z
       .min(0)
       .nullable()
       .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
-    status: z.int().nullable().meta({ description: "HTTP status code of the response; null if none" }),
+    status: z.int().nullable().meta({ description: "HTTP status code of the response; null without a response" }),
     error: z
       .string()
       .nullable()
       .meta({ description: "Reason for the failure; null if the attempt succeeded or is in progress" }),
-    response: z.string().nullable().meta({ description: "First 20 KB of the response body; null if none" }),
-    nextAttemptAt: UtcDateTime.nullable().meta({ description: "Scheduled time of the next attempt; null if none" }),
+    response: z.string().nullable().meta({ description: "First 20 KB of the response body; null without a response" }),
+    nextAttemptAt: UtcDateTime.nullable().meta({
+      description: "Scheduled time of the next attempt; null if no attempt is scheduled",
+    }),
   })
   .meta({ id: "Attempt", description: "One attempt of a delivery" });
 
@@ -59,7 +62,9 @@ export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 
 /** A delivery with its attempts and its payload. */
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
-  attempts: z.array(WebhookDeliveryAttempt).meta({ description: "All attempts in order, including one in progress" }),
+  attempts: z
+    .array(WebhookDeliveryAttempt)
+    .meta({ description: "All attempts, oldest first, including an attempt in progress" }),
   payload: z.record(z.string(), z.unknown()).meta({ description: "Body of the webhook request" }),
 }).meta({
   id: "DeliveryDetails",
@@ -124,7 +129,7 @@ export const WebhookDeliveryRecovery = z
     }),
     recovered: z.int().min(0).meta({
       description:
-        "Number of deliveries recovered so far: deliveries that are due again, or that will be due again if the attempt in progress fails. Deliveries that succeeded in the meantime are not counted.",
+        "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
     }),
     finishedAt: UtcDateTime.nullable(),
   })

@@ -19,7 +19,7 @@ export const webhookHeadersSchema = z.object({
   }),
   "webhook-signature": z.string().meta({
     description:
-      "Space-separated signatures, one for each active secret of the recipient. Each is `v1,` followed by the base64-encoded HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by periods. The key is the UTF-8 bytes of the secret. Standard Webhooks libraries can verify it.",
+      "Space-separated signatures, one for each active secret of the recipient. Each signature is `v1,` followed by the base64-encoded HMAC-SHA256 of `webhook-id`, `webhook-timestamp` and the body, joined by periods. The key is the UTF-8 bytes of the secret. Standard Webhooks libraries can verify these signatures.",
     example: "v1,eZ5Gd3lgHB0i7o1p2mmm9HhiYpsX2YtQx1bUqyqzv3Y=",
   }),
   "x-popina-webhook-id": z
@@ -33,7 +33,7 @@ export const webhookHeadersSchema = z.object({
   }),
 });
 
-/** The fields of a product row that are added in webhook messages, for stock systems. */
+/** The additional fields of a product row in webhook messages. Stock systems use these fields. */
 const stockFields = {
   productCatalogId: z
     .string()
@@ -41,7 +41,7 @@ const stockFields = {
     .meta({ description: "Catalog ID of the product, the same as `productId`; null for a temporary product" }),
   stockImpactIndicator: z.boolean().meta({
     description:
-      "Whether the row affects stock. True only for the original row of a split, so that each product is counted once.",
+      "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
   }),
 };
 
@@ -61,7 +61,7 @@ const WebhookOrder = OrderInEvent.extend({
 
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
 
-/** Returns the order of an event for webhook messages, with the stock fields of each product row. */
+/** Converts the order of an event to an order for webhook messages: adds the stock fields to each product row. */
 export function toWebhookOrder(order: OrderInEvent): WebhookOrder {
   return {
     ...order,
@@ -96,9 +96,9 @@ export const ReportFinalizedEventData = z.object({
 /** The data of `endpoint.failing`. */
 export const WebhookEndpointFailingEventData = z.object({
   locationId: z.guid(),
-  webhookId: z.guid().meta({ description: "ID of the webhook that the endpoint belongs to" }),
+  webhookId: z.guid().meta({ description: "ID of the endpoint's webhook" }),
   endpointUrl: z.string().meta({ description: "URL of the endpoint" }),
-  failingSince: UtcDateTime.meta({ description: "Time of the first failed attempt since the last successful one" }),
+  failingSince: UtcDateTime.meta({ description: "Time of the first failed attempt after the last successful attempt" }),
   lastError: z.string().meta({ description: "Error of the most recent failed attempt" }),
 });
 
@@ -128,7 +128,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
     emittedAt: UtcDateTime.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
-        "Sequence number of the message. Messages about an order can arrive out of order; the highest number is the most recent. For a report, the revision of the till. Null for other events.",
+        "Sequence number of the message. Messages about an order can arrive in a different sequence. The message with the highest number is the most recent. For a report, the number is the revision of the till. Null for other events.",
     }),
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };

@@ -23,7 +23,7 @@ const apiKey = boundedString(1_024)
     example: "Bearer 0c6f2f1e",
   });
 
-/** A recipient to create, or to update if one with this id exists. Omitted fields keep their value. */
+/** A recipient to create, or to update if a recipient with this id exists. Omitted fields keep their value. */
 export const UpsertWebhookRecipientRequest = rejectUnstorableText(
   z.object({
     id: z.guid().optional().meta({
@@ -34,7 +34,7 @@ export const UpsertWebhookRecipientRequest = rejectUnstorableText(
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
       description:
-        "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. If you send a different secret for an existing recipient, the effect is the same as a rotation.",
+        "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.",
     }),
     apiKey: apiKey.nullable().optional().meta({
       description: "Value of the `authorization` header sent to the endpoints, verbatim; null removes it",
@@ -42,7 +42,7 @@ export const UpsertWebhookRecipientRequest = rejectUnstorableText(
   }),
 ).meta({
   id: "UpsertRecipient",
-  description: "A recipient to create, or to update if one with this ID exists",
+  description: "A recipient to create, or to update if a recipient with this ID exists",
   example: { name: webhookRecipientExample.name, apiKey: "Bearer 0c6f2f1e" },
 });
 
@@ -51,7 +51,7 @@ export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipien
 export const RotateRecipientSecretRequest = rejectUnstorableText(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
-      description: "New secret, at least 64 characters. If omitted, a secret is generated and returned once.",
+      description: "New secret, at least 64 characters. If omitted, a new secret is generated and returned once.",
     }),
     isLeaked: z.boolean().default(false).meta({
       description:
@@ -75,10 +75,12 @@ export const WebhookRecipient = z
       .array(
         z.object({
           createdAt: UtcDateTime.meta({ description: "When the secret was set or generated" }),
-          expiresAt: UtcDateTime.nullable().meta({ description: "When a rotated secret expires; null for the latest" }),
+          expiresAt: UtcDateTime.nullable().meta({
+            description: "When a rotated secret expires; null for the newest secret",
+          }),
         }),
       )
-      .meta({ description: "Active secrets, without their values; the latest first" }),
+      .meta({ description: "Active secrets, newest first, without their values" }),
   })
   .meta({
     id: "Recipient",
@@ -95,7 +97,10 @@ export const WebhookRecipientWithSecret = WebhookRecipient.extend({
     description:
       "Generated secret, returned only once; null if the request contained a secret or the secret did not change",
   }),
-  signingSecret: z.string().nullable().meta({ description: "Same secret, as Standard Webhooks libraries expect it" }),
+  signingSecret: z
+    .string()
+    .nullable()
+    .meta({ description: "The same secret in the format that Standard Webhooks libraries expect" }),
 }).meta({
   id: "RecipientWithSecret",
   description: "A recipient with its generated secret",

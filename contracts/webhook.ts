@@ -18,7 +18,7 @@ type SubscribableEvent = keyof typeof subscribableEvents;
 
 const subscribableEventNames = Object.keys(subscribableEvents) as [SubscribableEvent, ...SubscribableEvent[]];
 
-/** The events of webhook messages, with their descriptions: the events that a webhook can subscribe to, and tests. */
+/** The events of webhook messages, with their descriptions: the events above, and `test`. */
 export const webhookEventDescriptions = { ...subscribableEvents, test: "The webhook was tested" } as const;
 
 export type WebhookEventName = keyof typeof webhookEventDescriptions;
@@ -38,12 +38,12 @@ const events = boundedArray(
   });
 
 const endpointUrl = boundedString(2_048, { min: 1 }).meta({
-  description: "URL to which messages are sent by POST",
+  description: "URL to which messages are sent as POST requests",
   example: webhookExample.endpointUrl,
   format: "uri",
 });
 
-/** A webhook to create, or to update if one with this id exists. */
+/** A webhook to create, or to update if a webhook with this id exists. */
 export const UpsertWebhookRequest = rejectUnstorableText(
   z.object({
     id: z
@@ -62,7 +62,7 @@ export const UpsertWebhookRequest = rejectUnstorableText(
   }),
 ).meta({
   id: "UpsertWebhook",
-  description: "A webhook to create, or to update if one with this ID exists",
+  description: "A webhook to create, or to update if a webhook with this ID exists",
   example: {
     recipientId: webhookExample.recipientId,
     endpointUrl: webhookExample.endpointUrl,
@@ -98,19 +98,20 @@ export const Webhook = z
     events,
     state: z.enum(webhookStates).meta({
       description:
-        "State of the webhook. Messages are sent while the webhook is active. Messages for a paused or disabled webhook are kept, and sent when the webhook is resumed.",
+        "State of the webhook. Messages are sent while the webhook is active. Messages for a paused or disabled webhook are stored, and are sent after the webhook is resumed.",
     }),
     disabledReason: webhookDisabledReasonSchema.nullable().meta({
       description:
         "Reason why the webhook is disabled. gone: the endpoint responded with status 410. failing: all attempts failed for five days. Null unless the webhook is disabled.",
     }),
     failingSince: UtcDateTime.nullable().meta({
-      description: "Time of the first failed attempt since the last successful one; null if the last attempt succeeded",
+      description:
+        "Time of the first failed attempt after the last successful attempt; null if the latest attempt succeeded",
     }),
     lastError: z
       .string()
       .nullable()
-      .meta({ description: "Error of the most recent failed attempt since then; null if none" }),
+      .meta({ description: "Error of the most recent failed attempt; null if `failingSince` is null" }),
   })
   .meta({
     id: "Webhook",
@@ -139,13 +140,15 @@ export const WebhookDetails = Webhook.extend({
             .int()
             .min(0)
             .nullable()
-            .meta({ description: "Average duration of an attempt in milliseconds; null if none" }),
+            .meta({ description: "Average duration of an attempt in milliseconds; null without attempts" }),
         })
         .meta({ description: "Attempts in the last 24 hours, rounded to full hours" }),
       lastSucceededAt: UtcDateTime.nullable().meta({
-        description: "Time of the last successful attempt; null if none",
+        description: "Time of the last successful attempt; null if no attempt succeeded",
       }),
-      lastFailedAt: UtcDateTime.nullable().meta({ description: "Time of the last failed attempt; null if none" }),
+      lastFailedAt: UtcDateTime.nullable().meta({
+        description: "Time of the last failed attempt; null if no attempt failed",
+      }),
     })
     .meta({ description: "Delivery statistics of the webhook" }),
 }).meta({

@@ -1,6 +1,6 @@
 /**
- * Builds the site into `build/`: first the data of the home page and the reference pages from the OpenAPI document, then
- * the whole site. With `--if-stale`, does nothing if the sources have not changed since the last build.
+ * Builds the site into the folder `build`. First generates the data of the home page, and the reference pages from the
+ * OpenAPI document. With `--if-stale`, does nothing if the sources have not changed since the last build.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);
 
 /**
- * Runs the Docusaurus CLI, and exits with 1 if it fails.
+ * Runs the Docusaurus CLI. Exits this process with code 1 if the CLI fails.
  * @param {string[]} args
  */
 async function runDocusaurus(...args) {
@@ -50,7 +50,7 @@ async function runDocusaurus(...args) {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
   const [code] = await once(child, "exit");
   const output = lines.join("");
-  // The reference plugin reports each generated page.
+  // The reference plugin prints one line per generated page. These lines are omitted, because they would hide errors.
   const shownLines = output.split("\n").filter((line) => !line.startsWith("Successfully created"));
   process.stdout.write(shownLines.join("\n"));
   if (code !== 0) exit(1);

@@ -1,4 +1,4 @@
-/** Fonts that are at most as wide as the font with which the boxes were sized, so that each text fits its box. */
+/** The fonts of the labels. No font is wider than the font with which the boxes were sized, so that the labels fit. */
 const fontFamily = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif";
 
 /**
@@ -36,7 +36,7 @@ const themeColors = {
   dark: { page: "#14171c", text: "#f0f2f5", line: "#9aa7b8", box: "#16304d", edge: "#62b4ff", note: "#1d222a" },
 };
 
-/** The Mermaid configuration for each color mode. Labels are SVG text, because image viewers do not render HTML. */
+/** The Mermaid configuration by color mode. Labels are SVG text, because many image viewers do not render HTML. */
 export const diagramThemes = Object.fromEntries(
   Object.entries(themeColors).map(([mode, colors]) => [
     mode,

@@ -16,7 +16,7 @@ const config: Config = {
   clientModules: ["./src/failed-load.ts"],
   staticDirectories: ["static", ".generated/static"],
   i18n: { defaultLocale: "en", locales: ["en"] },
-  // Cascade layers are off, because with them the colors of the framework would override the colors of the site.
+  // Cascade layers are disabled, because they would let the colors of the framework override the colors of the site.
   future: { v4: { removeLegacyPostBuildHeadAttribute: true, useCssCascadeLayers: false }, faster: true },
   markdown: { hooks: { onBrokenMarkdownLinks: "throw", onBrokenMarkdownImages: "throw" } },
   headTags: [

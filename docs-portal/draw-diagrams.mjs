@@ -1,6 +1,7 @@
 /**
- * `npm run diagrams`: draws each `diagrams/<name>.mmd` as `static/diagrams/<name>.<mode>.svg` for both color modes, and
- * writes the sizes to `diagrams/sizes.json`. Browsers load the images instead of the Mermaid library.
+ * Draws each file `diagrams/<name>.mmd` as `static/diagrams/<name>.<mode>.svg` for both color modes, and writes the
+ * sizes to `diagrams/sizes.json`. Run it with `npm run diagrams` after a change to a diagram. The images are drawn in
+ * advance, so that browsers do not need to load the large Mermaid library.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +42,7 @@ try {
 }
 
 /**
- * @param {string} name the prefix of all ids in the SVG
+ * @param {string} name the prefix of all ids in the SVG, so that ids of different diagrams do not conflict
  * @param {string} source
  * @param {object} theme
  * @returns {Promise<{ svg: string, width: number, height: number }>} the SVG with its size in pixels

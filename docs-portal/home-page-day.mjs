@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const checkout = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** The files and folders from which the data of the home page is computed. */
+/** The sources from which the data of the home page is computed. The site is rebuilt when one of them changes. */
 export const homePageDaySourcePaths = [
   "contracts",
   "simulator/src",
@@ -15,7 +15,7 @@ export const homePageDaySourcePaths = [
 ].map((path) => join(checkout, path));
 
 /**
- * Returns the day shown on the home page: the report that the reporting service computes from a simulated till.
+ * Returns the example day of the home page. `report` is computed from a simulated till by the reporting service.
  * `sales` contains the orders that count toward the totals of the report.
  * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[] }}
  */

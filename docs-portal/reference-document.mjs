@@ -1,9 +1,9 @@
-/** Maximum number of values of an enumeration that are listed. A longer enumeration is summarized. */
+/** Maximum number of values that the reference lists for an enumeration. A longer enumeration is summarized. */
 const maxListedEnumValues = 60;
 
 /**
- * Returns the OpenAPI document for the reference pages. In it, request and response bodies have the examples of their
- * schemas, and long enumerations are summarized. The document for download is not changed.
+ * Returns the OpenAPI document from which the reference pages are generated. The examples of schemas are copied to the
+ * request and response bodies, and long enumerations are summarized. The document for download remains unchanged.
  * @param {string} text
  * @returns {string}
  */

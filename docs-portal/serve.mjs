@@ -1,4 +1,4 @@
-/** Serves the built site: `node serve.mjs [port]`. The default port is 3000; 0 means any free port. */
+/** Serves the built site. Usage: `node serve.mjs [port]`. The default port is 3000. Port 0 selects any free port. */
 import { serve } from "@hono/node-server";
 import { createDocumentationSiteApp } from "./site-app.mjs";
 

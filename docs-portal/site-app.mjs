@@ -8,12 +8,15 @@ import { etag } from "hono/etag";
 
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
-/** Files in `/assets/` have a content hash in their names and never change, so browsers need not revalidate them. */
+/**
+ * Returns the `cache-control` header for a path. The name of a file in `/assets/` contains a hash of its content, so
+ * browsers can cache the file forever.
+ */
 const cacheControl = (/** @type {string} */ path) =>
   path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 
 /**
- * Returns a Hono app that serves the built site as a static file server would.
+ * Returns a Hono app that serves the files of the built site.
  * @param {string} [folder]
  */
 export function createDocumentationSiteApp(folder = buildFolder) {

@@ -2,13 +2,13 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import type { AnyServiceDefinition } from "@pragma/runtime/service/define-service";
 
 interface ServiceEntry {
-  /** Imports the service's definition, so that a process loads only the code of the services that it runs. */
+  /** Imports the service's definition. Imported on demand, so that a process loads only the services that it runs. */
   load(): Promise<{ default: AnyServiceDefinition }>;
   /** The port of the service when it runs in a separate process. */
   defaultPort: number;
 }
 
-/** All services by name. */
+/** The module and the default port of each service. */
 export const serviceModules: Record<ServiceName, ServiceEntry> = {
   "till-ingest": { load: () => import("@pragma/till-ingest/service"), defaultPort: 4001 },
   "order-live": { load: () => import("@pragma/order-live/service"), defaultPort: 4002 },

@@ -11,14 +11,14 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import { z } from "zod";
 import { loadServiceDefinition, serviceModules } from "./definitions.ts";
 
-// V8 counts request bodies as heap growth although they lie outside the heap. By default it collects a heap of stable
-// size after 10 % of growth: after every third large till, which took a third of till-ingest's CPU (bench, row d).
-// 300 % is the maximum.
+// V8 counts request bodies as heap growth although they are outside the heap. By default, V8 collects a heap of stable
+// size after 10% of growth. For large tills, this meant a collection after every third till, which used a third of
+// till-ingest's CPU time (bench, row d). 300% is the maximum that V8 accepts.
 setFlagsFromString("--heap-growing-percent=300");
 
 const processRoles = [...serviceNames, "gateway"] as const;
 const processRoleConfig = z.object({
-  /** The service that this process runs, or the gateway. Default: everything in one process. */
+  /** The service that this process runs, or `gateway`. By default, the process runs all services and the gateway. */
   SERVICE: z.enum(processRoles).optional(),
   PORT: integerEnvSchema(0, 65_535).optional(),
 });
@@ -40,7 +40,7 @@ await runProcess(role ?? "pragma", async (base, onStarted) => {
   } else onStarted(await startStandaloneService(role, base));
 });
 
-/** Starts one service on its own port. It accepts only signed requests from the gateway and other services. */
+/** Starts one service on its own port. The service accepts only signed requests from the gateway and other services. */
 async function startStandaloneService(name: ServiceName, base: ProcessDependencies): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);

@@ -47,7 +47,7 @@ async function startExport(): Promise<string> {
 const readExportStatus = async (id: string) =>
   (await testLocation.getJson<AccountingExport>(`/v1/accounting/exports/${id}`)).state;
 
-/** Waits for an export and returns the lines of its file. */
+/** Waits until an export is done, and returns the parsed lines of its file. */
 async function readExportedLines(id: string): Promise<FecLine[]> {
   await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", {
     timeoutSeconds: 60,
@@ -60,7 +60,7 @@ async function readExportedLines(id: string): Promise<FecLine[]> {
   return parseFecFile(new Uint8Array(await response.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
 }
 
-/** Blocks all running exports until `work` has finished. `work` receives a function that counts the running exports. */
+/** Blocks all running exports until `work` ends. `work` receives a function that returns the number of such exports. */
 async function whileExportsAreBlocked(
   work: (countRunningExports: () => Promise<number>) => Promise<void>,
 ): Promise<void> {

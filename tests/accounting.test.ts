@@ -13,7 +13,7 @@ import { SeededRandom } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type FecLine, parseFecFile } from "./accounting/read-fec.ts";
 
-/** The number of generated tills, each for a different restaurant. ACCOUNTING_SEED is the seed of the first till. */
+/** Number of generated tills, each of a different restaurant. `ACCOUNTING_SEED` is the seed of the first till. */
 const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 200);
 const firstSeed = Number(process.env.ACCOUNTING_SEED ?? 1);
 
@@ -31,7 +31,7 @@ const fecFormats = {
   ISACOMPTA: { separator: "|", charset: "us-ascii" },
 } as const;
 
-/** Generates a till. For some seeds, it has many special cases, or its counted cash differs from the expected cash. */
+/** Generates a till. Depending on the seed, it has many special cases, or its counted cash differs from its sales. */
 function createAccountingCase(seed: number): AccountingCase {
   const random = new SeededRandom(`accounting ${seed}`);
   const mix = {
@@ -63,7 +63,7 @@ beforeAll(() => {
   accountingCases = Array.from({ length: caseCount }, (_, index) => createAccountingCase(firstSeed + index));
 });
 
-/** Returns the lines that a till adds to a file with `entriesBefore` entries. */
+/** Returns the lines that a till adds to an accounting file that already has `entriesBefore` entries. */
 function writeAccountingFile(
   { report, accountingData }: AccountingCase,
   {
@@ -77,7 +77,7 @@ function writeAccountingFile(
   return till.failure === null ? till : expect.unreachable(till.failure.message);
 }
 
-/** Returns the lines in the file of one till, parsed by a strict reader. */
+/** Exports one till, and returns the lines of the file as a strict reader parses them. */
 function exportLines(accountingCase: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
   const { lines } = writeAccountingFile(accountingCase, { provider, config });
   return parseFecFile(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), fecFormats[provider]);
@@ -91,7 +91,7 @@ const linesOnAccount = (lines: FecLine[], { account }: { account: string }) =>
   lines.filter((line) => line.account === account);
 const linesOfFirstEntry = (lines: FecLine[]) => lines.filter(({ entry }) => entry === 1);
 
-/** Returns the balance (debit minus credit) of the lines with this text. */
+/** Returns the balance of the lines with this text, which is their total debit minus their total credit, in cents. */
 const balanceOfText = (lines: FecLine[], text: string, report: ReportV2) =>
   computeBalance(lines.filter((line) => line.text === `Caisse Z${report.reportNumber} ${text}`));
 

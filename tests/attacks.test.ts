@@ -82,12 +82,12 @@ describe("clients that send requests and never read the responses", () => {
     const before = await readResidentMegabytes(pid);
     const rawRequest = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
     const growthMegabytes: number[] = [];
-    // There are several attempts, because garbage of one attempt is collected during the next, unlike leaked memory.
+    // The attack is repeated, because unused memory is freed during the next attack, but leaked memory is not.
     while (growthMegabytes.length < 3 && !growthMegabytes.some((megabytes) => megabytes < 50)) {
       const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
       for (const [at, socket] of sockets.entries()) {
         socket.pause();
-        // Half of the clients send as much as the socket accepts, the others send as much as the gateway can answer.
+        // Half of the clients send as many requests as the socket accepts. The others send only a few requests.
         socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
       }
       for (let second = 0; second < 5; second++) {
@@ -103,7 +103,7 @@ describe("clients that send requests and never read the responses", () => {
   });
 });
 
-/** Returns the longest response time of requests for another location's live orders while `work` runs. */
+/** Returns the longest response time, in milliseconds, of requests from another location while `work` runs. */
 async function measureLongestWaitMs(work: () => Promise<unknown>): Promise<number> {
   let isOver = false;
   let longest = 0;

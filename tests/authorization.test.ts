@@ -15,7 +15,7 @@ import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 let product: ProductUnderTestAccess;
 let fixture: ApiContractFixture;
 let revokedKey: string;
-/** API keys of the location that have all scopes except one, by the scope that they lack. */
+/** API keys of the location, by scope. Each key has all scopes except this scope. */
 const keysWithoutScope = new Map<ApiScope, string>();
 
 const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
@@ -46,13 +46,13 @@ async function createRevokedKey(): Promise<string> {
   return key;
 }
 
-/** Sends an operation's success request with another API key. */
+/** Sends an operation's success request with the given API key instead of the location's key. */
 async function requestWithKey(operation: ApiOperation, key: string | null): Promise<ReceivedOperationResponse> {
   const successRequest = await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
-/** Success requests by operation id that can be sent again, because so far only a rejected key was used for them. */
+/** Unused success requests, by operation id. A request that was sent only with rejected keys is still unused. */
 const unusedRequests = new Map<string, OperationRequest>();
 
 /** Sends an operation's success request with an API key that is rejected. */
@@ -67,7 +67,7 @@ async function requestExpectingRefusal(
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
-/** Expects the response to be documented. Returns its status. */
+/** Checks that the response is documented, and returns its status. */
 function expectDocumentedStatus(operation: ApiOperation, response: ReceivedOperationResponse): number {
   const isError = response.status >= 400;
   const outcome: ApiOperationOutcome = isError

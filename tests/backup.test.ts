@@ -38,7 +38,8 @@ afterAll(async () => {
 });
 
 /**
- * Returns the environment variables of an installation: before the backup (0) or after the restore (1).
+ * Returns the environment variables of an installation. Installation 0 is backed up, and the backup is restored to
+ * installation 1.
  */
 function variablesFor(installation: number): Record<string, string> {
   const { postgres, nats, redis } = servers[installation] ?? expect.unreachable();
@@ -62,7 +63,7 @@ async function expectReportOf(testLocation: TestLocation, till: object): Promise
   expect(report).toEqual(toJsonValue(expected?.reportV2));
 }
 
-/** Returns a copy of the test location that sends its requests to another product. */
+/** Returns the test location with a client that sends requests to another installation. */
 function copyOfTestLocation(product: ProductUnderTest, testLocation: TestLocation): TestLocation {
   const copy: TestLocation = {
     ...testLocation,
@@ -100,7 +101,7 @@ describe("a backup", () => {
     const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
     const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedReport("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
-    // NATS is down, so that the till is accepted, but its event is not published before the backup.
+    // While NATS is down, the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");
     expect((await testLocation.request("POST", "/v2/tills/", { body: unprocessed })).status).toBe(201);
     expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 2 });

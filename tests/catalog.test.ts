@@ -34,7 +34,7 @@ const catalogPaths = {
   categories: "/v1/catalog/categories",
 };
 
-/** Returns a catalog with this number of products, copied from the restaurant's products. */
+/** Returns a catalog with `count` products, which are copies of the restaurant's products. */
 function catalogWithProducts(count: number): Catalog {
   const products = Array.from({ length: count }, (_, index) => {
     const template = catalog.products[index % catalog.products.length];
@@ -114,7 +114,7 @@ describe("the catalog of a location", () => {
   }, 90_000);
 });
 
-/** Returns a large catalog in which all items have this name. */
+/** Returns a large catalog in which all items have the same name, so that a mix of two catalogs can be detected. */
 function createCatalogNamed(name: string): Catalog {
   const { products, payments, taxes, modifiers, categories } = catalogWithProducts(800);
   const rename = <Item extends object>(items: Item[]) => items.map((item) => ({ ...item, name }));

@@ -21,7 +21,7 @@ interface ComposedService {
 const scratchFolder = mkdtempSync(join(tmpdir(), "pragma-compose-"));
 afterAll(() => rmSync(scratchFolder, { recursive: true, force: true }));
 
-/** Runs make-env in a copy of the folder. Returns the variables in the file that make-env has written. */
+/** Runs `make-env` in a copy of its folder, and returns the variables in the file that `make-env` writes. */
 function writeEnvFile(): Record<string, string> {
   mkdirSync(join(scratchFolder, "deploy", "docker"), { recursive: true });
   for (const file of [".env.example", join("deploy", "docker", "make-env")])

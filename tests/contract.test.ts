@@ -53,9 +53,9 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Errors that every operation can return, and that the authorization tests cover. */
+/** Errors that every operation can return. They count as covered here, because the authorization tests cause them. */
 const keyErrorOutcomes: ApiOperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
-/** Outcomes that have separate tests below. These tests cover every operation that documents the outcome. */
+/** Outcomes with a separate test below, which covers every operation that documents the outcome. */
 const outcomesWithOwnTest: ApiOperationOutcome[] = [
   "304",
   "idempotency_key_reused",
@@ -75,7 +75,7 @@ const operationsDocumenting = (outcome: ApiOperationOutcome) =>
     (each) => each.outcomes.has(outcome) && !operationContracts[each.id]?.untestableOutcomes?.[outcome],
   );
 
-/** Returns the request for an outcome of an operation, by default its success request, with the location's API key. */
+/** Returns the request that causes an outcome of an operation. Default: the success request. */
 async function buildRequestFor(operation: ApiOperation, outcome?: ApiOperationOutcome): Promise<OperationRequest> {
   const contract = operationContracts[operation.id];
   const buildRequest =
@@ -174,7 +174,7 @@ describe("an Idempotency-Key", () => {
     async (operation) => {
       const operationRequest = withIdempotencyKey(await buildRequestFor(operation));
       expect((await sendContractRequest(operation, operationRequest)).status).toBeLessThan(300);
-      // This is the state that an idempotent request has while the service still processes it.
+      // Changes the stored requests to the state in which a request is still being processed.
       for (const schema of await listServiceSchemas()) {
         await sql`
           update ${sql(schema)}.idempotent_requests set completed_at = null, reserved_at = now()
@@ -189,7 +189,7 @@ describe("an Idempotency-Key", () => {
   );
 });
 
-/** Returns the database schemas of this product's services. */
+/** Returns the database schemas of the services under test. */
 async function listServiceSchemas(): Promise<string[]> {
   return serviceNames.map((name) => buildServiceSchemaName(environment.namespace, name));
 }
@@ -213,7 +213,7 @@ describe("an API key at its rate limit", () => {
   });
 });
 
-/** Builds a request to each operation that documents the outcome, calls `change`, and expects the outcome. */
+/** Builds a request to each operation that documents the outcome, calls `change`, and checks the outcome. */
 async function expectOutcomeOfAll(
   outcome: ApiOperationOutcome,
   change: () => Promise<void>,
@@ -266,7 +266,7 @@ describe("during a failure", () => {
       for (const operation of operationsDocumenting("request_timeout")) {
         requests.push([operation, { ...(await buildRequestFor(operation)), body: createStallingBody() }]);
       }
-      // The requests are sent concurrently, so that the test waits only once.
+      // The requests are sent concurrently, so that they time out together instead of one after another.
       await Promise.all(
         requests.map(async ([operation, operationRequest]) =>
           expectDocumentedResponse(

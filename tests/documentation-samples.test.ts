@@ -10,7 +10,7 @@ import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
- * These tests generate the code samples of the reference with the code of the site, and run them as a reader would.
+ * These tests run the code samples of the API reference as a reader would. The code of the site generates the samples.
  */
 
 let product: ProductUnderTestAccess;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await testLocation.waitForReports(tills.length);
 }, 120_000);
 
-/** A text with the special characters of all sample languages. */
+/** A text with characters that must be escaped in at least one of the sample languages. */
 const textWithSpecialCharacters = `L'Été "chez" Zoë \\ $HOME \${x} {$y} %s \\n <b> 🍷`;
 
 describe.each(installedSampleLanguages)("a sample in $label", (language) => {
@@ -87,7 +87,7 @@ describe.each(installedSampleLanguages)("a sample in $label", (language) => {
     await sample("streamLiveOrders").runUntil("event: ready");
   });
 
-  // curl is excluded, because it prints every response and exits with 0.
+  // curl is excluded, because it exits with code 0 even if the response is an error.
   it.skipIf(language.id === "curl")("fails when the request is rejected", async () => {
     await expect(sample("listReports", { key: "not-a-key" }).run()).rejects.toThrow(/401/);
   });
@@ -98,7 +98,7 @@ async function listRecipientsNamed(name: string): Promise<{ id: string }[]> {
   return data.filter((recipient) => recipient.name === name);
 }
 
-/** Creates an accounting export and waits for its file. */
+/** Creates an accounting export, waits for its file, and returns the id of the export and the URL of the file. */
 async function createExportFile(): Promise<{ id: string; fileUrl: string }> {
   const { id: accountingConfigId } = await testLocation.create("/v1/accounting/configs/", {});
   const item = { tillId: tills[1]?.id, accountingConfigId, accountingProvider: "FULLL" };

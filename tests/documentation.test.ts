@@ -16,8 +16,8 @@ import { recordWebhookExamples } from "./documentation/record-webhooks.ts";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 
 /*
- * The requests and responses in the documentation come from docs-portal/examples. These tests send the requests again
- * and compare the responses. `npm run examples` updates the files.
+ * The requests and responses in the documentation come from the files in `docs-portal/examples`. These tests send the
+ * requests again and compare the responses with the files. `npm run examples` updates the files.
  */
 
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe("the examples of the documentation", () => {
-  // The test is not retried, because the data of the first run would change the responses of the second.
+  // The test is not retried, because the data that the first run creates would change the responses of the second run.
   it("are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
     await recordReadExchanges(documentationFixture);
     await recordErrorResponseExamples(documentationFixture);

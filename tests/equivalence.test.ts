@@ -6,7 +6,7 @@ import { defineReadEquivalenceTests } from "./equivalence/reads.ts";
 import { defineUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
 import { defineWriteEquivalenceTests } from "./equivalence/writes.ts";
 
-/** Clients see no difference between an installation in one process and the same installation in separate processes. */
+// These tests check that an installation has the same responses in one process and in separate processes.
 beforeAll(startEquivalenceFixture, 120_000);
 afterAll(stopDeploymentEquivalenceFixture);
 

@@ -12,11 +12,11 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-// Bodies that are built to use up all memory are rejected, and do not slow down other locations.
+// These tests check that bodies designed to use up all memory are rejected and do not slow down other locations.
 
 const bytesPerMebibyte = 1024 * 1024;
 const gzipOfSpaces = promisify(gzip);
-/** Heap limit of each process, in megabytes. */
+/** Maximum heap size of each process, in megabytes. */
 const maxHeapMegabytes = 384;
 const maxResidentMegabytes = 1_000;
 
@@ -26,7 +26,7 @@ let attacker: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  // The window is long, so that bodies stay open long enough for the checks even on a busy machine.
+  // The time window is long, so that slow bodies are not rejected before the checks, even on a busy machine.
   environment = await createTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
   const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
   product = await startProductUnderTest(environment.variables, {
@@ -44,7 +44,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns the till of a busy day, which is larger than one megabyte. */
+/** Returns the till of a busy day. With 150 orders, its size is more than one megabyte. */
 const createLargeTill = (orders = 150) => generateTill({ seed: 5, orders, day: "2026-05-29", tillId: randomUUID() });
 
 async function sendBody(testLocation: TestLocation, method: string, path: string, body: Uint8Array) {
@@ -52,10 +52,10 @@ async function sendBody(testLocation: TestLocation, method: string, path: string
   return { status: response.status, problem: problemSchema.safeParse(await response.json()).data };
 }
 
-/** Texts with object members, by size. Tests share them, because creating a large text takes time. */
+/** Cached results of `jsonObjectWithMembers`, by size, because creating a large text takes time. */
 const membersBySize = new Map<number, string>();
 
-/** Returns object members `"k0":0,"k1":0...` of this total size. */
+/** Returns the members of an object, `"k0":0,"k1":0...`, as text with a length of `size` characters. */
 function jsonObjectWithMembers(size: number): string {
   const cached = membersBySize.get(size);
   if (cached) return cached;
@@ -70,7 +70,7 @@ function jsonObjectWithMembers(size: number): string {
   return text;
 }
 
-/** Runs `work` and checks the memory of a process while it runs. Also returns the slowest push of another location. */
+/** Runs `work`, and checks the memory of a process meanwhile. Also measures the slowest push of another location. */
 async function measureWhile<T>(
   role: ProductProcessRole,
   work: () => Promise<T>,
@@ -85,7 +85,7 @@ async function measureWhile<T>(
     }
   };
   const push = async () => {
-    // The interval is shorter than the slowest push that the tests allow.
+    // The pause between pushes is short, so that `work` overlaps with several pushes.
     for (; !isDone; await sleep(250)) {
       const body = await gzipOfSpaces(JSON.stringify(createLargeTill()), { level: 1 });
       const started = performance.now();
@@ -99,7 +99,7 @@ async function measureWhile<T>(
     isDone = true;
   });
   await Promise.all(background);
-  // The process has not crashed, because no one would have restarted it.
+  // If the process had crashed, reading its memory would fail, because tests do not restart it.
   expect(await readResidentMegabytes(pid)).toBeGreaterThan(0);
   expect(peak).toBeLessThan(maxResidentMegabytes);
   return { result, slowestPushMs };
@@ -122,7 +122,7 @@ describe("a small gzip body with millions of keys", () => {
         Promise.all([1, 2, 3, 4].map(() => sendBody(attacker, method, path, body))),
       );
       for (const { status, problem } of result) {
-        // A location may send only one body of the maximum size at a time, so rejected bodies are sent again.
+        // A location can send only one body of the maximum size at a time, so some concurrent bodies are rejected.
         if (problem?.code === "overloaded") continue;
         expect(status).toBe(400);
         expect(problem?.errors).toMatchObject([
@@ -137,7 +137,7 @@ describe("a small gzip body with millions of keys", () => {
 });
 
 describe("a body at the limits", () => {
-  /** Returns objects that share no member names. The total number of names is below the limit. */
+  /** Returns objects with different member names. The number of different names is below the limit. */
   const objects = () =>
     Array.from(
       { length: 149_000 },
@@ -173,7 +173,7 @@ describe("a till at the limits", () => {
     const till = generateTill({ seed: 6, orders, day: "2026-05-29", tillId: randomUUID() });
     return JSON.stringify({ ...till, note: "\u2019" });
   };
-  /** Returns rows that have only the required fields. The response is many times larger than these rows. */
+  /** Returns a till whose rows have only the required fields. In a response, its orders are many times larger. */
   const withMinimalRows = () => {
     const till = createLargeTill();
     const row = {
@@ -233,7 +233,7 @@ describe("request bodies that do not end", () => {
           "content-type": "application/json",
           "content-encoding": "gzip",
         },
-        // The body contains all bytes except the last, so that it does not end.
+        // The last byte of the body is not sent, so that the server waits for it.
         body: new ReadableStream({ start: (controller) => controller.enqueue(body.subarray(0, -1)) }),
         duplex: "half",
         signal: abortController.signal,
@@ -241,7 +241,7 @@ describe("request bodies that do not end", () => {
     const additionalBody = await gzipOfSpaces(Buffer.alloc(30 * bytesPerMebibyte, " "), { level: 1 });
     try {
       const rejection = await eventually("the location's body memory to be used up", async () => {
-        // Bodies are sent one at a time. If several were sent at once, each could be rejected because of the others.
+        // Bodies are sent one after another, because concurrent bodies could all be rejected because of each other.
         holdBodyOpen();
         await sleep(500);
         const response = await sendBody(attacker, "POST", "/v2/tills/", additionalBody);

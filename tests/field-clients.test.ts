@@ -12,8 +12,8 @@ import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
- * Clients that partners wrote for older versions of the API still work and compute correct results. The restaurant of
- * these tests has two pages of reports, including two reports of busy days, and three pages of orders.
+ * These tests check that clients for older versions of the API still compute correct results. The restaurant in the
+ * tests has two pages of reports, with two busy days, and three pages of orders.
  */
 
 const seed = "field";
@@ -32,14 +32,14 @@ beforeAll(async () => {
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
   testLocation = await createTestLocation(product, { scopes: [...scopes] });
   const { locationId, key } = testLocation;
-  // The period is one day, but the results contain all days, because the API has always ignored `from` and `to`.
+  // The results contain all days although the period is one day, because the API has always ignored `from` and `to`.
   api = { url: product.url, apiKey: key, locationId, from: "2026-01-05", to: "2026-01-05" };
   expect((await testLocation.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
   for (const till of tills) expect((await testLocation.pushTillWithRetries(till)).status).toBe(201);
   await testLocation.waitForReports(tills.length);
 }, 120_000);
 
-/** Returns the V0 reports of the tills. */
+/** Returns the expected reports of the tills, in the V0 format that older clients read. */
 function expectedReports() {
   return tills.flatMap((till) => computeReport(till, { locationId: testLocation.locationId })?.reportV0 ?? []);
 }

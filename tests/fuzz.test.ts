@@ -13,13 +13,13 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** The number of tills. FUZZ_SEED is the seed of the first till. `FUZZ_SEED=<seed> FUZZ_RUNS=1` repeats a failure. */
+/** Number of tills. `FUZZ_SEED` is the seed of the first till. `FUZZ_SEED=<seed> FUZZ_RUNS=1` repeats a failure. */
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
 const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 
-/** Response timeout on a busy machine, in milliseconds. */
+/** Response timeout in milliseconds. It is long, because the machine may be busy with other tests. */
 const requestTimeoutMs = 15_000;
-/** Maximum memory growth of each process after its warm-up, in megabytes: less than 100 kB for each of 2,000 tills. */
+/** Maximum memory growth of each process after its warm-up, in megabytes. 2,000 tills with a leak of 64 kB reach it. */
 const maxMemoryGrowthMegabytes = 128;
 const roles: ProductProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
 
@@ -42,17 +42,17 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns the expected report of an accepted body. */
+/** Returns the report that the API must compute from an accepted till. */
 function reportOf(till: MutatedTill): ComputedReport | null {
   return computeExpectedReport(till.format, bodyOf(till), testLocation.locationId);
 }
 
-/** Returns the parsed body, which may begin with a byte order mark. */
+/** Returns the parsed body of a till. The decoder removes a byte order mark. */
 function bodyOf({ bytes }: MutatedTill) {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** The ids of the accepted tills, without the prefix of the V1 format. */
+/** The ids of the accepted tills. V1 ids are stored without their prefix. */
 const acceptedTillIds = new Set<string>();
 
 function tillIdOf(till: MutatedTill): string {
@@ -61,7 +61,7 @@ function tillIdOf(till: MutatedTill): string {
   return id.replace(/^s/, "").toLowerCase();
 }
 
-/** Pushes a till and checks the response. Returns whether the till was accepted. */
+/** Pushes a till, checks the response, and returns whether the till was accepted. */
 async function pushMutatedTill(till: MutatedTill): Promise<boolean> {
   const response = await fetch(`${product.url}/${till.format.toLowerCase()}/tills/`, {
     method: "POST",
@@ -77,14 +77,14 @@ async function pushMutatedTill(till: MutatedTill): Promise<boolean> {
   const { code, status } = problemSchema.parse(JSON.parse(text));
   expect(status).toBe(response.status);
   const rejection = `${status} ${code}`;
-  // One of the edge case ids is constant, so only the first till with this id is accepted.
+  // One of the edge case ids is the same in all tills, so only the first till with this id is accepted.
   if (rejection === "409 till_conflict") expect(acceptedTillIds).toContain(tillIdOf(till));
-  // A V1 till with a mutated application or legacy id belongs to another location.
+  // A V1 till with a mutated application or legacy id belongs to another location, so it can be rejected with 403.
   else expect(rejection).toMatch(/^(400 (invalid_request|malformed_json)|403 location_forbidden)$/);
   return false;
 }
 
-/** Returns every order in the order list of the location, and checks the schema of each order. */
+/** Returns all orders of the location from its list of orders, and checks the schema of each order. */
 async function listOrders(): Promise<{ id: string; openedAt: string }[]> {
   const orders: { id: string; openedAt: string }[] = [];
   let path: string | null = "/v1/orders/?size=100";
@@ -109,7 +109,7 @@ async function readMemory(): Promise<number[]> {
   return Promise.all(roles.map((role) => readResidentMegabytes(product.process(role).pid ?? 0)));
 }
 
-// The test is not retried, because the first run has stored all tills, which would hide the failure.
+// The test is not retried, because the tills that the first run stored would hide the failure.
 const options = { timeout: Math.max(120_000, runs * 300), retry: 0 };
 it(`responds to ${runs} mutated tills, and computes the report of each accepted till`, options, async () => {
   const reports: { seed: number; expected: ComputedReport }[] = [];
@@ -129,7 +129,7 @@ it(`responds to ${runs} mutated tills, and computes the report of each accepted 
     if (run === Math.floor(runs / 2)) warmMemory = await readMemory();
   }
   expect(failures).toEqual([]);
-  // If too few tills were accepted, their processing would not be tested.
+  // At least one fifth of the tills must be accepted, because only accepted tills test the computation of reports.
   expect(reports.length).toBeGreaterThanOrEqual(Math.floor(runs / 5));
 
   for (const { seed, expected } of reports) await expectExactReport(seed, expected);

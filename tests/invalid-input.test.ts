@@ -35,7 +35,7 @@ const createTill = (changes: object = {}): TillInput => ({
   ...changes,
 });
 
-/** Returns a till whose first order contains these changes. */
+/** Returns a till with these changes to its first order. */
 function createTillWithOrder(changes: object): TillInput {
   const till = createTill();
   return {
@@ -59,7 +59,7 @@ async function expectProblem(response: Response, status: number, code: string) {
   return problem;
 }
 
-/** Returns the number of stored tills and the number of stored objects. */
+/** Returns the number of tills in the database and the number of objects in the object store. */
 async function countStoredTills() {
   const [row] =
     await sql`select count(*)::int as n from ${sql(buildServiceSchemaName(environment.namespace, "till-ingest"))}.tills`;
@@ -68,7 +68,7 @@ async function countStoredTills() {
   return { tills: row?.n, objects: entries.filter((entry) => entry.isFile()).length };
 }
 
-/** Pushes a body. Expects an error, and that no data is stored. Returns the problem. */
+/** Pushes a body, checks that it is rejected and that no data is stored, and returns the problem. */
 async function expectRejected(body: unknown, status: number, code: string, headers: Record<string, string> = {}) {
   const before = await countStoredTills();
   const problem = await expectProblem(

@@ -27,10 +27,10 @@ import {
   waitUntilUnchanged,
 } from "./isolation/victim-data.ts";
 
-/** The number of request sequences, each with up to 40 requests. */
+/** Number of generated sequences, each of which has up to 40 requests. */
 const runs = Number(process.env.ISOLATION_RUNS ?? 15);
 
-/** Suffix of every name in the victim's location. No name in the other location has this suffix. */
+/** The suffix of every name at the victim's location. A response to the other location must not contain this suffix. */
 const nameSuffix = ` (${randomUUID()})`;
 const uuidPattern = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
@@ -42,7 +42,7 @@ let victimFixture: ApiContractFixture;
 let otherFixture: ApiContractFixture;
 let victimData: VictimData;
 let knownRequests: KnownRequestsByOperationId;
-/** Ids that only the victim's location has. */
+/** Ids that exist only at the victim's location. A response to the other location must not contain these ids. */
 let victimSecrets: Set<string>;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns every request of the operation contracts, built for each of the two locations. */
+/** Returns every request of the operation contracts, by operation id. Each request is built for both locations. */
 async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
   const known: KnownRequestsByOperationId = new Map();
   for (const { id } of apiOperations) {
@@ -79,13 +79,13 @@ async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
       for (const fixture of [otherFixture, victimFixture])
         if (buildRequest) operationRequests.push(await buildRequest(fixture));
     }
-    // The suffix is removed, so that data that the other location creates does not have the victim's names.
+    // The suffix is removed, because with it, data that the other location creates would look like data of the victim.
     known.set(id, JSON.parse(JSON.stringify(operationRequests).replaceAll(nameSuffix, "")));
   }
   return known;
 }
 
-/** Returns every id in the responses to a location's reads, without ids of both locations, such as seeded products. */
+/** Returns the ids in all reads of a location, except ids that both locations have, such as ids of seeded products. */
 async function collectIds(fixture: ApiContractFixture): Promise<Set<string>> {
   const readIds = async ({ testLocation }: ApiContractFixture, paths: string[]) => {
     const ids = new Set<string>();
@@ -108,7 +108,7 @@ it(
     const before = await waitUntilUnchanged(takeSnapshot);
     expect(victimSecrets.size).toBeGreaterThan(20);
     expect(JSON.stringify(before)).toContain(nameSuffix);
-    /** Ids that the other location has used itself, because both locations can have an order with the same id. */
+    /** Ids that the other location has sent itself. Both locations can have an order with the same id. */
     const ownIds = new Set<string>();
 
     await fc.assert(

@@ -8,10 +8,10 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 const oldKeys = `old:${"secret-of-the-old-key-".repeat(2)}`;
 const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
 
-/** The gateway signs every request; the catalog service signs its own requests to accounts. */
+/** The roles that use internal keys: the gateway signs every request, and catalog signs its requests to accounts. */
 const roles: ProductPart[] = ["gateway", "accounts", "catalog"];
 
-/** Returns the variables of the internal keys between these roles. */
+/** Returns the environment variables that set the internal keys between these roles. */
 const internalKeyVariables = (keys: string) =>
   Object.fromEntries(
     ["GATEWAY_TO_ACCOUNTS", "GATEWAY_TO_CATALOG", "CATALOG_TO_ACCOUNTS"].map((hop) => [`${hop}_KEYS`, keys]),
@@ -24,11 +24,11 @@ let testLocation: TestLocation;
 beforeAll(async () => {
   environment = await createTestEnvironment({
     ...internalKeyVariables(oldKeys),
-    // The delay gives a busy load balancer time to detect the stop, and each connection time to be closed.
+    // The delay is long enough for a busy load balancer to detect the stop, and for clients to close their connections.
     SHUTDOWN_DELAY_SECONDS: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
-    // Cached keys expire quickly, so that gateways often look up keys in accounts.
+    // Cached API keys expire quickly, so that the gateways send many signed requests to accounts.
     KEY_CACHE_TTL_SECONDS: "1",
   });
   replicatedProduct = await startReplicatedProduct(environment.variables, roles);
@@ -39,7 +39,7 @@ afterAll(async () => {
   await environment?.remove();
 }, 60_000);
 
-/** Restarts the instances of every role with other keys, one instance of each role at a time. */
+/** Restarts all instances with these internal keys, one instance of each role at a time. */
 async function restartAllWith(keys: string): Promise<void> {
   for (const instance of [0, 1]) {
     await Promise.all(roles.map((role) => replicatedProduct.restart(role, instance, internalKeyVariables(keys))));
@@ -48,7 +48,7 @@ async function restartAllWith(keys: string): Promise<void> {
 
 const catalog = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
 
-/** Requests with an API key of the location, and requests of an operator on behalf of the location. */
+/** The requests of the clients: some use the API key of the location, others act on behalf of the location. */
 const requests = [
   (agent: Agent) => testLocation.request("GET", "/v1/catalog/", { agent }),
   (agent: Agent) => testLocation.request("GET", "/v1/locations/own", { agent }),
@@ -66,7 +66,7 @@ describe("a rotation of internal keys", () => {
     let successCount = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
-      // Each client has one busy connection, because an idle connection may be closed when it is used next.
+      // Each client has one connection, so that it is never idle for long. The server could close an idle connection.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
         const response = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);

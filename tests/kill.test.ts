@@ -14,8 +14,9 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 import { createTestLocation } from "./harness/test-location.ts";
 
 /**
- * The number of long runs; by default there is one short run. SOAK_SEED is the seed of the first run, and it increases
- * by 1 with each run. To repeat a failure: `SOAK_SEED=<seed> SOAK_ROUNDS=1 npm run test:soak -- tests/kill.test.ts`.
+ * Number of long runs. If it is 0, one short run is executed. `SOAK_SEED` is the seed of the first run, and each
+ * further run increases it by 1. The following command repeats a failure:
+ * `SOAK_SEED=<seed> SOAK_ROUNDS=1 npm run test:soak -- tests/kill.test.ts`.
  */
 const longRunCount = Number(process.env.SOAK_ROUNDS ?? 0);
 const firstSeed = Number(process.env.SOAK_SEED ?? randomInt(1_000_000_000));
@@ -34,7 +35,7 @@ beforeAll(async () => {
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    // At this level, a process that crashes logs the reason.
+    // A crashing process logs the reason at this level. Other messages would only hide it.
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
   product = await startProductUnderTest(environment.variables, { split: faultInjectionRun.services });
@@ -111,7 +112,7 @@ describe("an accepted till that cannot be processed", () => {
 
 const createTill = () => generateTill({ seed: 4, tillId: randomUUID(), orders: 12, day: "2026-04-01" });
 
-/** Returns the paths of all files of the object store. */
+/** Returns the paths of all files in the object store, each of which is the body of a till. */
 async function listTillBodies(): Promise<string[]> {
   const folder = (environment.variables.OBJECT_STORE ?? "").replace("file:", "");
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -67,7 +67,7 @@ it("the network policies allow NATS for each of its users", async () => {
   }
 });
 
-// The patched manifests are tested only if kustomize is installed, because only kustomize applies patches.
+// These tests run only if kustomize is installed, because no other program can apply the patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomization(kustomization)) validateKubernetesManifest(manifest);
@@ -98,7 +98,7 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
     for (const deployment of deployments) {
       expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
       const [pod] = listPods([deployment]);
-      // Seconds for the shutdown delay (10), for requests in flight (30), and a margin (10).
+      // In seconds: the shutdown delay (10), the time to complete requests in flight (30), and a margin (10).
       expect(pod?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10 + 30 + 10);
       expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
     }

@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const readMegabytes = () => readResidentMegabytes(product.process("order-live").pid ?? 0);
 
-/** Returns an order of about 480 KB. */
+/** Returns a live order with a size of about 480 KB, which is close to the maximum. */
 function createLargeOrder(): OrderLiveInput {
   return createLiveOrderInput({
     productRowList: Array.from({ length: 43 }, () => ({ ...createTestProductRow(), comment: "x".repeat(9_900) })),
@@ -65,7 +65,7 @@ async function upsertOrders({ key }: TestLocation, orders: OrderLiveInput[]): Pr
   expect(response.status, (await response.text()).slice(0, 1_000)).toBe(200);
 }
 
-/** Sends `count` requests, each on its own connection, and does not read the responses. */
+/** Sends `count` requests, each on its own connection, and never reads the responses. */
 async function requestWithoutReading(path: string, count: number): Promise<void> {
   const { hostname, port } = new URL(product.url);
   for (let request = 0; request < count; request += 1) {
@@ -78,7 +78,7 @@ async function requestWithoutReading(path: string, count: number): Promise<void>
   await sleep(6_000);
 }
 
-/** Expects a fast response to another location. Only the fastest of three counts, because the machine may be busy. */
+/** Checks that another location gets a fast response. Only the fastest of three must be fast, for busy machines. */
 async function expectOtherLocationServed(): Promise<void> {
   const milliseconds: number[] = [];
   for (let time = 0; time < 3; time += 1) {

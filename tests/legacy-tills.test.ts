@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 let lastServerId = 0;
 
-/** Adds a till of a location to the backoffice. Returns its server id. */
+/** Adds a till of a location to the fake backoffice, and returns the server id of the till. */
 function addLegacyTill(location: { application: string; legacyId: number }, fault?: FakeBackofficeFault): number {
   lastServerId += 1;
   const till = createTillV1Input(location);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** CPU time that the measured computation uses, in milliseconds. */
+/** CPU time of the computation that measures how busy the machine is, in milliseconds. */
 const measuredCpuMs = 200;
 
 let environment: TestEnvironment;
@@ -31,7 +31,7 @@ const createTill = ({ orders = 3, note = "" } = {}) => ({
   note,
 });
 
-/** Sends `count` requests, ten at a time. */
+/** Sends `count` requests, up to ten concurrently. */
 async function sendMany(count: number, request: (index: number) => Promise<Response>): Promise<void> {
   const indexes = Array.from({ length: count }, (_, index) => index);
   await Promise.all(
@@ -45,8 +45,8 @@ async function sendMany(count: number, request: (index: number) => Promise<Respo
 }
 
 /**
- * Pushes tills of another location until the flood of requests has ended and its events are handled. Expects each
- * report within two seconds, or more on a busy machine.
+ * Pushes tills of another location until the flood of requests has ended and its events are processed. Checks that each
+ * report is available within two seconds, or within a longer time if the machine is busy.
  */
 async function expectReportsDuring(startFlood: () => Promise<void>): Promise<void> {
   const limitMs = 2_000 * measureCpuSlowdown();
@@ -97,8 +97,8 @@ it("a location's report is ready within two seconds while another pushes 350 til
 }, 300_000);
 
 /**
- * Returns the factor, at least 1, by which other load slows down this machine: the wall time of a computation over
- * the CPU time of the computation.
+ * Returns the factor by which other programs slow down this process, which is at least 1. It is the elapsed time of a
+ * computation divided by the CPU time of the computation.
  */
 function measureCpuSlowdown(): number {
   const started = performance.now();

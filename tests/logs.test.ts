@@ -9,7 +9,7 @@ import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { startProductInProcess } from "./harness/product-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** A text in all secret and personal data of the test, by which such data can be found in logs. */
+/** A text that all secret and personal data of the test contains, so that the test can find such data in logs. */
 const personalDataMark = `M4RK${randomUUID().slice(0, 8)}`;
 const personal = {
   customerInfo: { firstName: personalDataMark, email: `${personalDataMark}@example.com` },

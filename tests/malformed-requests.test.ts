@@ -9,11 +9,11 @@ import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
 import { getSharedProductUnderTest } from "./harness/shared-product.ts";
 import { generateInvalidBodies } from "./malformed-requests/invalid-bodies.ts";
 
-// No content of a request causes an internal error: the product rejects invalid requests with documented errors.
+// These tests check that invalid requests cause documented errors and never an internal error.
 
-/** Edge cases that are short enough not to be rejected because of their length. */
+/** Edge cases whose length does not exceed any limit, so that their content is validated. */
 const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
-/** Errors that must not occur, because they are returned before a request is validated and so would prove nothing. */
+/** Errors that must not occur. They are returned before the validation of a request, so they would test nothing. */
 const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
 
 let product: ProductUnderTestAccess;
@@ -22,19 +22,19 @@ beforeAll(async () => {
   product = await getSharedProductUnderTest();
 }, 120_000);
 
-/** The fixture of all operations that cannot change it. */
+/** The fixture that all reads share, because reads cannot change it. */
 let sharedFixture: Promise<ApiContractFixture> | undefined;
 
-/** Returns the operation's success request. If the operation is not a read, the request gets its own fixture. */
+/** Returns the success request of an operation. If the operation is not a read, creates a separate fixture for it. */
 async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRequest> {
   if (operation.method === "GET") sharedFixture ??= createApiContractFixture(product);
   const fixture = await ((operation.method === "GET" && sharedFixture) || createApiContractFixture(product));
-  // The first body without scopes would remove the scopes of the location's own key.
+  // This operation uses the admin key, because the location's key would lose its own scopes with the first empty body.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
   return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
 }
 
-/** Sends the requests, a few at a time, and expects a documented response to each request. */
+/** Sends the requests with limited concurrency, and checks that each response is documented. */
 async function expectDocumentedResponses(
   operation: ApiOperation,
   requests: Iterable<[description: string, OperationRequest]>,
@@ -67,7 +67,7 @@ describe("a body with one unexpected value", () => {
         operation,
         generateInvalidBodies(operation, successRequest, values, { valuesPerPlace: 3 }),
       );
-      // A few places in the body are enough, because the depth is checked before the content is parsed.
+      // Four places in the body are enough, because the nesting depth is checked before the content is validated.
       await expectDocumentedResponses(
         operation,
         generateInvalidBodies(operation, successRequest, deeplyNested, { maxPlaces: 4 }),
@@ -80,7 +80,7 @@ describe("a body with one unexpected value", () => {
 describe("a path or query with one unexpected value", () => {
   const hasParts = ({ pathParameters, queryParameters }: ApiOperation) =>
     pathParameters.length + queryParameters.length > 0;
-  /** Returns whether a path segment can contain the text. Half of a surrogate pair cannot be encoded. */
+  /** Returns whether a path segment can contain the text. An unpaired surrogate cannot be encoded in a URL. */
   const isSegment = (text: string) => !/^$|[/\p{Surrogate}]/u.test(text);
 
   it.each(apiOperations.filter(hasParts))("gets a documented response: $id", async (operation) => {
@@ -89,7 +89,7 @@ describe("a path or query with one unexpected value", () => {
       ...operation.queryParameters.map((name) => ["query", name] as const),
       ...operation.pathParameters.map((name) => ["path", name] as const),
     ];
-    // All parameters are parsed by the same code, so each parameter is tested with only a third of the texts.
+    // The same code parses all parameters, so each parameter is tested with only a third of the texts.
     const share = Math.min(3, parts.length);
     function* requests(): Generator<[string, OperationRequest]> {
       for (const [index, text] of [...shortEdgeCaseTexts, ...edgeCaseNumbers.map(String)].entries()) {
@@ -114,7 +114,7 @@ describe("an unexpected header", () => {
   ];
   const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
 
-  // All operations parse headers with the same code, so one operation for each kind of response is enough.
+  // All operations parse headers with the same code, so only one operation per type of response is tested.
   const testedOperations = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
   it.each(apiOperations.filter(({ id }) => testedOperations.test(id)))(
     "gets a documented response: $id",

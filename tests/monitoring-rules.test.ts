@@ -12,7 +12,7 @@ function runPromtool(...args: string[]): string {
   return stdout + stderr;
 }
 
-// These tests run only if `promtool` of Prometheus is installed (Debian package: `prometheus`).
+// These tests run only if `promtool` is installed. It is part of Prometheus (Debian package: `prometheus`).
 describe.runIf(isPromtoolInstalled)("promtool", () => {
   it("accepts the alert rules", () => {
     expect(runPromtool("check", "rules", "rules.json")).toMatch(/SUCCESS: \d{2} rules found/);

@@ -38,7 +38,7 @@ let environment: TestEnvironment;
 let product: ProductUnderTest;
 let exportedMetrics: LabelsByMetricName;
 
-/** Causes all measured events, and reads the product's metrics. */
+// Causes every event that a metric counts, and then reads the metrics of the installation.
 beforeAll(async () => {
   environment = await createTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startProductUnderTest(environment.variables);

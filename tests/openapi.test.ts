@@ -21,7 +21,8 @@ describe("the OpenAPI documents in contracts/", () => {
     await run(toolPath("redocly"), ["lint", ...documents, "--max-problems=20"], { cwd: checkout });
   }, 120_000);
 
-  // The full document includes the public one. Examples are validated below, since Spectral takes far longer for them.
+  // Only the full document is checked, because it contains the public one. Examples are excluded, because Spectral
+  // validates them very slowly. A test below validates them instead.
   it("have no errors under Spectral's other recommended rules", async () => {
     await run(
       toolPath("spectral"),
@@ -65,12 +66,12 @@ describe.each(names)("contracts/%s", (name) => {
 });
 
 interface ExampleValue {
-  /** JSON pointer of its schema in the document. */
+  /** The JSON pointer to the schema of the value in the document. */
   schema: string;
   value: unknown;
 }
 
-/** Returns every example and default in the bodies, parameters and schemas of a document. */
+/** Returns every example value and default value in the bodies, parameters and schemas of a document. */
 function listExampleValues(part: unknown, pointer = "", name = ""): ExampleValue[] {
   if (typeof part !== "object" || part === null) return [];
   const { schema, example, default: byDefault, examples } = part as Record<string, unknown>;
@@ -111,7 +112,7 @@ interface Schema {
   allOf?: Schema[];
 }
 
-/** Returns whether a body has an example itself, in its component, or in each of its parts. */
+/** Returns whether a body has an example: its own example, its schema's example, or one in each part of the schema. */
 function hasExample(body: Body | Schema, document: { components: { schemas: Record<string, Schema> } }): boolean {
   if (body.example !== undefined) return true;
   const schema = "schema" in body ? body.schema : body;

@@ -41,7 +41,7 @@ const createGuestFields = (name: string) => ({
   firebaseCustomerName: name,
 });
 
-/** Returns the columns and objects that contain a name. */
+/** Returns the database columns and stored objects that contain a name. */
 async function findOccurrences(name: string): Promise<string[]> {
   const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
   const columns = await sql<{ schema: string; name: string; column: string }[]>`
@@ -65,7 +65,7 @@ async function findOccurrences(name: string): Promise<string[]> {
 
 async function pushTill(names: string[]) {
   const till = generateTill({ seed: 1, tillId: randomUUID(), orders: names.length, day: "2026-04-01" });
-  // Generated tills may have orders in training mode, which the API does not list.
+  // Training mode is removed, because the API does not list orders in training mode, and some generated orders have it.
   const orderList = till.orderList.map((order, index) => ({
     ...order,
     ...createGuestFields(names[index] ?? ""),
@@ -81,7 +81,7 @@ async function pushTill(names: string[]) {
   return { body, orderIds: till.orderList.map(({ id }) => id), reportId: orders[0]?.reportId ?? "" };
 }
 
-/** Returns the figures of a report, without its update time and personal data. */
+/** Returns a report without its update time and personal data, so that it can be compared after a redaction. */
 async function readReportFigures(reportId: string) {
   const { updatedAt, ...figures } = await testLocation.getJson<{ updatedAt?: string }>(`/v2/reports/${reportId}`);
   return redactPersonalData(figures);
@@ -152,7 +152,7 @@ describe("operators", () => {
     expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: testLocation.locationId }]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: true }] });
     expect(await db.sql`select requeue_count from tills where id = ${body.id}`).toEqual([{ requeueCount: 1 }]);
-    // This is the state of the till after its result has arrived.
+    // Changes the till to the state that it has after its result has arrived.
     await db.sql`update tills set next_requeue_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });

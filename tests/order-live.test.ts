@@ -20,9 +20,9 @@ import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
-/** The product in separate processes. */
+/** The first instance of the installation, which runs in separate processes. */
 let splitProduct: ProductUnderTest;
-/** A second instance of the same installation, in one process. */
+/** The second instance of the same installation, which runs in one process. */
 let allInOneProduct: ProductUnderTest;
 let sql: postgres.Sql;
 
@@ -46,7 +46,7 @@ const streams = () => [splitProduct, allInOneProduct].map(({ url }) => `${url}/v
 const createLiveOrderLocation = () =>
   createTestLocation(splitProduct, { scopes: ["orders:read", "orders:write", "tills:write", "locations:read"] });
 
-/** Upserts an order with retries at both instances, as real points of sale do. */
+/** Sends an order, and retries at alternating instances until the request succeeds, as real points of sale do. */
 async function upsertWithRetries({ key }: TestLocation, order: OrderLiveInput, first: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const { url } = (first + attempt) % 2 ? splitProduct : allInOneProduct;
@@ -81,19 +81,19 @@ const upsertsPerSecond = 20;
 const seconds = 14;
 const readerCount = 20;
 
-/** The data that a run collects for the tests. */
+/** The data that one run collects. Several tests check this data. */
 interface ServiceRun {
   testLocation: TestLocation;
   orderModel: LiveOrderReferenceModel;
   readers: ReconnectingStreamClient[];
-  /** The time of the response to each revision, in milliseconds of `performance.now()`. */
+  /** The time of the response to each revision, by revision hash, in milliseconds of `performance.now()`. */
   respondedAt: Map<string, number>;
-  /** The periods in which a process was down. */
+  /** The periods in which a process was down, in milliseconds of `performance.now()`. */
   outages: [from: number, to: number][];
   memory: { before: number; after: number };
 }
 
-/** Sends changes of many orders at a fixed rate while processes are killed. Changes of one order are sequential. */
+/** Sends changes of many orders at a fixed rate while killing processes. Changes of one order are sent in sequence. */
 async function runOrderService(): Promise<ServiceRun> {
   const testLocation = await createLiveOrderLocation();
   const readers = Array.from({ length: readerCount }, (_, index) =>
@@ -136,7 +136,7 @@ async function runOrderService(): Promise<ServiceRun> {
   return outcome;
 }
 
-/** Kills order-live and a gateway, and reconnects some readers. */
+/** Kills and restarts `order-live` and a gateway, and closes the streams of some readers so that they reconnect. */
 async function killProcessesAndReconnect({ readers, outages }: ServiceRun): Promise<void> {
   const reconnectingReaders = readers.filter((_, index) => index % 4 === 0);
   for (const victim of ["order-live", "gateway"] as const) {
@@ -179,7 +179,7 @@ describe("fifty live orders with twenty stream readers, while processes are kill
       expect(resetCount).toBe(0);
     }
     const streamsOpened = readers.reduce((sum, { openedStreamCount }) => sum + openedStreamCount, 0);
-    // Half of the readers lost their stream twice because of the kills. A quarter closed their stream four times.
+    // Each of the two kills ended the streams of half of the readers. A quarter of the readers reconnected four times.
     expect(streamsOpened).toBeGreaterThan(readerCount * 2);
   });
 
@@ -230,10 +230,10 @@ describe("fifty live orders with twenty stream readers, while processes are kill
       .sort((one, other) => one - other);
     expect(delays.length).toBeGreaterThan(1_000);
     const [p50, p99] = [0.5, 0.99].map((part) => delays[Math.floor(delays.length * part)] ?? 0);
-    // The limits are far above the usual delays, because the machine may be busy with other tests.
+    // The limits (in milliseconds) are much higher than usual delays, because the machine may be busy with other tests.
     expect(p50).toBeLessThan(500);
     expect(p99).toBeLessThan(5_000);
-    // Checks the memory of the process that is not killed, in megabytes, with a margin for garbage.
+    // The process that is not killed must not leak memory. The limit in megabytes includes a margin for garbage.
     expect(memory.after - memory.before).toBeLessThan(150);
   });
 });

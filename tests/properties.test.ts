@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 
 const locationId = randomUUID();
 
-/** Generates tills with any seed and up to 120 orders. */
+/** Generates V2 tills with a random seed and up to 120 orders. */
 const tills = fc
   .record({ seed: fc.integer(), orders: fc.integer({ min: 0, max: 120 }) })
   .map((options) => TillV2.parse(generateTill({ ...options, day: "2026-05-29" })));

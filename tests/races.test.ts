@@ -13,10 +13,10 @@ import { findReportingInconsistencies } from "./fault-injection/expect-consisten
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** The number of races, each of two tills. The same RACE_SEED gives the same till bodies. */
+/** Number of races. Each race changes two tills concurrently. The same `RACE_SEED` gives the same till bodies. */
 const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
-/** Maximum number of concurrent races. They update the same day counts. */
+/** Maximum number of concurrent races. Races also conflict with each other, because they update the same day counts. */
 const maxConcurrentRaces = 4;
 
 type Till = ReturnType<typeof generateTill>;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Repeats a request at either instance until it succeeds. It can fail after a kill, or before the till exists. */
+/** Repeats a request at random instances until it succeeds. It can fail after a kill, or before the till exists. */
 async function requestUntilSuccess(method: string, path: string, body?: unknown): Promise<void> {
   await eventually(
     `${method} ${path} to succeed`,
@@ -57,7 +57,7 @@ async function requestUntilSuccess(method: string, path: string, body?: unknown)
       });
       await response.arrayBuffer();
       if (response.status >= 500 || response.status === 404) return false;
-      // A push whose response was lost in a kill conflicts with itself when it is repeated after a replacement.
+      // A push is repeated if its response was lost. If the till was replaced before, the response is 409.
       const accepted = method === "POST" && body !== undefined ? [200, 201, 409] : [200, 201];
       expect(accepted, `${method} ${path}`).toContain(response.status);
       return true;
@@ -66,7 +66,7 @@ async function requestUntilSuccess(method: string, path: string, body?: unknown)
   );
 }
 
-/** Pushes, replaces and reprocesses two tills concurrently. Returns their ids. */
+/** Pushes, replaces and reprocesses two tills concurrently, and returns their ids. */
 async function pushConflictingTills(seed: number): Promise<string[]> {
   const random = new SeededRandom(`race ${seed}`);
   const tills = generateConflictingTills(random, { bodies: 4 });
@@ -103,7 +103,7 @@ async function waitUntilProcessed(ids: string[]): Promise<void> {
   );
 }
 
-/** Expects that the report and the orders are exactly those of the till's current body. */
+/** Checks that the report and the orders are the results of the till's current body. */
 async function expectLastRevision(id: string): Promise<void> {
   const body = TillV2.parse(await testLocation.getJson(`/v1/tills/${id}/object`));
   const expected = computeReport(body, { locationId: testLocation.locationId });
@@ -127,7 +127,7 @@ it(
     };
     let kills = 0;
     const killProcesses = async () => {
-      // Kills end before the last races, because messages of a killed process are redelivered only after 30 seconds.
+      // No process is killed during the last races, because NATS redelivers its messages only after 30 seconds.
       for (; kills < 2 || seeds.length > runs / 4; kills++) {
         const victim = product.process(kills % 2 === 0 ? "reporting" : "till-ingest");
         await sleep(randomInt(200, 2_000));
@@ -150,8 +150,8 @@ it(
 );
 
 /**
- * Returns the bodies of two tills, with orders from a common set, on different days, and some in training mode. The
- * first body of each till is pushed first.
+ * Returns several bodies for each of two tills. The bodies share some order ids, have different days, and some are in
+ * training mode. The first body of each till is pushed, and the others replace it.
  */
 function generateConflictingTills(random: SeededRandom, { bodies }: { bodies: number }): Till[][] {
   const orderIds = Array.from({ length: 5 }, () => random.uuid());

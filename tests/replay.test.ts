@@ -45,7 +45,7 @@ async function pushNewTills(count: number): Promise<Till[]> {
   return tills;
 }
 
-/** Waits until till-ingest has the result of each till. */
+/** Waits until till-ingest has received the result of each till from reporting. */
 async function waitUntilProcessed(tills: Till[]): Promise<void> {
   const ids = tills.map(({ id }) => id);
   await eventually(`${tills.length} tills to be processed`, async () => {
@@ -64,7 +64,7 @@ async function waitUntilOutboxEmpty(): Promise<void> {
   }
 }
 
-/** Returns all stored data of tills, reports and orders, with timestamps. */
+/** Returns all stored data of tills, reports and orders, with timestamps, so that any change can be detected. */
 async function readStoredReports(): Promise<unknown> {
   const [row] = await sql`
     select
@@ -114,7 +114,7 @@ describe("a deleted event stream", () => {
     await waitUntilOutboxEmpty();
     await stream.delete();
     await product.process("reporting").start();
-    // The process is restarted, because the periodic requeue runs at the start, and then only every minute.
+    // The process is restarted, because the periodic requeue runs only at the start and then once a minute.
     await product.process("till-ingest").kill();
     await product.process("till-ingest").start();
     await waitUntilProcessed(tills);
@@ -129,7 +129,7 @@ describe("a deleted event stream", () => {
     const ids = tills.map(({ id }) => id);
     const reports = () =>
       sql`select * from ${tableOf("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
-    // The timeout is long, because messages of the killed process are redelivered only after their ack timeout.
+    // The timeout is long, because NATS redelivers the messages of the killed process only after their ack timeout.
     await eventually("the reports", async () => (await reports()).length === 3, { timeoutSeconds: 60 });
     await waitUntilOutboxEmpty();
     const before = await reports();
@@ -147,7 +147,7 @@ describe("concurrent pushes of one till to two instances", () => {
   }, 60_000);
   afterAll(() => second?.stop());
 
-  /** Pushes the bodies `times` times in total, alternating between both instances. */
+  /** Sends `times` pushes concurrently, each with the next of the bodies. The instances alternate. */
   async function pushAtOnce(bodies: string[], times: number) {
     const responses = await Promise.all(
       Array.from({ length: times }, async (_, index) => {

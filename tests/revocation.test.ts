@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-/** Maximum time for which a gateway caches a key without events from NATS, in seconds. The product's default is 60. */
+/** Maximum time for which a gateway caches a key if NATS sends no events, in seconds. Production uses 60. */
 const keyLifetimeSeconds = Number(process.env.KEY_CACHE_TTL_SECONDS ?? 2);
-/** Maximum time until a revocation applies at all gateways while NATS is up, in milliseconds. */
+/** Maximum time until all gateways reject a revoked key while NATS is running, in milliseconds. */
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** A request with the times at which it was sent and answered, the index of its gateway, and the response status. */
+/** A request with an API key, the times of the request and its response, the gateway index, and the status. */
 interface KeyUse {
   sentAt: number;
   respondedAt: number;
@@ -41,13 +41,13 @@ interface KeyUse {
   status: number;
 }
 
-/** Uses a key at a fixed rate at alternating gateways until `stop` is called, which returns all uses. */
+/** Sends requests with a key at a fixed rate to alternating gateways, until `stop` is called. It returns all uses. */
 function sendAtFixedRate(key: string): { stop(): Promise<KeyUse[]> } {
   const started = performance.now();
   const sending: Promise<KeyUse>[] = [];
   const timer = setInterval(() => {
     const due = ((performance.now() - started) / 1000) * requestsPerSecond;
-    // Timers can be late, so each run of the timer sends all requests that are due.
+    // Timers can fire late, so each time the timer fires, all requests that are due are sent.
     while (sending.length < due) sending.push(sendRequest(key, sending.length % gateways.length));
   }, 5);
   return {
@@ -71,13 +71,13 @@ async function createLocationWithKey(): Promise<TestLocation> {
   return createTestLocation(gateway, { scopes: ["locations:read", "keys:write"] });
 }
 
-/** Revokes the only API key of this location. */
+/** Revokes the API key of a location that has only one key. */
 async function revokeKeysOf(testLocation: TestLocation): Promise<void> {
   const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys");
   expect((await testLocation.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
 }
 
-/** Uses a key, revokes it, and expects that requests fail after this delay in milliseconds. */
+/** Revokes a key while it is used, and checks that all requests are rejected after this delay in milliseconds. */
 async function expectRejectedAfter(testLocation: TestLocation, milliseconds: number): Promise<void> {
   const use = sendAtFixedRate(testLocation.key);
   await sleep(1_000);
@@ -110,7 +110,7 @@ describe("an API key that is revoked while it is used 50 times a second at two g
       } finally {
         await restoreNats();
       }
-      // Changes arrive late until the gateways are connected to NATS again.
+      // The next test needs fast revocations, so this test waits until the gateways are connected to NATS again.
       await eventually("the gateways to receive events again", async () => {
         const other = await createLocationWithKey();
         await Promise.all([sendRequest(other.key, 0), sendRequest(other.key, 1)]);

@@ -12,7 +12,7 @@ let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({
-    // The delay gives a busy load balancer time to detect the stop, and each connection time to be closed.
+    // The delay is long enough for a busy load balancer to detect the stop, and for clients to close their connections.
     SHUTDOWN_DELAY_SECONDS: "3",
     DATABASE_POOL: "3",
     RATE_LIMIT_PER_SECOND: "10000",

@@ -15,7 +15,7 @@ beforeAll(async () => {
   product = await getSharedProductUnderTest();
 });
 
-/** Returns the differences as `path: expected, actual`. The actual value may have additional fields. */
+/** Returns the differences as texts: `path: expected, actual`. Additional fields in the actual value are ignored. */
 function listDifferences(expected: unknown, actual: unknown, path = ""): string[] {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return [`${path}: different length`];
@@ -45,7 +45,7 @@ const samplesByFormat = [
   ["shift-v1", "V1"],
 ] as const;
 
-/** Creates a location with the application and legacy id of a V1 sample till. */
+/** Creates a location for a sample till. For a V1 till, the location has the same application and legacy id. */
 async function createLocationOf(till: { application?: string; legacyId?: number }): Promise<TestLocation> {
   const { application, legacyId } = till;
   return legacyId === undefined
@@ -104,7 +104,7 @@ describe.each(samplesByFormat)("%s, pushed and read back through the gateway", (
   });
 });
 
-/** Returns the V1 till with a new id. */
+/** Returns a V1 till with a new till id, so that the till can be pushed again. */
 function withNewIds(till: { tillJson?: object }) {
   return { ...till, tillJson: { ...till.tillJson, client_id: crypto.randomUUID() } };
 }
@@ -123,7 +123,7 @@ describe("training-v2", () => {
     const testLocation = await createTestLocation(product);
     const pushed = await testLocation.request("POST", "/v2/tills/", { body: await readSample("training-v2.till") });
     expect(pushed.status).toBe(201);
-    // A real till is pushed later. When its report is available, the training till has also been processed.
+    // A real till is pushed afterwards. When its report is available, the training till has been processed too.
     const real = { ...(await readSample("small-v2.till")), id: crypto.randomUUID() };
     expect((await testLocation.request("POST", "/v2/tills/", { body: real })).status).toBe(201);
     expect(await testLocation.waitForReports(1)).toHaveLength(1);

@@ -37,7 +37,7 @@ afterAll(async () => {
 const createRestaurantLocation = () =>
   createTestLocation(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
 
-/** Options with which one second simulates a day of 16 hours. */
+/** Options with which the simulation of a day of 16 hours lasts about one second. */
 const options: LocationSimulationOptions = {
   seed: "a day",
   days: 1,
@@ -73,7 +73,7 @@ const countLiveOrders = async (testLocation: TestLocation) =>
 
 type LiveOrder = SimulatedDay["till"]["orderList"][number] & { tillId: string };
 
-/** Options that simulate the same day at the maximum speed. */
+/** Options that simulate the same day as fast as possible. */
 const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000 };
 
 describe("a simulated day", () => {
@@ -92,7 +92,7 @@ describe("a simulated day", () => {
     await reader.stop();
   }, 60_000);
 
-  /** Returns the last revision of each order on the stream. */
+  /** Returns the last revision of each order that the stream has sent. */
   const listLastRevisions = () => {
     const orders = new Map<string, LiveOrder>();
     for (const { type, data } of reader.orderEvents)
@@ -204,7 +204,7 @@ describe("an interrupted simulation", () => {
   }, 30_000);
 });
 
-/** Waits until the number of live orders no longer changes after the interruption. Returns this number. */
+/** Waits until the number of live orders has not changed for half a second, and returns this number. */
 async function waitForStableLiveCount(testLocation: TestLocation): Promise<number> {
   return eventually("the last upsert to arrive", async () => {
     const before = await countLiveOrders(testLocation);
@@ -213,7 +213,7 @@ async function waitForStableLiveCount(testLocation: TestLocation): Promise<numbe
   });
 }
 
-/** Returns an open order of another device. */
+/** Returns an open order that another device of the same location could have created. */
 function createOtherDeviceOrder(): OrderLiveInput {
   const [first] = generateOrderRevisions(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
   if (!first) throw new Error("The day has no orders");

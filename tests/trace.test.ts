@@ -25,13 +25,13 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns a new trace id, and the header that makes a request part of this trace. */
+/** Returns a new trace id, and the `traceparent` header that adds a request to this trace. */
 function createTraceparent() {
   const traceId = randomBytes(16).toString("hex");
   return { traceId, headers: { traceparent: `00-${traceId}-${randomBytes(8).toString("hex")}-01` } };
 }
 
-/** Waits for spans with these names. Returns all spans of the trace as lines `parent > name`. */
+/** Waits until a trace has spans with these names, and returns all spans of the trace as `parent > name`. */
 async function readSpanLines(traceId: string, names: string[]): Promise<string[]> {
   const spans = await eventually(`a trace with ${names.join(", ")}`, () => {
     const currentSpans = recordedTraces.listSpans(traceId);

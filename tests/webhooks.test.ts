@@ -14,7 +14,7 @@ import {
   type WebhookSubscriber,
 } from "./webhooks/webhook-subscribers.ts";
 
-/** The number of long runs; by default there is one short run. */
+/** Number of long runs. If it is 0, one short run is executed. */
 const longRunCount = Number(process.env.WEBHOOK_ROUNDS ?? 0);
 const isLong = longRunCount > 0;
 const runSize = isLong
@@ -52,7 +52,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-/** Kills and restarts the dependencies of deliveries, one at a time, and flushes Redis once. */
+/** Kills and restarts everything that deliveries depend on, one part at a time. Also deletes all data in Redis once. */
 async function restartDependencies(): Promise<void> {
   const webhooks = product.process("webhooks");
   const { outageMs } = runSize;
@@ -72,7 +72,7 @@ async function restartDependencies(): Promise<void> {
   await Promise.all([webhooks.start(), servers.start("redis")]);
 }
 
-/** Returns the ids of the orders that a subscriber has not accepted. */
+/** Returns the ids of the orders for which a subscriber has not accepted a message. */
 function findMissingOrders({ receivedMessages }: WebhookSubscriber, orderIds: readonly string[]): string[] {
   const acceptedIds = new Set(receivedMessages.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
   return orderIds.filter((id) => !acceptedIds.has(id));
@@ -112,7 +112,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
             subscribersOfKind("flapping").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
           eventuallyOptions,
         );
-        // Deliveries to subscribers that never respond do not end, so they are paused before the log is compared.
+        // Deliveries to subscribers that never accept a message do not end, so their webhooks are paused first.
         for (const { webhookId } of subscribersOfKind("refusing", "silent")) {
           await testLocation.api.POST("/v1/webhooks/{id}/pause", { params: { path: { id: webhookId } } });
         }
@@ -157,7 +157,7 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
   }
 }, 60_000);
 
-/** Expects the same message id for an order at all subscribers and in all attempts. */
+/** Checks that all attempts at all subscribers have the same message id for the same order. */
 function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();
   for (const { orderId, messageId } of subscribers.flatMap(({ receivedMessages }) => receivedMessages)) {
@@ -168,7 +168,7 @@ function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: st
   expect(new Set([...messages.values()].flatMap((ids) => [...ids])).size).toBe(orderIds.length);
 }
 
-/** Expects that the log matches the received messages, and that messages repeat only after failed attempts. */
+/** Checks that the log matches the received messages, and that a message is repeated only after a failed attempt. */
 function expectDeliveryLog(
   { kind, webhookId, receivedMessages }: WebhookSubscriber,
   log: LoggedDelivery[],
@@ -195,18 +195,18 @@ function expectDeliveryLog(
   }
 }
 
-/** The logged delivery of one message to one webhook. */
+/** The entry of one delivery in the delivery log. */
 interface LoggedDelivery {
   webhookId: string;
   messageId: string;
   state: string;
-  /** The response statuses of the attempts that got a response. */
+  /** The response status of each attempt that received a response. */
   statuses: number[];
-  /** Number of attempts that got no response. Their messages may nevertheless have arrived. */
+  /** Number of attempts without a response. The messages of these attempts may have arrived. */
   unanswered: number;
 }
 
-/** Returns all logged deliveries of paid orders. */
+/** Returns the deliveries of all messages about paid orders from the delivery log. */
 async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
   const schema = sql(buildServiceSchemaName(namespace, "webhooks"));
   return sql<LoggedDelivery[]>`

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { OrderData } from "../order-data.ts";
 import type { TillV2Input } from "../till-v2.ts";
 
-/** An order without rows whose total is 0. It has no field that older clients omit. */
+/** An order with total 0 and without rows. It lacks all fields that older clients omit. */
 export const minimalOrder: z.input<typeof OrderData> = {
   id: "5529b583-5d06-4005-ab83-6b2fe7f1ace0",
   openedAt: "2026-05-29T12:00:00.000Z",
@@ -24,7 +24,7 @@ export const minimalOrder: z.input<typeof OrderData> = {
   menuRowList: [],
 };
 
-/** A till with one order. It has no field that older clients omit. */
+/** A till with one order. It lacks all fields that older clients omit. */
 export const minimalTill: TillV2Input = {
   id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9",
   startedAt: "2026-05-29T08:00:00.000Z",

@@ -1,5 +1,5 @@
 /**
- * Lets pages import the text of a file: `import text from "!!@site/snippets/example.ts?raw"`.
+ * Returns a plugin with which pages can import a file as text: `import text from "!!@site/snippets/example.ts?raw"`.
  * @returns {import("@docusaurus/types").Plugin}
  */
 export default function rawImportsPlugin() {

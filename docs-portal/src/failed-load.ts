@@ -1,12 +1,12 @@
 /*
- * Shows a notice with a retry button if a script of the first page fails to load. In this case, the page is readable
- * but not interactive, and the framework shows no error.
+ * Shows a notice with a retry button if a script of the first page fails to load. Without the script, the page is
+ * readable but not interactive, and the framework shows no error.
  */
 
 if (typeof window !== "undefined") {
   window.addEventListener("unhandledrejection", ({ reason }) => {
     const isChunkLoadError = reason instanceof Error && reason.name === "ChunkLoadError";
-    // After hydration, the framework handles load errors.
+    // The framework handles load errors itself after it has made the page interactive.
     if (isChunkLoadError && !("docusaurusRoot" in window)) showNotice(reason.message);
   });
 }

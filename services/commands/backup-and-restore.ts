@@ -8,7 +8,7 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
 import { z } from "zod";
 
-/** The configuration of a backup: the data to back up, or the servers to restore the backup to. */
+/** The configuration of a backup or a restore: the database and the object store to back up or to restore to. */
 export const backupConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   OBJECT_STORE: z.string(),
@@ -16,7 +16,7 @@ export const backupConfig = z.object({
 });
 type BackupConfig = z.infer<typeof backupConfig>;
 
-/** The description of a backup, in its `manifest.json`. */
+/** The description of a backup, stored in its `manifest.json`. */
 const backupManifest = z.object({
   namespace: z.string(),
   startedAt: z.iso.datetime(),
@@ -25,7 +25,7 @@ const backupManifest = z.object({
 });
 type BackupManifest = z.infer<typeof backupManifest>;
 
-/** Returns the paths of the database dump and of the manifest in the folder of a backup, and the URL of the objects. */
+/** Returns the paths and URLs of the files in a backup's folder: the database dump, the objects and the manifest. */
 const backupPathsOf = (folder: string) => ({
   database: join(folder, "database.dump"),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
@@ -61,8 +61,8 @@ export async function createBackup(config: BackupConfig, folder: string): Promis
  * Restores a backup to an empty database and an empty object store. NATS and Redis must be empty too, because services
  * recreate their content: the event stream, unsent events, the events of unfinished tills, and the queues.
  *
- * @throws before it writes anything, if the database already has schemas of the namespace, or if the backup is of
- * another namespace.
+ * @throws `Error` before it writes any data, if the database already has schemas of the namespace, or if the backup
+ * contains another namespace.
  */
 export async function restoreBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE } = config;
@@ -92,7 +92,7 @@ async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConf
     );
 }
 
-/** Copies all till bodies to which the database refers to another object store. Returns the number of bodies. */
+/** Copies all till bodies that the database references to another object store. Returns the number of bodies. */
 async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
@@ -130,7 +130,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
   return rows.map(({ key }) => key);
 }
 
-/** Copies an object unless the copy exists, because objects never change. Skips an object that no longer exists. */
+/** Copies an object. Skips existing copies, because objects never change, and objects that no longer exist. */
 async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await objectExists(key, to)) return;
@@ -155,7 +155,7 @@ async function objectExists(key: string, store: ObjectStore): Promise<boolean> {
  * Runs a PostgreSQL client program on a database. Passes the password in the environment, because other users of the
  * machine can read the arguments of a process.
  *
- * @throws when the program fails, with the last part of its error output, or when the program is not installed.
+ * @throws `Error` when the program is not installed or fails. The message contains the end of its error output.
  */
 async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",

@@ -12,18 +12,18 @@ interface DatabaseRoleOptions {
 
 /**
  * Grants the role in a service's URL the privileges that the service needs in a schema: to read and write rows, and to
- * call functions. Creates the role if it does not exist. Changes its password if it differs from that in the URL. Both
- * require CREATEROLE.
+ * call functions. Creates the role if it does not exist. Changes the role's password if it differs from the password in
+ * the URL. Creating roles and changing passwords require CREATEROLE.
  */
 export async function grantSchemaToRole(db: Database, { url, tls, log }: DatabaseRoleOptions): Promise<void> {
   const role = decodeURIComponent(new URL(url).username);
   if (role === "") throw new Error(`The URL for schema ${db.schema} does not contain a role.`);
   await db.transaction(async (tx) => {
-    // Without this lock, concurrent runs would conflict, because all databases of a server share the same roles.
+    // The lock prevents conflicts between concurrent runs, because all databases of a server share the same roles.
     await tx`select pg_advisory_xact_lock(hashtext('pragma roles'))`;
     const [existingRole] = await tx<{ isCurrent: boolean }[]>`
       select rolname = current_user as "isCurrent" from pg_roles where rolname = ${role}`;
-    // The role of this connection owns the schema, so it already has all privileges.
+    // Does nothing for the role of this connection, because it owns the schema and already has all privileges.
     if (existingRole?.isCurrent) return;
     if (!existingRole) {
       await setPassword(tx, "create role %I login nosuperuser nocreatedb nocreaterole password %L", role, url);

@@ -1,6 +1,6 @@
 /**
  * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
- * SERVICE to prepare them for only one service.
+ * SERVICE to prepare the database and NATS for only one service.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
@@ -34,9 +34,9 @@ const roleUrlConfig = z.object(
 
 /**
  * Migrates the tables of every service, or of one service, with the role in DATABASE_URL, which owns them. Creates
- * the event stream, and the database role of each service that has a `<SERVICE>_DATABASE_URL`. Can be run repeatedly.
+ * the event stream, and the database role of each service that has a `<SERVICE>_DATABASE_URL`. Safe to run repeatedly.
  *
- * @throws `ConfigError` that names every invalid variable.
+ * @throws `ConfigError` that lists all invalid variables.
  */
 async function migrateAll(
   environment: EnvironmentVariables,

@@ -54,7 +54,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   };
 }
 
-/** Returns the subjects that allow a service to create and read its consumer of one event type, and no others. */
+/** Returns the JetStream API subjects with which a service can create and read only its consumer of one event type. */
 function consumerSubjects(durable: string, { stream, filter }: { stream: string; filter: string }): string[] {
   return [
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
@@ -86,7 +86,7 @@ export async function listNatsUsers(namespace: string): Promise<NatsUser[]> {
   return [...serviceUsers, gatewayUser(namespace), migrateUser(namespace)];
 }
 
-/** Renders the users as nats-server configuration. Passwords come from the environment of nats-server. */
+/** Returns the users as nats-server configuration. nats-server reads their passwords from its environment. */
 export async function renderNatsUsersConfig(namespace: string): Promise<string> {
   const users = (await listNatsUsers(namespace)).map(
     ({ name, publish, subscribe }) => `    {
@@ -107,7 +107,7 @@ ${users.join("\n")}
 `;
 }
 
-/** Formats a list of allowed subjects. Denies everything for an empty list, which nats-server would ignore. */
+/** Formats a list of allowed subjects. For an empty list, denies all subjects, because nats-server would allow all. */
 function formatSubjects(subjects: string[]): string {
   if (subjects.length === 0) return `{ deny: [">"] }`;
   return `[\n${subjects.map((subject) => `          ${JSON.stringify(subject)}`).join("\n")}\n        ]`;

@@ -16,16 +16,16 @@ interface OpenApiDocumentOptions {
   webhooks?: WebhookDocumentation[];
 }
 
-/** The documentation of a message that webhooks send. */
+/** The documentation of a webhook message. */
 interface WebhookDocumentation {
   name: string;
   tag: string;
   summary: string;
   description: string;
   headers: z.ZodObject;
-  /** Contains an example. */
+  /** The schema of the body. Its metadata contain an example. */
   body: z.ZodType;
-  /** By status: the effect of an endpoint's response. */
+  /** The effect of an endpoint's response, by HTTP status. */
   responses: Record<string, { description: string }>;
 }
 
@@ -53,7 +53,7 @@ const bodyErrors: ErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. Responses over 64 KB are not stored. In this case, you get 204 without a body.",
+      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. Bodies of more than 64 KB are not stored. In this case, you get 204 without a body.",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });
@@ -61,12 +61,12 @@ const idempotencyHeaders = z.object({
 const conditionalRequestHeaders = z.object({
   "If-None-Match": z.string().optional().meta({
     description:
-      "`ETag` of an earlier response. If the resource has not changed since, the response is 304 without a body.",
+      "`ETag` of an earlier response. If the resource has not changed since then, you get 304 without a body.",
     example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
   }),
 });
 
-/** Returns the OpenAPI 3.1 document of the operations. Throws if two operations have the same route or the same id. */
+/** Returns the OpenAPI 3.1 document. @throws `Error` if two operations have the same route or the same id. */
 export function createOpenApiDocument(
   operations: OperationDefinition[],
   options: OpenApiDocumentOptions,
@@ -77,13 +77,13 @@ export function createOpenApiDocument(
   registry.registerComponent("securitySchemes", "apiKey", {
     type: "http",
     scheme: "bearer",
-    description: "The API key of your location, as `Authorization: Bearer <key>` or as the key alone.",
+    description: "The API key of your location. Send `Authorization: Bearer <key>`, or only the key without `Bearer`.",
   });
   for (const route of operations.filter(({ audience }) => options.audiences.includes(audience))) {
     const { params, query, body } = route.request ?? {};
     registry.registerPath({
       method: route.method,
-      // The gateway accepts paths with and without a trailing slash. OpenAPI linters reject the slash.
+      // Removes the trailing slash, because OpenAPI linters reject it. The gateway accepts paths with and without it.
       path: route.path.replace(/(?<=.)\/$/, ""),
       operationId: route.operationId,
       tags: [route.tag],

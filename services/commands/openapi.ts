@@ -9,8 +9,8 @@ import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.
 
 /*
  * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
- * `contracts/openapi.full.json` with the operators' routes. With `--check`, writes nothing, and fails if a
- * document is out of date.
+ * `contracts/openapi.full.json`, which also contains the operators' routes. With `--check`, writes nothing and fails if
+ * a document is out of date.
  */
 
 const openApiInfo = {
@@ -18,12 +18,12 @@ const openApiInfo = {
   version: "1.0.0",
   description: [
     "Orders, reports, catalogs and tills of restaurants, bars and hotels, from their point-of-sale (POS) systems.",
-    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. If you request data of another location, the response is the same as for data that does not exist.",
+    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. If you request another location's data, the response is the same as for data that does not exist.",
     "**Values.** Bodies are JSON. You can compress them with gzip and send `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 means 14.00. Tax rates in reports, V1 orders and the catalog are in hundredths of a percent: 1000 means 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 means 10%. Date-times are in the format of RFC 3339. In responses, they are always in UTC. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths can have a trailing slash.",
     "**Lists** are paginated. By default, a page has 10 items. Set `size` to get up to 100 items. To read a whole list, send the `nextPageToken` of each page as `pageToken` in the next request. This is the fastest way, and it neither skips nor repeats items.",
     "**Retries.** A POST request with an `Idempotency-Key` takes effect only once, even if you send it several times. After a response with status 429 or 503, wait for the number of seconds in `Retry-After`.",
     "**Caching.** If a response has an `ETag`, send its value as `If-None-Match` in the next request. If the resource has not changed, you get 304 without a body.",
-    "**Errors** are RFC 9457 problem details. `code` is a stable identifier that your program can check. `errors` lists the issues of an invalid request. Every response has an `x-request-id`. Include it when you contact support.",
+    "**Errors** are RFC 9457 problem details. `code` is a stable identifier that your program can check. If a request is invalid, `errors` lists the issues. Every response has an `x-request-id`. Include it when you contact support.",
   ].join("\n\n"),
   contact: { name: "Pragma", email: "developers@pragma.example" },
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
@@ -50,7 +50,7 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   tag: "Webhooks",
   summary: webhookEventDescriptions[name],
   description:
-    "Sent to the endpoints that are subscribed to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID. Messages can arrive out of order.",
+    "This message is sent to the endpoints that subscribe to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID. Messages can arrive in a different sequence than the events.",
   headers: webhookHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {

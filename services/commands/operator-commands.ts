@@ -32,7 +32,7 @@ const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
 /** A client of the ops ports of an installation. */
 type OpsClient = ReturnType<typeof createOpsClient>;
 
-/** Returns a client. `urls` are ops ports, such as `http://reporting:4090`. `token` is the processes' OPS_TOKEN. */
+/** Returns a client. `urls` are the URLs of ops ports, such as `http://reporting:4090`. `token` is their OPS_TOKEN. */
 export function createOpsClient(urls: string[], token: string | undefined) {
   async function requestProcess(url: string, method: string, path: string, body: unknown): Promise<unknown> {
     const response = await fetch(new URL(path, url), {
@@ -51,7 +51,7 @@ export function createOpsClient(urls: string[], token: string | undefined) {
   }
 
   return {
-    /** Sends a request to every process. Returns the response bodies. Omits processes that do not have the path. */
+    /** Sends a request to every process. Returns the response bodies, without processes that respond with 404. */
     async requestEachProcess(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown[]> {
       const responses = await Promise.all(urls.map((url) => requestProcess(url, method, path, body)));
       return responses.filter((response) => response !== undefined);
@@ -89,7 +89,7 @@ export async function runOpsCommand(commandLine: string[], client: OpsClient): P
         throw new OpsUsageError("erase needs --location and either --orders or --before.");
       }
       const orderSelection = orders === undefined ? { before } : { orderIds: orders.split(",") };
-      // The process that runs reporting publishes the erasure to the other services.
+      // Only reporting has this path. It publishes an event, so that the other services also erase the data.
       const [erasure] = await client.requestEachProcess("POST", "/reporting/erasures", {
         locationId: location,
         ...orderSelection,

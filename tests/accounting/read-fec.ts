@@ -1,6 +1,7 @@
 /**
- * A strict FEC reader that shares no code with the FEC writer. It throws at the first violation of the rules of article
- * A47 A-1 of the French Livre des procédures fiscales, or of the tax administration's test program.
+ * A strict reader of FEC files, the accounting format of the French tax administration. It shares no code with the FEC
+ * writer, so that both cannot have the same error. It throws an error at the first violation of article A47 A-1 of the
+ * Livre des procédures fiscales, or of a rule that the test program of the tax administration checks.
  */
 
 const fecColumns =
@@ -8,13 +9,13 @@ const fecColumns =
     " ",
   );
 
-/** Columns that must not be empty. */
+/** Columns that must have a value in every line. */
 const requiredColumns =
   "JournalCode JournalLib EcritureNum EcritureDate CompteNum CompteLib PieceRef PieceDate EcritureLib Debit Credit ValidDate".split(
     " ",
   );
 
-/** Pairs of columns of which either both or neither must be empty. */
+/** Pairs of columns. In each line, either both columns of a pair have a value, or both are empty. */
 const pairedColumns = [
   ["CompAuxNum", "CompAuxLib"],
   ["EcritureLet", "DateLet"],
@@ -41,7 +42,7 @@ interface FecFormat {
   charset: "iso-8859-15" | "us-ascii";
 }
 
-/** Returns the lines of a FEC file. @throws Error at the first violation of the rules. */
+/** Returns the parsed lines of a FEC file. @throws Error at the first violation of the rules. */
 export function parseFecFile(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
   const lines = decodeFec(bytes, charset).split("\r\n");
   if (lines.pop() !== "") throw new Error("The last line has no line end.");
@@ -102,8 +103,8 @@ function parseCents(text: string, line: string): number {
 }
 
 /**
- * Throws unless entry numbers increase from 1 without gaps, and the lines of each entry are consecutive, balanced, and
- * have the same day, document and journal.
+ * Throws an error unless the entries are numbered from 1 without gaps, and each entry is balanced. The lines of an
+ * entry must be consecutive and have the same day, document and journal.
  */
 function requireBalancedEntries(lines: FecLine[]): void {
   let last = 0;

@@ -5,13 +5,13 @@ import type { Page } from "playwright-core";
 
 const axeScript = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Rules whose results depend on the color mode. */
+/** The accessibility rules whose results depend on the color mode of a page. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
- * Returns the serious and critical accessibility violations of a page, one for each rule and reason, with the first
- * element that violates the rule. Colors are checked only once for each text style, because a page has thousands of
- * words in a few dozen styles. In highlighted code, only colors are checked.
+ * Returns the serious and critical accessibility violations of a page. Each rule and reason is listed once, with the
+ * first element that violates the rule. To save time, colors are checked for only one element of each text style, and
+ * highlighted code is checked only for its colors.
  */
 export async function findSeriousAccessibilityViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
@@ -21,7 +21,7 @@ export async function findSeriousAccessibilityViolations(page: Page): Promise<st
   ];
 }
 
-/** Returns only violations of color rules, because the other results are the same in both color modes of a page. */
+/** Returns the violations of color rules. For the second color mode, only these rules can have other results. */
 export async function findColorViolations(page: Page): Promise<string[]> {
   await page.evaluate(`window.styleSamples = (${selectOneElementPerStyle})()`);
   return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });
@@ -42,7 +42,7 @@ async function findViolations(page: Page, context: string, options: RunOptions):
   return [...firstByRuleAndReason.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
 }
 
-/** Script for the page that returns one element with text per color, size, weight, decoration and background. */
+/** A script that runs in the page. Returns one element per text style: color, size, weight, decoration, background. */
 const selectOneElementPerStyle = `() => {
   const byStyle = new Map();
   for (const element of document.body.querySelectorAll("*")) {

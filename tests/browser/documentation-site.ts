@@ -8,10 +8,10 @@ import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium
 
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
 
-/** A server for the built documentation site, and a browser that opens its pages. */
+/** A running server of the built documentation site, and a browser that opens its pages. */
 export interface DocumentationSite {
   url: string;
-  /** Opens a tab with empty storage, by default in dark mode. */
+  /** Opens a page in a new tab with empty local storage. The default color mode is dark. */
   openTab(path: string, options?: BrowserTabOptions): Promise<BrowserTab>;
   close(): Promise<void>;
 }
@@ -19,19 +19,19 @@ export interface DocumentationSite {
 interface BrowserTabOptions {
   colorScheme?: "dark" | "light" | "no-preference";
   viewport?: { width: number; height: number };
-  /** Whether the tab has its own cache, for tests that check requests. All other tabs share one cache. */
+  /** Whether the tab has its own cache, so that a test can check which files it requests. Other tabs share a cache. */
   hasOwnCache?: boolean;
 }
 
 export interface BrowserTab {
   page: Page;
   context: BrowserContext;
-  /** Errors on the console and uncaught errors that the page has caused so far. */
+  /** The uncaught errors of the page and the errors in its console, so far. */
   consoleErrors: string[];
   close(): Promise<void>;
 }
 
-/** Serves the site that `npm test` or `node docs-portal/build.mjs` has built. `flags` are further Chromium flags. */
+/** Serves the site that `npm test` or `node docs-portal/build.mjs` built. `flags` are additional flags of Chromium. */
 export async function serveDocumentationSite({ flags = [] }: { flags?: string[] } = {}): Promise<DocumentationSite> {
   if (!existsSync(join(portalFolder, "build", "index.html")))
     throw new Error("Build the documentation first: node docs-portal/build.mjs");
@@ -43,8 +43,8 @@ export async function serveDocumentationSite({ flags = [] }: { flags?: string[] 
   const [output] = await once(server.stdout, "data");
   const url = /http:\S+/.exec(String(output))?.[0] ?? "";
   const browser = await chromium.launch({ executablePath, args: [...chromiumFlags, ...flags] });
-  // Tabs share a process and a cache, because starting a process and loading files take most of the time. One page
-  // stays open, so that the process does not end.
+  // Tabs share a process and a cache, because starting processes and loading files would take too much time. One page
+  // remains open, because the browser ends a process that has no pages.
   const shared = await browser.newContext();
   await (await shared.newPage()).goto(`${url}/llms.txt`);
   return {
@@ -71,13 +71,13 @@ export async function serveDocumentationSite({ flags = [] }: { flags?: string[] 
   };
 }
 
-/** Script that runs on every page before its own scripts. Clears the local storage on the first page of a tab. */
+/** A script that runs before the scripts of each page. It clears the local storage on the first page of a tab. */
 const clearStoredStateScript = `if (location.protocol.startsWith("http") && !sessionStorage.getItem("isOldTab")) {
   localStorage.clear();
   sessionStorage.setItem("isOldTab", "true");
 }`;
 
-/** Waits until the page, which the server has rendered, is also interactive. */
+/** Waits until the page is interactive. Before that, it shows the prerendered content but ignores clicks. */
 export async function waitUntilHydrated(page: Page): Promise<void> {
   await page.waitForFunction("'docusaurusRoot' in window");
   await page.waitForFunction("document.documentElement.dataset.hasHydrated === 'true'");

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => documentationSite?.close());
 
-/** Paths of the scripts that only some pages load. */
+/** Matches the paths of scripts that only some pages load. */
 const pageScripts = /\/assets\/js\/(?!main|runtime)[^/]+\.js$/;
 
 describe("a page that throws", () => {
@@ -46,7 +46,7 @@ describe("a page with a script that does not load", () => {
     const notice = page.getByRole("alert");
     await notice.waitFor();
     expect(await notice.textContent()).toMatch(/did not load.*chunk/i);
-    // The page is readable, because the server has rendered it.
+    // The page is readable without its script, because its content is prerendered.
     expect(await page.locator("h1").textContent()).toBe("Authentication");
     await page.unroute(pageScripts);
     await notice.getByRole("button", { name: "Retry" }).click();

@@ -69,7 +69,7 @@ describe("the color mode", () => {
       ["no-preference", "light"],
     ] as const) {
       const { page, close } = await documentationSite.openTab("/", { colorScheme });
-      // For "no-preference", current browsers report "light".
+      // Browsers report "light" if the user has no preference, so the page follows the default of the browser.
       expect(await page.evaluate(mode), colorScheme).toBe(theme);
       await close();
     }

@@ -11,7 +11,7 @@ const guides = ["getting-started", "authentication", "edge-cases", "order-live",
   (name) => `/docs/${name}`,
 );
 
-/** Pages that together contain every kind of page element. */
+/** The pages whose accessibility is checked. Together, they contain every kind of page element. */
 const checkedPages = [
   "/",
   ...guides,
@@ -56,7 +56,7 @@ describe("the site", () => {
     const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
     expect(operations.length).toBeGreaterThan(50);
     for (const path of operations) {
-      // An event is dispatched, because click() waits until the page no longer moves, which takes too much time.
+      // The click event is dispatched directly, because `click()` waits for animations, which would make the test slow.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");
       await page.waitForFunction(`location.pathname === "${path}" && document.querySelector("article h1")`);
       expect(consoleErrors, path).toEqual([]);
@@ -66,7 +66,7 @@ describe("the site", () => {
 });
 
 describe("a page", () => {
-  // All pages use the same tab, so that shared files are loaded only once.
+  // All pages are opened in the same tab, so that shared files are loaded only once.
   let tab: BrowserTab;
   beforeAll(async () => {
     tab = await documentationSite.openTab("/");
@@ -84,9 +84,9 @@ describe("a page", () => {
       await page.waitForFunction(
         "[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')",
       );
-      // Transitions are disabled, because during a transition the colors belong to neither color mode.
+      // Transitions are disabled, because intermediate colors of a transition could fail the contrast check.
       await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
-      // The browser logs an error for a page with status 404.
+      // The browser logs an error if the status of a page is 404, which is expected for the "not found" page.
       expect(consoleErrors.filter((error) => !/status of 404/.test(error))).toEqual([]);
       expect(await findSeriousAccessibilityViolations(page), "in dark mode").toEqual([]);
       await page.emulateMedia({ colorScheme: "light" });

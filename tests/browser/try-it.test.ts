@@ -13,7 +13,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product);
   await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await testLocation.waitForReports(1);
-  // The reference sends requests to the default address of the gateway, which the browser maps to this product.
+  // The form sends requests to the default address of the gateway. The browser maps this address to the tested product.
   documentationSite = await serveDocumentationSite({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
   });

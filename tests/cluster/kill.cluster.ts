@@ -42,7 +42,7 @@ describe("two instances of everything on three NATS servers", () => {
     const traffic = await startClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
     const { counts } = traffic;
 
-    /** Runs `work`, and logs the response times of the clients from its start until two seconds after its end. */
+    /** Runs `work`. Logs the response times of the clients from the start of `work` until two seconds after its end. */
     async function measureDuring(label: string, work: () => Promise<void>): Promise<void> {
       const [responsesBefore, failuresBefore, since] = [
         counts.responseCount,

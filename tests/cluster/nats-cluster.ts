@@ -3,9 +3,9 @@ import { assertClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { createTemporaryDataFolder, type StartedLocalServer, startNats } from "../../deploy/local/servers.js";
 
-/** Three NATS servers with three replicas of every stream. */
+/** A cluster of three NATS servers. Each server has a replica of every stream. */
 export interface NatsCluster {
-  /** The addresses of all servers. */
+  /** The URLs of all servers, separated by commas. */
   url: string;
   /** Kills the server that leads a stream, without a graceful shutdown. Returns the name of the server. */
   killStreamLeader(stream: string): Promise<string>;
@@ -34,7 +34,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);
   const url = `nats://${addresses.join(",")}`;
 
-  // The servers need time after their start to elect a leader.
+  // Streams can be created only after the servers have elected a leader.
   await eventually("the cluster to have a leader", () => assertClusterHasLeader(addresses));
 
   return {

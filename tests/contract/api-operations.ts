@@ -4,7 +4,7 @@ import type { ErrorCode } from "@pragma/contracts/errors";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** A JSON Schema of the OpenAPI document. */
+/** A JSON Schema in the OpenAPI document. */
 export type JsonSchema = Record<string, unknown>;
 
 interface OpenApiOperation {
@@ -17,23 +17,23 @@ interface OpenApiOperation {
   responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>;
 }
 
-/** The fields of the OpenAPI document that the tests use. */
+/** An OpenAPI document, limited to the fields that the tests use. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: { schemas: Record<string, JsonSchema> };
 }
 
-/** A documented outcome of an operation: the status of a success, or the code of an error. */
+/** A documented outcome of an operation: the status of a successful response, or the code of an error. */
 export type ApiOperationOutcome = `${2 | 3}${number}` | ErrorCode;
 
-/** An operation of the API as documented. */
+/** An operation of the API, as the OpenAPI document describes it. */
 export interface ApiOperation {
   id: string;
   tag: string;
   method: string;
-  /** The path template, with parameters in braces. */
+  /** The path, in which parameters are placeholders in braces. */
   path: string;
-  /** The scope that the API key needs; undefined if the operation needs no API key. */
+  /** The scope that the API key must have; undefined if the operation requires no API key. */
   scope: ApiScope | undefined;
   pathParameters: string[];
   queryParameters: string[];
@@ -41,18 +41,18 @@ export interface ApiOperation {
   /** The schema of the request body; an empty schema if the operation has no request body. */
   bodySchema: JsonSchema;
   requiresBody: boolean;
-  /** Every documented success and error, with its status and the schema of each content type. */
+  /** The documented outcomes. Each outcome has a status, and a schema for each content type of the response. */
   outcomes: Map<ApiOperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
-/** The OpenAPI document with all routes, including those of operators. */
+/** The OpenAPI document of all operations, including operations for operators. */
 export const fullOpenApiDocument: OpenApiDocument = JSON.parse(
   readFileSync(join(contractsFolder, "openapi.full.json"), "utf8"),
 );
 
-/** All operations of the full document, in the same sequence as in the document. */
+/** All operations of the API, in the sequence in which the OpenAPI document lists them. */
 export const apiOperations: ApiOperation[] = Object.entries(fullOpenApiDocument.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, documented]) => readOperation(method, path, documented)),
 );

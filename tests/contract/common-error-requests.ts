@@ -5,7 +5,7 @@ import type { ApiOperation } from "./api-operations.ts";
 import type { ApiContractFixture } from "./contract-fixture.ts";
 import type { OperationRequest } from "./operation-contract.ts";
 
-/** A body that exceeds the size limit of every operation after decompression. */
+/** A body that exceeds the size limit of every operation after decompression. The highest limit is 50 MB. */
 const oversizedBody = gzipSync(Buffer.alloc(51 * 1024 * 1024, " "), { level: 1 });
 
 type ErrorRequestBuilder = (
@@ -14,7 +14,7 @@ type ErrorRequestBuilder = (
   fixture: ApiContractFixture,
 ) => OperationRequest | Promise<OperationRequest>;
 
-/** Functions that change a success request so that it causes an error, for all operations that document the error. */
+/** Functions by error code. Each returns a changed success request that causes the error in any operation. */
 export const errorRequestBuilders: Partial<Record<ErrorCode, ErrorRequestBuilder>> = {
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),
@@ -29,7 +29,7 @@ export const errorRequestBuilders: Partial<Record<ErrorCode, ErrorRequestBuilder
     withRequestQuery(successRequest, { locationId: otherLocation.locationId }),
 };
 
-/** Returns the request with an invalid value in each of its parts that can be invalid. */
+/** Returns the request with an invalid value in every part that is validated: path, query and body. */
 function invalidateEveryPart(successRequest: OperationRequest, operation: ApiOperation): OperationRequest {
   const invalidValues = (names: string[]) => Object.fromEntries(names.map((name) => [name, "-"]));
   const { pathParameters, queryParameters, acceptsBody } = operation;
@@ -44,12 +44,12 @@ function invalidateEveryPart(successRequest: OperationRequest, operation: ApiOpe
   };
 }
 
-/** Returns the query parameters that can be invalid, without the page token, which has its own error. */
+/** Returns all query parameters except `pageToken`, because an invalid page token causes a different error. */
 function invalidatableQueryParameters({ queryParameters }: ApiOperation): string[] {
   return queryParameters.filter((name) => name !== "pageToken");
 }
 
-/** Returns where the issues of this invalid request are: "body", or the part of the request and the parameter name. */
+/** Returns the expected location of each issue: "body", or the part of the request and the name of the parameter. */
 export function listExpectedRequestIssueLocations(operation: ApiOperation): string[] {
   const { pathParameters, acceptsBody } = operation;
   const locations = [

@@ -9,32 +9,32 @@ import type { ProductUnderTestAccess } from "../harness/product-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { createLiveOrderInput } from "./order-and-till-inputs.ts";
 
-/** The scopes of a location's API key: all scopes that give no access to other locations. */
+/** The scopes of a location's API key, which are all scopes that do not give access to other locations. */
 export const locationKeyScopes: ApiScope[] = apiScopeNames.filter(
   (scope) => scope !== "admin" && scope !== "locations:any",
 );
 
-/** Two locations, one of which has data for every read operation. */
+/** Two locations with API keys. `testLocation` has data for every read operation. */
 export interface ApiContractFixture {
   product: ProductUnderTestAccess;
   testLocation: TestLocation;
-  /** Another location, whose API key has the same scopes. */
+  /** Another location, whose API key has the same scopes but must not access the data of `testLocation`. */
   otherLocation: TestLocation;
-  /** A till of the location that was pushed and whose report is available. */
+  /** A pushed till of `testLocation`. Its report is available. */
   till: ReturnType<typeof generateTill>;
   reportId: string;
   orderId: string;
   liveOrder: OrderLiveInput;
   catalog: ReturnType<typeof createRestaurantCatalog>;
-  /** A consumer that the location's API key created. */
+  /** A consumer that was created with the API key of `testLocation`. */
   consumer: { id: string; name: string };
-  /** Sends a request with the admin key. @throws Error if the request fails. */
+  /** Sends a request with the admin key, and returns the response body. @throws Error if the request fails. */
   requestAsAdmin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Creates an API key of the location with these scopes and this rate limit. */
+  /** Creates an API key of `testLocation` with these scopes and this rate limit, and returns the key. */
   createKeyWithScopes(scopes: ApiScope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
-/** Creates the fixture. `mark` is appended to every name in the data of the fixture. */
+/** Creates the fixture. `mark` is appended to every name in the fixture, so that tests can find its data. */
 export async function createApiContractFixture(
   product: ProductUnderTestAccess,
   { mark = "" } = {},
@@ -94,7 +94,7 @@ export async function createApiContractFixture(
   };
 }
 
-/** Returns a copy with the mark appended to every name. */
+/** Returns a copy of the value with the mark appended to every name field. */
 function withNameSuffix<Thing>(thing: Thing, mark: string): Thing {
   const isName = (key: string) => /name$/i.test(key);
   return JSON.parse(

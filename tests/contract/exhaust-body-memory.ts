@@ -4,8 +4,8 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 const bytesPerMebibyte = 1024 * 1024;
 
 /**
- * Fills the 56 MB that a product in one process has for request bodies with bodies that do not end. Requests with `key`
- * use memory up to the limit per location; requests with `otherKey` use the rest. Returns a function that aborts them.
+ * Sends bodies that do not end until the memory for request bodies (56 MB) is full. Requests with `key` fill the memory
+ * up to the limit per location, and requests with `otherKey` fill the rest. Returns a function that aborts them all.
  */
 export async function exhaustRequestBodyMemory(url: string, key: string, otherKey: string): Promise<() => void> {
   const abortController = new AbortController();
@@ -21,7 +21,7 @@ export async function exhaustRequestBodyMemory(url: string, key: string, otherKe
       duplex: "half",
       signal: abortController.signal,
     } as RequestInit).catch(() => {});
-  // The bodies are small, because a large body would be rejected if smaller bodies arrived before it.
+  // Many small bodies are sent, because a large body would be rejected if smaller bodies arrived before it.
   for (let sent = 0; sent < 56; sent += 1) sendUnendingBody(1, sent < 50 ? key : otherKey);
   await eventually("the body memory limit to be reached", async () => {
     const headers = { authorization: `Bearer ${otherKey}`, "content-type": "application/json" };
@@ -30,7 +30,7 @@ export async function exhaustRequestBodyMemory(url: string, key: string, otherKe
   return () => abortController.abort();
 }
 
-/** Returns a stream of all bytes except the last. The decompressed content is complete, but the body does not end. */
+/** Returns a stream of all bytes except the last one, so that the server waits for the end of the body. */
 function createUnendingBody(compressed: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: (controller) => controller.enqueue(compressed.subarray(0, -1)),

@@ -13,7 +13,7 @@ ajv.addSchema({ $id: "api", components: forbidAdditionalProperties(fullOpenApiDo
 
 const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 
-/** Expects the documented status, headers, content type and body of an outcome. */
+/** Checks that a response has the documented status, headers, content type and body of an outcome. */
 export function expectDocumentedResponse(
   operation: ApiOperation,
   response: ReceivedOperationResponse,
@@ -46,7 +46,7 @@ function getSchemaValidator(schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-/** Returns the schema, changed to allow no undocumented fields and to resolve references in the OpenAPI document. */
+/** Returns the schema with additional properties forbidden, so that undocumented fields in a response are detected. */
 function forbidAdditionalProperties<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(forbidAdditionalProperties) as Part;
   if (typeof part !== "object" || part === null) return part;

@@ -1,30 +1,30 @@
 import type { ApiOperation, ApiOperationOutcome } from "./api-operations.ts";
 import type { ApiContractFixture } from "./contract-fixture.ts";
 
-/** The parameters, body, headers and API key of a request to an operation. */
+/** A request to an operation, without the method and the path template. */
 export interface OperationRequest {
   path?: Record<string, string>;
   query?: Record<string, string>;
-  /** The body, which is sent as JSON unless it is text or bytes. */
+  /** The body. It is serialized as JSON unless it is text or bytes. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** The API key. Default: the key of the fixture's location. Null sends no key. */
+  /** The API key; null to send no key. Default: the key of the fixture's location. */
   key?: string | null;
 }
 
-/** A function that prepares the data for an outcome of an operation, and returns the request with this outcome. */
+/** A function that returns a request with a certain outcome, after creating the data that the outcome requires. */
 export type OperationRequestBuilder = (fixture: ApiContractFixture) => OperationRequest | Promise<OperationRequest>;
 
-/** The requests that test the contract of an operation. */
+/** The test cases of an operation: its requests and their outcomes. */
 export interface OperationContract {
   /**
-   * Builders of the request for each outcome of this operation. The first success is the success request. The requests
-   * for the common errors are built from the success request.
+   * Builders of a request for each outcome of this operation. The first successful outcome gives the success request,
+   * from which the requests for common errors are built.
    */
   requestsByOutcome: Partial<Record<ApiOperationOutcome, OperationRequestBuilder>>;
-  /** The status of the response if the success request is sent with another location's API key that has all scopes. */
+  /** The response status of the success request with the API key of another location. The key has all scopes. */
   statusForOtherLocation?: number;
-  /** The documented outcomes that cannot be tested here, with the reason. */
+  /** The documented outcomes that the contract tests cannot cause, each with the reason. */
   untestableOutcomes?: Partial<Record<ApiOperationOutcome, string>>;
 }
 

@@ -6,7 +6,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 
 const liveOrderExample = OrderLiveInput.parse(orderLiveInputExample);
 
-/** Returns a new open order of a new till. */
+/** Returns an open live order with a new id and a new till id. */
 export function createLiveOrderInput(): OrderLiveInput {
   const id = randomUUID();
   return {
@@ -18,11 +18,11 @@ export function createLiveOrderInput(): OrderLiveInput {
   };
 }
 
-/** Returns a new small till. */
+/** Returns a V2 till with one order and a new id. */
 export const createTillV2Input = () =>
   generateTill({ seed: "new", orders: 1, day: "2026-06-01", tillId: randomUUID() });
 
-/** Returns a till in the V1 format, of the location with this application and legacy id. */
+/** Returns a V1 till of the location with this application and legacy id. */
 export function createTillV1Input(
   { application, legacyId }: { application: string; legacyId: number },
   tillId: string = randomUUID(),

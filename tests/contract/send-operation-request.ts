@@ -1,14 +1,14 @@
 import type { ApiOperation } from "./api-operations.ts";
 import type { OperationRequest } from "./operation-contract.ts";
 
-/** A response with its body as text. */
+/** A response whose body was read as text. */
 export interface ReceivedOperationResponse {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** Sends a request to an operation. If the response is an event stream, only its first chunk is read. */
+/** Sends a request to an operation. Reads only the first chunk of an event stream, because a stream does not end. */
 export async function sendOperationRequest(
   url: string,
   operation: ApiOperation,

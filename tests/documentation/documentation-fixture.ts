@@ -6,20 +6,20 @@ import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import { edgeCaseTill } from "./edge-case-till.ts";
 import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
-/** A location with three days of demo data and one day of edge cases, for the examples of the documentation. */
+/** The location in the examples of the documentation. It has three days of demo data and one day of edge cases. */
 export interface DocumentationFixture {
   locationId: string;
-  /** An API key with all scopes of a partner. */
+  /** An API key of the location with the scopes that a partner can have. */
   key: string;
   adminKey: string;
   recorder: DocumentationExampleRecorder;
-  /** Creates an API key of the location for a new consumer with these scopes. */
+  /** Creates a consumer with these scopes and an API key of this consumer for the location. Returns the key. */
   createKey(consumerName: string, scopes: ApiScope[]): Promise<string>;
 }
 
 const exampleDays = ["2026-05-28", "2026-05-29", homePageDate];
 
-/** The till whose report the home page shows. */
+/** The till from which the report on the home page is computed. */
 export const homePageTill = generateExampleTill(homePageDate);
 
 const partnerScopes: ApiScope[] = [

@@ -18,9 +18,9 @@ const createDiscountRow = (number: number, amount: number, discountGroupId: stri
   discountGroupId,
 });
 
-/** The orders of a day on which every edge case occurs once. */
+/** The orders of the edge case till, by name. Every edge case of the documentation occurs in one of them. */
 export const edgeCaseOrders = {
-  /** Two guests share a bottle, so a child row has half of the amount. */
+  /** Two guests share the price of a bottle. The original row has half of the price, and a child row the other half. */
   split: createExampleOrder(101, {
     products: [
       createExampleProductRow(1011, "Bordeaux 75 cl", 2800, { totalRow: 1400, taxableAmount: 1273, taxAmount: 127 }),
@@ -34,7 +34,7 @@ export const edgeCaseOrders = {
     ],
     payments: [createExamplePaymentRow(1013, 1400), createExamplePaymentRow(1014, 1400)],
   }),
-  /** A row was canceled after the bill had been printed. */
+  /** One row of the order was canceled after the bill was printed. */
   canceledRow: createExampleOrder(
     102,
     {
@@ -96,7 +96,7 @@ export const edgeCaseOrders = {
 
 const tillHeader = { ...tillV2Example, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] };
 
-/** The till of the edge cases. */
+/** The till of the example day on which every edge case occurs once. */
 export const edgeCaseTill: TillV2Input = {
   ...tillHeader,
   id: "0d7c1a52-6a0b-4b53-9d0c-3f6f1f3d0e31",

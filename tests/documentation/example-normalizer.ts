@@ -6,29 +6,29 @@ const keyPattern = /pragma_[A-Za-z0-9]{20,}/g;
 
 const dayMs = 24 * 3_600_000;
 
-/** The time of all examples. Expiry times are a day later. */
+/** The time that replaces the time of the run in all examples. Expiry times are one day later. */
 const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
 
-/** Maximum difference in milliseconds between the time of the run and a time that is replaced. */
+/** Times are replaced if they differ from the time of the run by at most this number of milliseconds. */
 const maxClockDistanceMs = 10 * 60_000;
 
 export interface ExampleNormalizer {
-  /** Excludes the ids in this value from being replaced. */
+  /** Excludes all ids in this value from later replacements. */
   keepIds(value: unknown): void;
-  /** Returns the value with the ids, times and API keys of the run replaced by fixed values. */
+  /** Returns a copy of the value in which fixed values replace the ids, times and API keys of the run. */
   normalize<Value>(value: Value): Value;
 }
 
 /**
- * Returns a normalizer that makes responses equal in each run. It replaces generated ids with ids that are numbered in
- * the sequence of their appearance, times of the run with a fixed time, and API keys with an invalid key.
+ * Returns a normalizer, which makes the responses of all runs equal. It replaces the generated ids with numbered ids,
+ * the times of the run with a fixed time, and the API keys with an invalid key.
  */
 export function createExampleNormalizer(now = Date.now()): ExampleNormalizer {
   const keptIds = new Set<string>();
   const ids = new Map<string, string>();
 
   function normalizeId(id: string, version: string): string {
-    // UUIDs of version 5 are equal in each run, because they are derived from the id of the till.
+    // UUIDs of version 5 are not replaced, because they are derived from the till's id and so are equal in each run.
     if (version === "5" || keptIds.has(id)) return id;
     const normalizedId = ids.get(id) ?? createNumberedUuid(ids.size + 1);
     ids.set(id, normalizedId);

@@ -7,12 +7,12 @@ type Product = Order["productRowList"][number];
 type Menu = Order["menuRowList"][number];
 type Payment = Order["paymentRowList"][number];
 
-/** Returns the UUID of a numbered example. */
+/** Returns a fixed UUID that ends with the given number. */
 export function createExampleUuid(number: number): string {
   return `e0000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
 
-/** Returns a product row at 10 % VAT with consistent amounts. Weights are kilograms. */
+/** Returns a product row with 10% VAT, whose amounts are consistent. Weights are in kilograms. */
 export function createExampleProductRow(
   number: number,
   name: string,
@@ -51,7 +51,7 @@ export function createExampleProductRow(
   };
 }
 
-/** Returns a card payment. */
+/** Returns a payment by card. The amount is in cents. */
 export function createExamplePaymentRow(number: number, amount: number, overrides: Partial<Payment> = {}): Payment {
   return {
     id: createExampleUuid(number),
@@ -84,7 +84,7 @@ interface ExampleOrderRows {
   payments?: Payment[];
 }
 
-/** Returns an order with consistent amounts, by default paid. */
+/** Returns an order whose totals are computed from its rows. By default, the order is paid by card. */
 export function createExampleOrder(
   number: number,
   { products = [], menus = [], payments }: ExampleOrderRows,

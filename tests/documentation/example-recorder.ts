@@ -8,17 +8,17 @@ interface RecordedRequest {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** The API key. Default: the key of the fixture. Null sends no key. */
+  /** The API key; null to send no key. Default: the key of the fixture. */
   key?: string | null;
 }
 
-/** A request and its response, in the format of the example files. */
+/** A request and its response (`reply`), in the format of the example files. */
 export interface RecordedHttpExchange {
   request: { method: string; path: string; headers: Record<string, string>; body?: unknown };
   reply: { status: number; headers: Record<string, string>; body: unknown };
 }
 
-/** Response headers that the documentation shows. */
+/** The response headers that are recorded, because the documentation shows them. */
 const documentedHeaders = [
   "etag",
   "location",
@@ -28,20 +28,20 @@ const documentedHeaders = [
   "ratelimit-policy",
 ];
 
-/** The value with which every ETag is replaced. */
+/** Replaces every ETag, because the ETags of a resource differ in each run. */
 const placeholderEtag = '"mC5uX0hQ2rW8"';
 
-/** Fixed values for the fields whose values differ in each run. */
+/** Fixed values of the fields that have a different value in each run, by field name. */
 const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds: 38, averageMilliseconds: 38 };
 
 export type DocumentationExampleRecorder = ReturnType<typeof createExampleRecorder>;
 
-/** Sends requests to the product, and records normalized requests and responses by name. */
+/** Returns a recorder, which sends requests and records them with their responses. Recorded values are normalized. */
 export function createExampleRecorder(url: string, getDefaultKey: () => string) {
   const normalizer = createExampleNormalizer();
   const recordedExamples = new Map<string, unknown>();
 
-  /** Sends a request. Returns the response and its parsed body. */
+  /** Sends a request without recording it. Returns the response and its parsed body. */
   async function sendRequest({ method = "GET", path, headers = {}, body, key = getDefaultKey() }: RecordedRequest) {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -60,7 +60,7 @@ export function createExampleRecorder(url: string, getDefaultKey: () => string) 
     sendRequest,
     normalize: normalizer.normalize,
     keepIds: normalizer.keepIds,
-    /** Sends a request, and records it with its response. Returns the response body. */
+    /** Sends a request, and records it with its response under a name. Returns the response body. */
     async recordExchange(name: string, request: RecordedRequest) {
       if (recordedExamples.has(name)) throw new Error(`The example ${name} exists already.`);
       const { response, body } = await sendRequest(request);
@@ -82,7 +82,7 @@ export function createExampleRecorder(url: string, getDefaultKey: () => string) 
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(exchange)));
       return body;
     },
-    /** Records a value. */
+    /** Records a value under a name. */
     recordExample(name: string, value: unknown) {
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(value)));
     },

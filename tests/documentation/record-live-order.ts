@@ -31,13 +31,13 @@ const paid = createExampleOrder(
   { tableName: "12", paidAt: "2026-06-01T09:00:00.000Z", modifiedAt: "2026-06-01T09:00:00.000Z" },
 );
 
-/** Returns a live order as the POS sends it after each change. */
+/** Returns a revision of the live order, as a point of sale sends it after a change. */
 function createRevision(revisionHash: string, data: object) {
   const { establishmentName, city, country } = orderLiveInputExample;
   return { id: createExampleUuid(2000), tillId, revisionHash, establishmentName, city, country, data };
 }
 
-/** Records a live order that is opened, changed and paid, and the stream of its events. */
+/** Records the requests that open, change and pay a live order, and the stream of the resulting events. */
 export async function recordLiveOrderExchanges({ recorder, key }: DocumentationFixture, url: string): Promise<void> {
   const { recordExchange, recordExample } = recorder;
   recorder.keepIds([opened, withWine, paid, tillId]);
@@ -58,7 +58,7 @@ export async function recordLiveOrderExchanges({ recorder, key }: DocumentationF
   stream.close();
 }
 
-/** Returns the stream's text with only the id, hash, total and payment state of each order. */
+/** Returns the text of a stream, in which each order has only its id, revision hash, total and payment state. */
 function shortenStreamText(text: string): string {
   return text.replace(/^data: (\{"id".*)$/gm, (_, json) => {
     const { id, revisionHash, total, data } = JSON.parse(json);

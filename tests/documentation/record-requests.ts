@@ -1,7 +1,7 @@
 import { type DocumentationFixture, homePageTill } from "./documentation-fixture.ts";
 import { edgeCaseOrders, edgeCaseTill } from "./edge-case-till.ts";
 
-/** Records reads of the API: health, location, reports, orders and pages. */
+/** Records the examples of reads: the health check, a location, reports, orders and pages of lists. */
 export async function recordReadExchanges({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("health", { path: "/health/", key: null });
@@ -26,7 +26,7 @@ export async function recordReadExchanges({ recorder }: DocumentationFixture): P
   });
 }
 
-/** Records error responses, and the creation, use and revocation of an API key. */
+/** Records the examples of error responses, and of the creation, use and revocation of an API key. */
 export async function recordErrorResponseExamples({
   recorder,
   createKey,
@@ -64,7 +64,7 @@ export async function recordErrorResponseExamples({
   await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
 }
 
-/** Records the orders, the report and the till of the edge cases. */
+/** Records the orders, the report and the till of the example day with edge cases. */
 export async function recordEdgeCaseExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {
@@ -76,7 +76,7 @@ export async function recordEdgeCaseExamples({ recorder }: DocumentationFixture)
   await recordExchange("edge-till", { path: `/v1/tills/${edgeCaseTill.id}` });
 }
 
-/** Records repeated requests, and tills that are pushed again, replaced and reprocessed. */
+/** Records the examples of idempotent requests, and of tills that are pushed again, replaced and reprocessed. */
 export async function recordRepeatedRequestExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest, recordExample } = recorder;
   const recipient = { method: "POST", path: "/v1/recipients/" } as const;

@@ -27,7 +27,8 @@ interface ReceivedWebhookMessage {
 }
 
 /**
- * Records a recipient, a webhook, a message that the second attempt delivers, a replay, a recovery and a rotation.
+ * Records the examples of a recipient, a webhook, a message that is delivered on the second attempt, a replay, a
+ * recovery and a secret rotation.
  */
 export async function recordWebhookExamples({ recorder }: DocumentationFixture): Promise<void> {
   const { recordExchange, sendRequest, recordExample, normalize } = recorder;
@@ -100,8 +101,8 @@ export async function recordWebhookExamples({ recorder }: DocumentationFixture):
 }
 
 /**
- * Returns a message with normalized values and new signatures, so that readers can verify it with the snippets. Checks
- * the received signatures first.
+ * Returns the example of a received message. Its values are normalized, and it has new signatures for these values, so
+ * that readers can verify it. The received signatures are verified first.
  */
 function describeMessage({ headers, body }: ReceivedWebhookMessage, normalize: <Value>(value: Value) => Value) {
   const receivedTimestamp = String(headers["webhook-timestamp"]);
@@ -136,8 +137,8 @@ function computeSignatures(id: string, timestamp: string, body: string): Record<
 }
 
 /**
- * Starts a webhook endpoint. The endpoint may also receive messages about events that occurred just before the
- * subscription, so messages are found by their text.
+ * Starts a webhook endpoint. Tests must find messages by their text, because the endpoint can also receive messages
+ * about events that occurred just before the subscription.
  */
 async function startWebhookEndpoint() {
   const messages: ReceivedWebhookMessage[] = [];
@@ -153,7 +154,7 @@ async function startWebhookEndpoint() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    /** Returns the received messages whose body contains this text, sorted by arrival. */
+    /** Returns the received messages whose body contains this text, from first to last. */
     messagesWith: (part: string) => messages.filter(({ body }) => body.includes(part)),
     /** Responds with 503 to the next message whose body contains this text. */
     failOnce(part: string) {

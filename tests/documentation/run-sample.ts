@@ -9,7 +9,7 @@ import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 const repositoryFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
 const tryItFolder = join(repositoryFolder, "docs-portal", "src", "try-it");
 
-/** The values in the form of an operation. */
+/** The values that a reader enters in the form of an operation. */
 interface SampleInputs {
   server: string;
   key: string;
@@ -23,7 +23,7 @@ interface SampleOperation {
   path: string;
 }
 
-/** The functions of the site that generate samples. */
+/** The functions of the documentation site that generate code samples. */
 interface SampleGenerator {
   composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
   responseKindOf(operation: SampleOperation): unknown;
@@ -40,7 +40,7 @@ const sampleGenerator: SampleGenerator = Object.assign(
   )),
 );
 
-/** The file name of a sample and the command that runs it, by language. */
+/** The file name of a sample and the command that runs the sample, by language. */
 const programsByLanguage: Record<string, { file: string; command: string; args: string[] }> = {
   curl: { file: "sample.sh", command: "sh", args: [] },
   typescript: { file: "sample.mts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
@@ -48,14 +48,14 @@ const programsByLanguage: Record<string, { file: string; command: string; args: 
   php: { file: "sample.php", command: "php", args: ["-d", "display_errors=stderr"] },
 };
 
-/** Milliseconds after which a sample is killed. */
+/** Maximum duration of a sample in milliseconds. A sample that runs longer is killed. */
 const sampleTimeoutMs = 20_000;
 
 const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
 
 export type SampleLanguage = SampleGenerator["sampleLanguages"][number];
 
-/** The languages of the samples that can run on this machine. */
+/** The sample languages whose commands are installed on this machine. */
 export const installedSampleLanguages: SampleLanguage[] = sampleGenerator.sampleLanguages.filter(({ id }) =>
   isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
@@ -67,13 +67,13 @@ const sampleOperations: SampleOperation[] = Object.entries<Record<string, object
 );
 
 export interface RunnableSample {
-  /** Runs the sample. Rejects with its output if the sample fails. `saved` is the file that it saved, if any. */
+  /** Runs the sample. Rejects with its output if it fails. `saved` is the content of the file that it writes. */
   run(): Promise<{ output: string; saved: Buffer | undefined }>;
-  /** Runs the sample until its output contains this text, and then kills the sample. */
+  /** Runs the sample until its output contains this text, and then kills the sample, because it would not end. */
   runUntil(text: string): Promise<void>;
 }
 
-/** Returns the sample of an operation that the reference shows for these inputs. */
+/** Returns the code sample that the reference shows for an operation after a reader has entered these values. */
 export function createRunnableSample(
   language: SampleLanguage,
   operationId: string,
@@ -94,8 +94,8 @@ export function createRunnableSample(
       const { file, command, args } = program as NonNullable<typeof program>;
       writeFileSync(join(folder, file), text);
       if (inputs.body !== undefined) writeFileSync(join(folder, "body.json"), inputs.body);
-      // Other variables are omitted, because they could configure a proxy, which would receive the requests. The sample
-      // has its own process group, so that the child processes of a shell end with the shell.
+      // Other variables are omitted, because they could configure a proxy for the requests. The sample has its own
+      // process group, so that killing the group also ends the child processes of a shell.
       const env = { PATH: process.env.PATH };
       const child = spawn(command, [...args, file], { cwd: folder, env, detached: true });
       const killSample = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");

@@ -12,7 +12,7 @@ import {
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
-/** Returns the documented outcomes of an operation that one request can cause. */
+/** Returns the outcomes of an operation that a single request can cause. */
 function listTestableOutcomes({ id, outcomes }: ApiOperation): ApiOperationOutcome[] {
   const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
   return [...outcomes.keys()].filter(
@@ -39,7 +39,7 @@ async function buildRequest(
   );
 }
 
-/** Compares every documented outcome of every operation: all bytes for reads, and only the types for writes. */
+/** Defines tests of every documented outcome. Reads must return equal bytes, and writes the same types. */
 export function defineOutcomeEquivalenceTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {

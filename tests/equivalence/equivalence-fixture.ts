@@ -20,7 +20,7 @@ import {
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 
-/** An installation that runs in both modes, each with its own fixture in the same database. */
+/** One installation that runs in both modes. Each mode has its own fixture in the same database. */
 export let productInBothDeploymentModes: ProductInBothDeploymentModes;
 export let fixturesByDeploymentMode: Record<DeploymentMode, ApiContractFixture>;
 /** An API key without scopes. */
@@ -43,7 +43,7 @@ export async function startEquivalenceFixture(): Promise<void> {
   ]);
   fixturesByDeploymentMode = { singleProcess, split };
   apiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
-  // More tills are pushed, so that lists have several pages.
+  // Additional tills are pushed, so that the lists of reports have more than one page.
   const { testLocation } = singleProcess;
   for (const till of [createTillV2Input(), createTillV2Input()])
     expect((await testLocation.request("POST", "/v2/tills", { body: till })).status).toBe(201);
@@ -63,7 +63,7 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
   await environment?.remove();
 }
 
-/** Returns the request for an outcome of an operation, by default its success request. */
+/** Returns the request that causes an outcome of an operation. Default: the success request. */
 export async function buildOperationOutcomeRequest(
   operation: ApiOperation,
   mode: DeploymentMode,
@@ -78,7 +78,7 @@ export async function buildOperationOutcomeRequest(
   };
 }
 
-/** Returns the raw HTTP request. If the response is an event stream, only its headers are read. */
+/** Converts a request to a raw HTTP request. Only the headers of an event stream are read, because it does not end. */
 export function toRawHttpRequest(
   { method, path, outcomes }: ApiOperation,
   operationRequest: OperationRequest,

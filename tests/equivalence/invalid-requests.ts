@@ -11,7 +11,7 @@ import {
 
 const gzip = { "content-encoding": "gzip" };
 
-/** Bodies that every operation rejects. */
+/** Request bodies, with their headers, that every operation rejects. */
 const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string>][] = [
   [""],
   ["{"],
@@ -29,7 +29,7 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
-/** Compares the errors that every operation can return. */
+/** Defines tests of the errors that every operation can return. */
 export function defineInvalidRequestEquivalenceTests(): void {
   it.each(apiOperations.filter(({ scope }) => scope))(
     "$method $path rejects API keys with equal responses",
@@ -61,8 +61,8 @@ export function defineInvalidRequestEquivalenceTests(): void {
       const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
         const request = toRawHttpRequest(operation, withRequestHeaders({ ...operationRequest, body }, headers));
-        // All operations read bodies with the same code, so each is tested with only one kind of body. Chunked and
-        // unchunked bodies alternate between operations.
+        // All operations read bodies with the same code, so each body is sent to an operation only once. It is chunked
+        // for every second operation.
         const { status } = await productInBothDeploymentModes.expectSameResponse({
           ...request,
           isChunked: (index + at) % 2 === 1,

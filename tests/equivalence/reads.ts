@@ -8,7 +8,7 @@ import {
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
-/** Compares all reads: pages, days, keys of locations and operators, and conditional requests. */
+/** Defines tests of all reads, with pages, date filters, keys of locations and operators, and conditional requests. */
 export function defineReadEquivalenceTests(): void {
   describe.each(apiOperations.filter(({ method }) => method === "GET"))(
     "GET $path has equal responses",

@@ -9,7 +9,7 @@ const withKey = (extraHeaders: Record<string, string> = {}) => ({
   headers: { authorization: fixturesByDeploymentMode.singleProcess.testLocation.key, ...extraHeaders },
 });
 
-/** Compares responses to undocumented methods, unknown paths and unused headers. */
+/** Defines tests of the responses to undocumented methods, unknown paths and unused headers. */
 export function defineUndocumentedRequestTests(): void {
   const documented = new Set(apiOperations.map(({ method, path }) => `${method} ${path}`));
 
@@ -17,14 +17,14 @@ export function defineUndocumentedRequestTests(): void {
   it.each(paths)("$path has equal responses to other methods", async ({ path, at }) => {
     const requestPath = path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-00000000dead");
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
-    // All paths reject methods with the same code, so each path is tested with only a third of the methods.
+    // The same code rejects methods on all paths, so each path is tested with only a third of the methods.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
       const { status } = await productInBothDeploymentModes.expectSameResponse({
         method,
         path: requestPath,
         ...withKey(),
       });
-      // A path such as /v2/reports/{id} may match another route with an invalid id.
+      // The path can also match a route with a path parameter, such as /v2/reports/{id}, which rejects an invalid id.
       expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);
     }
     const preflightHeaders = {

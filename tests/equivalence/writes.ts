@@ -30,7 +30,7 @@ function createPostRequest(
   return { method: "POST", path, body, isChunked, headers: { ...defaultHeaders, ...headers } };
 }
 
-/** Compares writes. The two modes use different names, and their responses differ only in these names. */
+/** Defines tests of writes. Each mode uses its own names, so the responses may differ only in these names. */
 export function defineWriteEquivalenceTests(): void {
   it("new, repeated, conflicting, compressed, chunked and large tills have equal responses", async () => {
     const [small, compressed, large] = [

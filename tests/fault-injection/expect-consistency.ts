@@ -6,8 +6,8 @@ import postgres from "postgres";
 import { expect } from "vitest";
 
 /**
- * Checks the databases of the running services: all events are published, there are no dead letters, and the day counts
- * equal the number of records.
+ * Checks the databases of the running services. All events must be published, no dead letters must exist, and the
+ * counts per day must equal the numbers of reports and orders.
  */
 export async function expectDatabaseConsistency(
   { namespace, variables }: TestEnvironment,
@@ -31,8 +31,8 @@ export async function expectDatabaseConsistency(
 }
 
 /**
- * Returns all data of reporting that does not match the reports and orders: days with a wrong count, and orders that
- * are current in no till or in several tills.
+ * Returns inconsistent data in the reporting database: days whose count is wrong, and orders that are not marked as
+ * current in exactly one till.
  */
 export async function findReportingInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;

@@ -4,7 +4,7 @@ import type { SeededRandom } from "@pragma/simulator/random";
 import type { ProductProcessRole } from "../harness/product-process.ts";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 
-/** A fault. `inject` causes the fault and resolves after the fault has ended. */
+/** A fault of a process or a server. `inject` causes the fault, and resolves after the end of the fault. */
 interface InjectedFault {
   name: string;
   inject(): Promise<void>;
@@ -14,16 +14,16 @@ interface FaultInjectionOptions {
   product: ProductUnderTest;
   servers: DedicatedServers;
   random: SeededRandom;
-  /** The roles whose processes are each killed once. */
+  /** The roles of the processes to kill. Each process is killed once. */
   roles: readonly ProductProcessRole[];
-  /** Duration of the outage of each server, in milliseconds. */
+  /** Duration of each server outage, in milliseconds. */
   outageMs: number;
   log: (message: string) => void;
 }
 
 /**
- * Kills and restarts each process, stops and restarts each server, and flushes Redis, in random sequence and at random
- * times. Faults of processes overlap with faults of servers.
+ * Kills and restarts each process, stops and restarts each server, and deletes all data in Redis. The sequence and the
+ * times are random. Faults of processes can overlap with faults of servers.
  */
 export async function injectFaults(options: FaultInjectionOptions): Promise<void> {
   const { random, log, outageMs } = options;

@@ -12,7 +12,7 @@ export interface TillToPush {
   text: string;
 }
 
-/** Returns random tills of both formats: mostly small tills, and a few tills of busy days. */
+/** Returns random V1 and V2 tills. Most of them are small, and a few are tills of busy days. */
 export function generateTillsToPush(
   random: SeededRandom,
   { count, testLocation }: { count: number; testLocation: TestLocation },
@@ -30,12 +30,12 @@ interface PushOptions {
   product: ProductUnderTest;
   testLocation: TestLocation;
   random: SeededRandom;
-  /** Maximum length of the random pause after each push, in milliseconds. */
+  /** Maximum duration of the random pause after each push, in milliseconds. */
   maxPauseMs: number;
   onPushed: () => void;
 }
 
-/** Runs one of several clients that push pending tills. Each till is pushed until it is accepted or the run ends. */
+/** Runs one client. It pushes pending tills, each until the till is accepted, until none is left or the run ends. */
 export async function pushPendingTills(
   pendingTills: TillToPush[],
   options: PushOptions,
@@ -49,9 +49,9 @@ export async function pushPendingTills(
 }
 
 /**
- * Pushes a till with retries, as real clients do. Returns false if the run ends before the till is accepted.
+ * Pushes a till with retries, as real clients do. Returns whether the till was accepted before the end of the run.
  *
- * @throws Error if the response is an error after which clients do not retry.
+ * @throws Error if the response is an error after which clients do not send the request again.
  */
 async function pushUntilAccepted(
   { format, text }: TillToPush,

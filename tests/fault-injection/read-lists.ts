@@ -7,7 +7,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { ProductUnderTest } from "../harness/product-under-test.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** A list endpoint, and the time by which its items are sorted. */
+/** A paginated list: its path, the schema of its pages, and the time by which its items are sorted. */
 interface PaginatedList<Item extends { id: string }> {
   path: string;
   page: { parse(body: unknown): { data: Item[]; nextPageToken: string | null } };
@@ -30,7 +30,7 @@ const orders: PaginatedList<OrderV1> = {
   timeOf: ({ openedAt }) => openedAt,
 };
 
-/** The number of reads that succeeded, the number rejected with 503, and the number that lost their connection. */
+/** The numbers of reads that succeeded, that were rejected with status 503, and that lost their connection. */
 export interface ReadOutcomeCounts {
   succeeded: number;
   unavailable: number;
@@ -45,7 +45,7 @@ interface ReadContext {
 
 const retryDelayMs = 250;
 
-/** Sends a GET with retries after a 503 or a lost connection, as real clients do. @throws Error for any other error. */
+/** Sends a GET request. Retries after status 503 and lost connections. @throws Error for any other error. */
 async function readWithRetries({ product, testLocation, counts }: ReadContext, path: string): Promise<unknown> {
   for (;;) {
     const result = await fetch(product.url + path, { headers: { authorization: testLocation.key } })
@@ -64,7 +64,7 @@ async function readWithRetries({ product, testLocation, counts }: ReadContext, p
   }
 }
 
-/** Reads all pages of a list. @throws Error if a page is malformed, not sorted correctly, or repeats an item. */
+/** Returns all items of a list. @throws Error if a page is malformed, is not sorted, or repeats an item. */
 async function readAllPages<Item extends { id: string }>(
   context: ReadContext,
   { path, page, timeOf }: PaginatedList<Item>,
@@ -88,7 +88,7 @@ async function readAllPages<Item extends { id: string }>(
   return items;
 }
 
-/** Reads the location's reports and orders until `signal` is aborted. @throws Error if a list loses an item. */
+/** Reads the lists of reports and orders until `signal` is aborted. @throws Error if an item disappears from a list. */
 export async function readReportsAndOrdersUntilAborted(context: ReadContext, signal: AbortSignal): Promise<void> {
   const seen = { reports: new Set<string>(), orders: new Set<string>() };
   while (!signal.aborted) {

@@ -13,17 +13,17 @@ import { generateTillsToPush, pushPendingTills, type TillToPush } from "./push-t
 import { type ReadOutcomeCounts, readAllReportAndOrderIds, readReportsAndOrdersUntilAborted } from "./read-lists.ts";
 
 export interface FaultInjectionRun {
-  /** The random seed. Runs with the same seed have the same tills, and the same faults in the same sequence. */
+  /** The random seed. Runs with the same seed push the same tills and have the same faults in the same sequence. */
   seed: string;
-  /** The number of tills that are pushed. */
+  /** Number of tills to push. */
   tills: number;
-  /** The number of concurrent clients that push. */
+  /** Number of clients that push tills concurrently. */
   clients: number;
-  /** The number of clients that read during the whole run. */
+  /** Number of clients that read lists during the whole run. */
   readers: number;
-  /** The services to run, each in its own process. Each of these processes and the gateway is killed once. */
+  /** The services to run, each in its own process. The process of each service and the gateway are killed once. */
   services: readonly ServiceName[];
-  /** Duration of the outage of each server, in milliseconds. */
+  /** Duration of each server outage, in milliseconds. */
   outageMs: number;
   log: (message: string) => void;
 }
@@ -32,13 +32,13 @@ interface FaultInjectionEnvironment {
   product: ProductUnderTest;
   servers: DedicatedServers;
   environment: TestEnvironment;
-  /** A new location. */
+  /** A new location, which has no reports or orders before the run. */
   testLocation: TestLocation;
 }
 
 /**
- * Pushes tills and reads lists while each process and server fails once. Then expects exactly one correct report per
- * till, exactly one copy of each order, and consistent databases.
+ * Pushes tills and reads lists while each process and server fails once. Then checks that each till has exactly one
+ * correct report, that each order exists exactly once, and that the databases are consistent.
  */
 export async function runFaultInjectionRound(
   faultEnvironment: FaultInjectionEnvironment,
@@ -78,7 +78,7 @@ export async function runFaultInjectionRound(
     ),
   );
   try {
-    // Readers run until they are aborted. They reject only after a wrong response.
+    // Readers run until they are aborted, so the race ends when all tills are pushed or when a reader finds an error.
     await Promise.race([Promise.all([faultInjection, ...pushLoops]), Promise.all(readLoops)]);
   } finally {
     stopController.abort();
@@ -92,7 +92,7 @@ export async function runFaultInjectionRound(
   log("every till has its report, and the databases are consistent");
 }
 
-/** Expects exactly one correct report for each till, and each order once. */
+/** Checks that each till has exactly one correct report, and that each order exists exactly once. */
 async function expectEveryTillReported(
   { product, testLocation }: FaultInjectionEnvironment,
   tills: TillToPush[],

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Access to the API as older clients use it: with a bearer key, paths without a trailing slash, and location and period
- * as query parameters of every request, even if the API does not define these parameters.
+ * The settings of an older client. Older clients send a bearer key, use paths without a trailing slash, and send the
+ * location and the period as query parameters of every request, even if the API ignores these parameters.
  */
 export interface OlderClientApiAccess {
   url: string;
   apiKey: string;
   locationId: string;
-  /** YYYY-MM-DD. */
+  /** The first day of the period, as YYYY-MM-DD. */
   from: string;
   to: string;
 }
 
-/** Sends a GET, with retries after 429. Returns the parsed body. */
+/** Sends a GET request with retries after status 429, and returns the parsed body. */
 export async function fetchAsOlderClient<Body>(
   api: OlderClientApiAccess,
   path: string,
@@ -34,7 +34,7 @@ interface Page<Item> {
   meta: { totalPage: number };
 }
 
-/** Returns all items of a list. Requests pages of 100 items; the first page states the number of pages. */
+/** Returns all items of a list. Requests pages of 100 items. The first page contains the number of pages. */
 export async function fetchAllPages<Item>(api: OlderClientApiAccess, path: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0, pages = 1; index < pages; index++) {

@@ -10,7 +10,7 @@ interface Order {
 
 const maxConcurrentRequests = 20;
 
-/** Returns every order that the reports of a period list. Fetches twenty orders at a time. */
+/** Returns every order whose id is in a report of the period. Requests up to twenty orders concurrently. */
 export async function fetchOrdersOfReports(api: OlderClientApiAccess): Promise<Order[]> {
   const reports = await fetchAllPages<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);
@@ -22,7 +22,7 @@ export async function fetchOrdersOfReports(api: OlderClientApiAccess): Promise<O
   return copied;
 }
 
-/** Returns every order in the order list of a location. */
+/** Returns every order of a location from its list of orders. */
 export function fetchOrderList(api: OlderClientApiAccess): Promise<Order[]> {
   return fetchAllPages<Order>(api, "/v1/orders");
 }

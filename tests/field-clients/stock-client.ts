@@ -10,7 +10,7 @@ interface Product {
   subCategories: unknown[];
 }
 
-/** Returns the sold quantity of each product with a SKU in a period. */
+/** Returns the quantity sold in a period for each product that has a SKU. */
 export async function sumSoldQuantitiesBySku(api: OlderClientApiAccess) {
   const catalog = await fetchAsOlderClient<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();

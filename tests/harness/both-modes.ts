@@ -4,15 +4,15 @@ import { normalizeResponseForComparison, omitConnectionHeaders } from "./compare
 import { type ProductUnderTest, startProductUnderTest } from "./product-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRawHttpRequest } from "./raw-http-client.ts";
 
-/** How an installation runs: in one process, or with a separate process for each service and the gateway. */
+/** `singleProcess` runs an installation in one process, and `split` runs each service and the gateway in its own. */
 export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
-/** One installation that runs in both modes at the same time. */
+/** One installation that runs in both deployment modes at the same time, on the same servers. */
 export interface ProductInBothDeploymentModes extends Record<DeploymentMode, ProductUnderTest> {
-  /** Sends the same request to both modes and expects equal responses. Returns the response. */
+  /** Sends the same request in both modes, checks that the responses are equal, and returns the response. */
   expectSameResponse(request: RawHttpRequest): Promise<RawHttpResponse>;
-  /** Sends one request to each mode. Expects that `summarize` returns the same for both responses. Returns both. */
+  /** Sends a request in each mode, checks that `summarize` returns the same for both responses, and returns both. */
   expectEquivalentResponses(
     requestOf: (mode: DeploymentMode) => RawHttpRequest,
     summarize: (response: RawHttpResponse, mode: DeploymentMode) => unknown,

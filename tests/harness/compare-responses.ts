@@ -1,11 +1,11 @@
 import type { RawHttpResponse } from "./raw-http-client.ts";
 
-/** Headers that differ in each response. */
+/** Matches the names of headers whose values differ in each response. */
 const volatileHeaderPattern = /^(?:date|x-request-id|ratelimit-.*|traceparent)$/;
 
 /**
- * Removes headers about the connection. They depend on timing, because the connection closes unless the rejected body
- * was already read.
+ * Removes the connection headers of an error response. They depend on timing, because the server closes the connection
+ * only if it has not yet read the whole rejected body.
  */
 export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse): RawHttpResponse {
   if (response.status < 400) return { ...response, headers };
@@ -14,7 +14,7 @@ export function omitConnectionHeaders({ headers, ...response }: RawHttpResponse)
 
 export function normalizeResponseForComparison({ status, headers, body }: RawHttpResponse): RawHttpResponse {
   const requestId = headers.find(([name]) => name === "x-request-id")?.[1] ?? "no request id";
-  // The uptime differs in each response, and so can the length of the body.
+  // The uptime is different in each response, so the length of the body can also be different.
   const isHealthResponse = body.includes('"uptime":');
   return {
     status,
@@ -28,7 +28,7 @@ export function normalizeResponseForComparison({ status, headers, body }: RawHtt
   };
 }
 
-/** Returns the response without ETag, and with ids, API keys and recent times replaced. Equal ids stay equal. */
+/** Returns the response without its ETag. Placeholders replace ids, API keys and recent times. Equal ids stay equal. */
 export function maskVolatileResponseValues({ status, headers, body }: RawHttpResponse): object {
   const names = new Map<string, string>();
   const text = JSON.stringify({ headers: headers.filter(([name]) => name !== "etag"), body });
@@ -41,7 +41,7 @@ export function maskVolatileResponseValues({ status, headers, body }: RawHttpRes
   return { status, ...JSON.parse(replaced) };
 }
 
-/** Returns the status, the headers, and the problem or the field types of the body. */
+/** Returns the status and the headers of a response, with its problem if it is an error, otherwise its field types. */
 export function describeResponseShape({ status, headers, body }: RawHttpResponse): object {
   const contentHeaderPattern = /^(?:content-length|etag|location)$/;
   const comparedHeaders = headers.map(([name, value]) => [name, contentHeaderPattern.test(name) ? "some" : value]);
@@ -55,7 +55,7 @@ export function describeResponseShape({ status, headers, body }: RawHttpResponse
   };
 }
 
-/** Returns the problem without the values of the request that its messages repeat. */
+/** Returns the problem without the request values in its messages, because they can differ between requests. */
 function omitIssueValues({ errors, ...problem }: { errors?: { message: string }[] }): object {
   return { ...problem, errors: errors?.map((issue) => ({ ...issue, message: issue.message.split("; got")[0] })) };
 }

@@ -16,8 +16,8 @@ interface LegacyLocation {
 }
 
 /**
- * Converts a till to the V1 format. The report of the V1 till has the same sales and payments. The V1 till omits what
- * V1 cannot express: orders in training mode, discounts that are not validated, and tips in payments. A returned item
+ * Converts a till to the V1 format. The report of the V1 till has the same sales and payments. Orders in training mode,
+ * discounts that are not validated, and tips are omitted, because the V1 format does not have them. A returned item
  * becomes one unit with a negative price.
  */
 export function convertTillToV1(till: GeneratedTill, { application, legacyId }: LegacyLocation): TillV1 {
@@ -167,7 +167,7 @@ function toTicketPayment(payment: PaymentRow, order: OrderData): Ticket["payment
   };
 }
 
-/** Returns the declared payments by payment mode, because V1 does not have payment methods. */
+/** Returns the total declared payments by payment mode, because the V1 format does not have payment methods. */
 function sumPaymentsByMode(declared: TillV2["declaredPaymentList"]): TillJson["total_payments"] {
   const byMode = new Map<number, number>();
   for (const { paymentMode, paymentAmount } of declared) {

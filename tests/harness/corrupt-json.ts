@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-/** Functions that corrupt JSON text as a broken or malicious client may, in ways that no JSON value can express. */
+// The functions in this file corrupt JSON text in ways that broken or malicious clients may cause.
 
 const numberLike = ["NaN", "-Infinity", "+1", "01", "1.", ".5", "0x10", "1_000", "1e400", "-0", "1E2", "undefined"];
 const hugeNumber = "123456789012345678901234567890";
@@ -29,12 +29,12 @@ const jsonCorruptions: ((text: string, random: SeededRandom) => string)[] = [
   (text, random) => `${" ".repeat(random.pick([10, 100_000]))}${text}\n`,
 ];
 
-/** Returns the text with one random corruption. */
+/** Returns the JSON text after one random corruption. */
 export function corruptJsonText(text: string, random: SeededRandom): string {
   return random.pick(jsonCorruptions)(text, random);
 }
 
-/** Returns the bytes with a few of them changed, so that the result is often invalid UTF-8. */
+/** Returns a copy of the bytes in which up to three bytes are changed. The result is often not valid UTF-8. */
 export function corruptBytes(bytes: Buffer, random: SeededRandom): Buffer {
   const corrupted = Buffer.from(bytes);
   for (let times = random.integer(1, 3); times > 0 && corrupted.length > 0; times--) {

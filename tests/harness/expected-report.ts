@@ -5,7 +5,7 @@ import { convertTillV1 } from "@pragma/reporting/till-v1-conversion/convert-till
 
 export type TillFormat = "V1" | "V2";
 
-/** Returns the expected report and orders of a parsed till at a location in Paris; null for a training till. */
+/** Returns the expected report and orders of a till at a location in Paris, or null if it is a training till. */
 export function computeExpectedReport(format: TillFormat, body: unknown, locationId: string): ComputedReport | null {
   if (format === "V2") return computeReport(TillV2.parse(body), { locationId });
   const till = TillV1.parse(body);
@@ -13,7 +13,7 @@ export function computeExpectedReport(format: TillFormat, body: unknown, locatio
   return computeReport(convertTillV1(till, conversion), { locationId });
 }
 
-/** Returns a computed value as the API returns it: serialized as JSON and parsed. */
+/** Serializes a value as JSON and parses it, so that it can be compared with a value in a response. */
 export function toJsonValue<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** How the response to a request for a till fails. */
+/** The way in which the backoffice fails to return a till. */
 export type FakeBackofficeFault =
   | "timeout"
   | "error"
@@ -11,23 +11,23 @@ export type FakeBackofficeFault =
   | "connection reset"
   | "endless";
 
-/** A V1 till, as `POST /v1/tills/` accepts it. */
+/** A V1 till in the format that `POST /v1/tills/` accepts. */
 export interface LegacyTillPayload {
   application: string;
   legacyId: number;
   tillJson: { client_id: string; server_id: number | null };
 }
 
-/** A fake legacy backoffice in this process. */
+/** A running fake of the legacy backoffice, whose HTTP server is in the process of the test. */
 export interface FakeLegacyBackoffice {
   url: string;
   token: string;
   tills: Map<number, LegacyTillPayload>;
-  /** Faults by the server id of the till. Changes apply immediately. */
+  /** The faults by server id of the till. Tests can change them at any time. */
   faults: Map<number, FakeBackofficeFault>;
-  /** The pages of the list for which the response is 500. */
+  /** The numbers of the list pages that return status 500. */
   faultyPages: Set<number>;
-  /** Number of requests for each till. */
+  /** The number of requests for each till, by server id. */
   requestCountByServerId: Map<number, number>;
   stop(): Promise<void>;
 }
@@ -35,13 +35,13 @@ export interface FakeLegacyBackoffice {
 interface FakeLegacyBackofficeOptions {
   tills?: Iterable<LegacyTillPayload>;
   faults?: Iterable<[number, FakeBackofficeFault]>;
-  /** Maximum page size, even if a request asks for larger pages. */
+  /** Maximum number of tills per page, even if a request specifies a larger page size. */
   maxPageSize?: number;
 }
 
 /**
- * Starts a fake legacy backoffice on a free port. With its bearer token, `GET /tills?page=N&size=100` lists tills, and
- * `GET /tills/{serverId}` returns a till.
+ * Starts a fake legacy backoffice on a free port. It supports `GET /tills?page=N&size=100`, which lists tills, and
+ * `GET /tills/{serverId}`, which returns a till. Both require its bearer token.
  */
 export async function startFakeLegacyBackoffice({
   tills = [],
@@ -138,7 +138,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Returns the variables for a product that uses this backoffice for POPINA, and has no backoffice for JALIA. */
+/** Returns environment variables that configure this backoffice for POPINA, and no backoffice for JALIA. */
 export function legacyBackofficeVariables({ url, token }: FakeLegacyBackoffice): Record<string, string> {
   return { LEGACY_POPINA_URL: url, LEGACY_POPINA_TOKEN: token, LEGACY_TIMEOUT_SECONDS: "1" };
 }

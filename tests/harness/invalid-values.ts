@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-/** Values to set in a field. Most of them are invalid for every field, and a few are valid for some fields. */
+// The values in this file test the validation of fields. Most are invalid in any field, and a few are valid in some.
 
 export const edgeCaseNumbers = [
   ...[0, -0, 1, -1, 0.5, 5.5, 1e-7, 12.345],
@@ -10,7 +10,7 @@ export const edgeCaseNumbers = [
 
 export const edgeCaseStrings = [
   ...["", " ", "0", "-1", "NaN", "Infinity", "1e999", "null", "true", "[object Object]", "__proto__", "constructor"],
-  // Characters that break storage, display or comparison of text.
+  // These characters often cause errors when text is stored, displayed or compared.
   ..."\0|a\0b|\ud800|\udc00 alone|\uffff|\ufeff|\u2028|\u202e|é|é|İ|ﬁ|👩‍👩‍👧‍👦|𝔘𝔫𝔦|ا ل|\t\n\r".split("|"),
   ...["'; drop table reports; --", '"', "\\", "\\u0000", "{{x}}", "%s%n", "<script>1</script>", "../../etc"],
   ...[255, 256, 1_024, 1_025, 10_000, 10_001, 200_000].map((length) => "x".repeat(length)),
@@ -27,7 +27,7 @@ const edgeCaseDates = [
   ...["2026-05-29T24:00:00Z", "2026-05-29T23:59:60Z", "2026-05-29T10:17Z", "2026-05-29", "2026-05-29 10:17:19Z"],
   ...["2026-05-29T10:17:19.1Z", "2026-05-29T10:17:19.123456Z", "2026-05-29T10:17:19.123456789123Z"],
   ...["2026-05-29T10:17:19+23:59", "2026-05-29T10:17:19-00:00", "2026-05-29T10:17:19+24:00", "2026-05-29t10:17:19z"],
-  // Without an offset; in a zone with summer time, two of them do not exist or exist twice.
+  // These times have no UTC offset. In Paris, one of them does not exist and one occurs twice (clock changes).
   ...[
     "2026-05-29T10:17:19",
     "2026-03-29T02:30:00",
@@ -37,7 +37,7 @@ const edgeCaseDates = [
   ],
 ];
 
-/** Returns an id that is valid, or nearly valid. */
+/** Returns an id that is valid or differs slightly from a valid id. */
 function createEdgeCaseId(random: SeededRandom): string {
   const uuid = random.uuid();
   return random.pick([
@@ -46,7 +46,7 @@ function createEdgeCaseId(random: SeededRandom): string {
   ]);
 }
 
-/** Returns a deeply nested array or object. */
+/** Returns an array or object with a random nesting depth of up to 300 levels. */
 function createNestedValue(random: SeededRandom): unknown {
   const levels = random.pick([1, 15, 16, 17, 40, 60, 300]);
   const isList = random.chance(0.5);
@@ -55,7 +55,7 @@ function createNestedValue(random: SeededRandom): unknown {
   return value;
 }
 
-/** Objects that break code that expects a string, list, number or promise without a check. */
+/** Objects that cause errors in code that expects a string, list, number or promise and does not check the type. */
 export const invalidObjects: unknown[] = JSON.parse(`[
   {}, [], [[]], [null], { "0": 1 }, { "length": -1 }, { "length": 1, "0": {} }, { "length": { "toString": 1 } },
   { "toString": 1 }, { "toString": 1, "valueOf": 1 }, { "size": { "toString": 1 } }, { "then": 1 }, { "toJSON": 1 },
@@ -89,7 +89,7 @@ export function getJsonValueKind(value: unknown): JsonValueKind {
   return /^s?[\da-f]{8}-/i.test(value) ? "id" : "text";
 }
 
-/** Returns an edge case of the same type as the value. It is often valid in place of the value. */
+/** Returns an edge case of the same type as the value, so that a field with this type often accepts it. */
 export function pickEdgeCaseOfSameKind(random: SeededRandom, value: unknown): unknown {
   const edgeCasesByKind: Record<JsonValueKind, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),

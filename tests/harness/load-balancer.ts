@@ -1,21 +1,21 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 
-/** An instance to which the load balancer forwards connections. */
+/** A server to which the load balancer forwards connections while it is ready. */
 export interface LoadBalancerTarget {
   port: number;
   isReady(): Promise<boolean>;
 }
 
-/** A TCP load balancer that forwards each new connection to the next ready instance. */
+/** A TCP load balancer. It forwards each new connection to the next target that is ready. */
 export interface LoadBalancer {
   port: number;
-  /** Resolves when a target receives new connections. */
+  /** Resolves when the load balancer forwards new connections to a target. */
   waitUntilUsed(target: LoadBalancerTarget): Promise<void>;
   close(): void;
 }
 
-/** Milliseconds between two readiness checks of an instance. */
+/** Pause between two readiness checks of the same target, in milliseconds. */
 const probePauseMs = 250;
 
 export async function startLoadBalancer(targets: LoadBalancerTarget[]): Promise<LoadBalancer> {
@@ -23,7 +23,7 @@ export async function startLoadBalancer(targets: LoadBalancerTarget[]): Promise<
   const stopController = new AbortController();
   let connectionCount = 0;
   const open = new Set<Socket>();
-  // Each target is checked in its own loop, so that a slow target does not delay the checks of the others.
+  // Each target is checked in its own loop, so that a slow target does not delay the checks of other targets.
   for (const target of targets) {
     void (async () => {
       for (; !stopController.signal.aborted; await sleep(probePauseMs, stopController.signal)) {

@@ -6,28 +6,28 @@ import type { TillFormat } from "./expected-report.ts";
 import { getJsonValueKind, pickEdgeCaseDate, pickEdgeCaseOfSameKind, pickInvalidValue } from "./invalid-values.ts";
 import { createSampleTillV1 } from "./sample-till-v1.ts";
 
-/** A till as a broken or malicious client may push it. */
+/** A till with random errors, such as a broken or malicious client may push. */
 export interface MutatedTill {
   format: TillFormat;
-  /** The request body, possibly compressed. */
+  /** The request body, which may be compressed with gzip. */
   body: Buffer;
   headers: Record<string, string>;
   /** The body before compression. */
   bytes: Buffer;
-  /** Descriptions of the mutations, for failure messages. */
+  /** Descriptions of the applied mutations, for the messages of failed tests. */
   appliedMutations: string[];
 }
 
 type Container = Record<string, unknown> | unknown[];
 
-/** The position of a value: its container and its key or index. */
+/** The position of a value in JSON: the object or array that contains it, and its key or index. */
 interface JsonSlot {
   path: string;
   container: Container;
   key: string | number;
 }
 
-/** Returns a valid till with a random number of mutations. The same seed always gives the same till. */
+/** Generates a valid till and applies a random number of mutations to it. The same seed always gives the same till. */
 export function createMutatedTill(seed: string, location: { application: string; legacyId: number }): MutatedTill {
   const random = new SeededRandom(seed);
   const format: TillFormat = random.chance(0.7) ? "V2" : "V1";
@@ -104,7 +104,7 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
 ];
 
 function applyRandomMutation(till: Container, random: SeededRandom): string {
-  // The depth is limited, because most deep values are names and flags, and other values are more important to mutate.
+  // The depth is often limited, because most values are deep in the till, so the others would rarely be mutated.
   const maxDepth = random.pick([2, 4, 100]);
   const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
   const kind = ({ container, key }: JsonSlot) => getJsonValueKind(getSlotValue(container, key));
@@ -130,7 +130,7 @@ function getSlotValue(container: Container, key: string | number): unknown {
 }
 
 function setSlotValue(container: Container, key: string | number, value: unknown): void {
-  // The property is defined instead of assigned, so that __proto__ becomes an ordinary key.
+  // An assignment to `__proto__` would change the prototype, so the property is defined instead.
   Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -144,7 +144,7 @@ function swapListAndObject(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.values(value) : { value };
 }
 
-/** Appends copies of a list item. The item is the value at this position, or the first item if the value is a list. */
+/** Appends copies of a list item: the value at this position, or its first item if the value is a list itself. */
 function repeatListItem(container: Container, key: string | number, times: number): void {
   const value = getSlotValue(container, key);
   const [list, item] = Array.isArray(container)

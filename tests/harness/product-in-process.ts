@@ -9,7 +9,7 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import { loadServiceDefinition } from "@pragma/services/definitions";
 import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
-/** Starts the product in the test's process, for tests of its logs, metrics and traces. */
+/** Starts the gateway and all services in the process of the test, which can then read their logs and traces. */
 export async function startProductInProcess(
   variables: Record<string, string>,
   { log = createLogger({ name: "test", level: "silent" }) }: { log?: Logger } = {},

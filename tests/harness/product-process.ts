@@ -7,33 +7,33 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { findFreePort } from "../../deploy/local/free-port.js";
 
-/** A service or the gateway. */
+/** The name of a service, or `gateway`. */
 export type ProductPart = ServiceName | "gateway";
 export const productParts: readonly ProductPart[] = ["gateway", ...serviceNames];
 
-/** The part of the product that a process runs, or all of them. */
+/** The part of the installation that a process runs. `all` means the gateway and all services. */
 export type ProductProcessRole = ProductPart | "all";
 
 export interface ProductProcess {
   opsUrl: string;
-  /** The process id of the running process; undefined before the first start. */
+  /** The id of the latest process; undefined before the first start. */
   readonly pid: number | undefined;
-  /** Starts the process. Changed variables also apply to later starts. */
+  /** Starts the process with changed environment variables. The changes also apply to later starts. */
   start(changes?: Record<string, string>): Promise<void>;
   /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Sends SIGTERM, so that requests in flight finish first. Rejects if the exit code is not 0. */
+  /** Sends SIGTERM, after which the process completes requests in flight. Rejects if its exit code is not 0. */
   stop(): Promise<void>;
 }
 
 const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
 
-/** Returns the variable with the URL of a service. */
+/** Returns the name of the environment variable that contains the URL of a service. */
 export function serviceUrlVariable(service: ServiceName): string {
   return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 }
 
-/** Returns a process with its own ports, without starting it. `urls` are the variables with the services' URLs. */
+/** Reserves ports for a process without starting it. `urls` are the environment variables with the services' URLs. */
 export async function prepareProductProcess(
   role: ProductProcessRole,
   variables: Record<string, string>,
@@ -43,7 +43,7 @@ export async function prepareProductProcess(
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let current = variables;
   let child: ChildProcess | undefined;
-  /** The last lines that the process has printed. */
+  /** The last lines of the output, which are shown if the process does not start. */
   let output: string[] = [];
 
   async function terminate(signal: NodeJS.Signals): Promise<number | null> {
@@ -65,7 +65,7 @@ export async function prepareProductProcess(
         env: {
           PATH: process.env.PATH,
           ...current,
-          // The URLs can include the URL of the service itself, which nevertheless listens on its own PORT.
+          // The URL of the service itself has no effect, because the service listens on its own PORT.
           ...urls,
           ...(role !== "all" && { SERVICE: role }),
           OPS_PORT: String(opsPort),

@@ -9,33 +9,34 @@ import {
   serviceUrlVariable,
 } from "./product-process.ts";
 
-/** The address and the admin key of a product. */
+/** The URL and the admin key of an installation under test. */
 export interface ProductUnderTestAccess {
-  /** The gateway's address. */
+  /** The URL of the gateway. */
   url: string;
   adminKey: string;
 }
 
-/** The product as operators run it: compiled, in its own processes, over HTTP. */
+/** An installation under test. It runs compiled code in its own processes, as the installations of operators do. */
 export interface ProductUnderTest extends ProductUnderTestAccess {
-  /** Returns the process of a role. If there is only one process, its role is `all`. */
+  /** Returns the process of a role. If the installation runs in one process, only the role `all` exists. */
   process(role: ProductProcessRole): ProductProcess;
   stop(): Promise<void>;
 }
 
 interface ProductUnderTestOptions {
   /**
-   * Whether the gateway and each service run in separate processes. A list starts only these services and the gateway.
+   * Whether each service and the gateway run in separate processes. If this is a list, only the gateway and the listed
+   * services run.
    */
   split?: boolean | readonly ServiceName[];
   adminKey?: string;
-  /** Returns additional environment variables of one process, if the product runs in separate processes. */
+  /** Returns additional environment variables of one process. Used only if the parts run in separate processes. */
   variablesOf?: (role: ProductPart) => Record<string, string>;
 }
 
 /**
- * Starts the product on the servers of `variables`, in one process or in several. Several products with the same
- * `adminKey` can run on the same servers, as instances of one installation.
+ * Starts an installation that uses the servers in `variables`, in one process or in separate processes. If this
+ * function is called again with the same servers and `adminKey`, it starts another instance of the same installation.
  */
 export async function startProductUnderTest(
   variables: Record<string, string>,
@@ -65,7 +66,7 @@ export async function startProductUnderTest(
   } else {
     processes.set("all", await prepareProductProcess("all", { ...shared, PORT: String(gatewayPort) }, {}));
   }
-  // The processes start concurrently, because services do not need each other to start.
+  // The processes start concurrently, because a service can start before the services that it uses.
   const started = await Promise.allSettled([...processes.values()].map((each) => each.start()));
   const failed = started.find(({ status }) => status === "rejected");
   if (failed) {

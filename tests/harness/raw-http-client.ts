@@ -1,27 +1,27 @@
 import { type IncomingMessage, request } from "node:http";
 
-/** A raw HTTP request. */
+/** A request that is sent without the headers that `fetch` adds. */
 export interface RawHttpRequest {
   method: string;
   path: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Whether the body is sent in chunks, without a content length. */
+  /** Whether the body is sent in chunks instead of with a `content-length` header. */
   isChunked?: boolean;
-  /** Whether the connection is closed after the response headers. */
+  /** Whether the connection is closed after the response headers arrive, so that the body is not read. */
   isHeadersOnly?: boolean;
 }
 
-/** A raw HTTP response. */
+/** A response as it arrived, before any decoding. */
 export interface RawHttpResponse {
   status: number;
   /** The headers, with names in lower case, sorted by name. */
   headers: [name: string, value: string][];
-  /** The body, with one character for each byte. */
+  /** The body as text, with one character for each byte. */
   body: string;
 }
 
-/** Sends a request with exactly these headers. Redirects are not followed, and bodies are not decompressed. */
+/** Sends a request with exactly these headers. Does not follow redirects or decompress the response body. */
 export function sendRawHttpRequest(
   url: string,
   { method, path, headers = {}, body, isChunked = false, isHeadersOnly = false }: RawHttpRequest,
@@ -31,7 +31,7 @@ export function sendRawHttpRequest(
     const outgoing = request(url, { method, path, headers: { ...length, ...headers } });
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      // Later errors are ignored, because a server that responds early may close the connection while the body is sent.
+      // Errors after the response are ignored, because a server can close the connection before the body ends.
       outgoing.off("error", reject).on("error", () => {});
       if (isHeadersOnly) incoming.destroy();
       readRawResponse(incoming).then(resolve, reject);

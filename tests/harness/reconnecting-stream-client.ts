@@ -5,21 +5,21 @@ import {
   type ServerSentEvent,
 } from "@pragma/runtime/testing/event-stream-reader";
 
-/** An event that a client received, with its time. */
+/** An event that a client received, with the time of its arrival. */
 export interface ReceivedStreamEvent extends ServerSentEvent {
   /** The time of arrival, in milliseconds of `performance.now()`. */
   at: number;
 }
 
-/** A client of the live order stream. When a stream ends, the client reconnects with its last event id. */
+/** A client of the live order stream. When the stream ends, the client reconnects with the id of its last event. */
 export interface ReconnectingStreamClient {
-  /** The events of the types `order` and `left` from all streams of the client. */
+  /** All received events of the types `order` and `left`, including the events before a reconnection. */
   readonly orderEvents: ReceivedStreamEvent[];
-  /** Number of streams that the client has opened. */
+  /** Number of streams that the client has opened, including the first one. */
   readonly openedStreamCount: number;
-  /** Number of `reset` events. */
+  /** Number of received `reset` events. After each of them, the stream sends all live orders again. */
   readonly resetCount: number;
-  /** Resolves when the first stream is ready. */
+  /** Resolves when the client has received all existing orders on its first stream. */
   waitUntilReady(): Promise<void>;
   /** Closes the stream, so that the client reconnects. */
   reconnect(): Promise<void>;
@@ -28,7 +28,7 @@ export interface ReconnectingStreamClient {
 
 const reconnectDelayMs = 100;
 
-/** Starts a client. Each time it connects, the client uses the next of these URLs. */
+/** Starts a client. The client uses another of these URLs for each connection, and starts again after the last one. */
 export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
   const orderEvents: ReceivedStreamEvent[] = [];
   let lastEventId: string | undefined;

@@ -11,17 +11,17 @@ import {
 } from "./product-process.ts";
 import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
-/** The product as it runs on a cluster: several instances of each role behind a load balancer with readiness checks. */
+/** An installation with several instances of each role. A load balancer checks the readiness of the instances. */
 export interface ReplicatedProduct extends ProductUnderTestAccess {
   instances: Map<ProductPart, ProductProcess[]>;
-  /** Restarts an instance. Resolves when its load balancer uses the instance, so that the next instance may stop. */
+  /** Restarts an instance. Resolves when the load balancer uses it again, so that another instance can be stopped. */
   restart(role: ProductPart, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
 const instancesPerRole = 2;
 
-/** Starts two instances of each role, or of only some roles. */
+/** Starts an installation with two instances of each of these roles. Default: all roles. */
 export async function startReplicatedProduct(
   variables: Record<string, string>,
   roles = productParts,
@@ -45,7 +45,7 @@ export async function startReplicatedProduct(
     );
     const targets = replicas.map(({ port, process }) => ({
       port,
-      // The timeout is long for busy machines. A stopped instance refuses the connection immediately.
+      // The timeout is long, because the machine may be busy. A stopped instance refuses connections immediately.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
     const balancer = await startLoadBalancer(targets);

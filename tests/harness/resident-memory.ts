@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const execFileAsync = promisify(execFile);
 
-/** Returns the resident memory of a process in megabytes. */
+/** Returns the physical memory that a process uses, in megabytes. */
 export async function readResidentMegabytes(pid: number): Promise<number> {
   const kilobytes = await readProcKilobytes(pid).catch(() => readPsKilobytes(pid));
   return Math.round(kilobytes / 1024);
@@ -16,7 +16,7 @@ async function readProcKilobytes(pid: number): Promise<number> {
   return Number(kilobytes);
 }
 
-/** Returns the resident memory of a process in kilobytes, on systems without /proc. */
+/** Returns the physical memory of a process in kilobytes. For systems without `/proc`, such as macOS. */
 async function readPsKilobytes(pid: number): Promise<number> {
   const { stdout } = await execFileAsync("ps", ["-o", "rss=", "-p", String(pid)]);
   return Number(stdout);

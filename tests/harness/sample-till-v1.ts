@@ -11,7 +11,7 @@ interface SampleTillV1 {
 const sampleTillV1Path = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`;
 const sampleTillJson = readFileSync(sampleTillV1Path, "utf8");
 
-/** Returns the V1 sample till with the ids of this location, a new till id and new order ids. */
+/** Returns a copy of the V1 sample till that belongs to this location and has new till and order ids. */
 export function createSampleTillV1(
   random: SeededRandom,
   { application, legacyId }: { application: string; legacyId: number },

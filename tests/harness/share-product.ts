@@ -5,12 +5,15 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The address of the product that test files share. */
+    /** The URL of a server in the main process, which returns the URL and the admin key of the shared installation. */
     sharedProductUrl: string;
   }
 }
 
-/** The global setup of a vitest project whose test files share a product. The first file that needs it starts it. */
+/**
+ * Sets up a vitest project whose test files share an installation. The installation starts when the first test file
+ * requests it. Returns the teardown function.
+ */
 export default async function shareProduct(project: TestProject): Promise<() => Promise<void>> {
   let starting: ReturnType<typeof startSharedProduct> | undefined;
   const server = createServer((_, response) => {
@@ -30,7 +33,7 @@ export default async function shareProduct(project: TestProject): Promise<() => 
 }
 
 async function startSharedProduct() {
-  // Loaded on demand, because most runs of only a few files do not need the product.
+  // The modules are loaded on demand, because most runs of only a few test files do not need the installation.
   const { createTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
   const { legacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
   const { startProductUnderTest } = await import("./product-under-test.ts");

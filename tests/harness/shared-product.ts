@@ -2,8 +2,8 @@ import { inject } from "vitest";
 import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
 /**
- * Returns the product that test files share. These files must read only data that they have created, and must change no
- * global state. The product has no rate limits, and it has a legacy backoffice.
+ * Returns access to the installation that test files share. A test file must read only data that the file has created,
+ * and must not change global state. The installation has no rate limits, and it has a fake legacy backoffice.
  */
 export async function getSharedProductUnderTest(): Promise<ProductUnderTestAccess> {
   const response = await fetch(inject("sharedProductUrl"));

@@ -12,28 +12,28 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ProductUnderTestAccess } from "./product-under-test.ts";
 
-/** A location with its own consumer and API key, created through the API. */
+/** A location that a test created through the API, with its own consumer and API key. */
 export interface TestLocation {
   locationId: string;
   application: PosApplication;
   legacyId: number;
   key: string;
   consumerId: string;
-  /** A client of the API with the location's key. */
+  /** A typed client of the API that uses the location's key. */
   api: PublicApiClient;
   request(method: string, path: string, options?: LocationRequestOptions): Promise<Response>;
-  /** Sends a GET. Returns the parsed body. @throws Error unless the status is 200. */
+  /** Sends a GET request, and returns the parsed body. @throws Error unless the status is 200. */
   getJson<T = Record<string, unknown>>(path: string): Promise<T>;
-  /** Sends a POST. Returns the parsed body. @throws Error unless the request succeeds. */
+  /** Sends a POST request, and returns the parsed body. @throws Error unless the request succeeds. */
   create<T = { id: string }>(path: string, body?: unknown): Promise<T>;
-  /** Pushes a till with retries after failures, as real clients do. */
+  /** Pushes a till, and retries after failures as real clients do. Returns the first response without a failure. */
   pushTillWithRetries(till: object): Promise<Response>;
-  /** Waits until there are `count` reports. Returns the first page of reports. */
+  /** Waits until the location has `count` reports, and returns the first page of reports. */
   waitForReports(count: number): Promise<{ id: string; startedAt: string }[]>;
 }
 
 interface LocationRequestOptions {
-  /** Sent as JSON, unless it is text or bytes. */
+  /** The body. It is serialized as JSON unless it is text or bytes. */
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;
@@ -141,12 +141,12 @@ export async function createTestLocation(
   return testLocation;
 }
 
-/** Returns a client of the whole API with the admin key. */
+/** Returns a typed client of all operations that uses the admin key. */
 export function createTestAdminClient({ url, adminKey }: ProductUnderTestAccess): AdminApiClient {
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 
-/** Returns the response; undefined if it is an error after which clients retry. */
+/** Returns the response, or undefined if clients retry after this response or error. */
 async function finalResponseOf(pending: Promise<Response>): Promise<Response | undefined> {
   const response = await pending.catch(() => undefined);
   return response && response.status < 500 && response.status !== 429 ? response : undefined;

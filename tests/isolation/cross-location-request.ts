@@ -3,13 +3,13 @@ import { type ApiOperation, apiOperations } from "../contract/api-operations.ts"
 import type { OperationRequest } from "../contract/operation-contract.ts";
 import { type VictimData, type VictimResourceKind, victimResourceKinds } from "./victim-data.ts";
 
-/** Requests with a known outcome, by operation id: requests of the other location, and requests of the victim. */
+/** Requests with a known outcome, by operation id. They include requests of both locations. */
 export type KnownRequestsByOperationId = Map<string, OperationRequest[]>;
 
-/** A generated request: the operation, the index of a known request, and the data of the victim to insert. */
+/** A generated request of the other location. It consists of a known request and inserted data of the victim. */
 export interface CrossLocationRequest {
   operation: ApiOperation;
-  /** Index of a known request of the operation. */
+  /** The index of the known request of the operation, modulo the number of its known requests. */
   requestIndex: number;
   path: VictimResourceKind | null;
   query: {
@@ -28,7 +28,7 @@ const mostlyLocationArbitrary = fc.oneof(
   resourceKindArbitrary,
 );
 
-/** Generates requests to operations that need an API key, with ids, filters, page tokens and ETags of the victim. */
+/** Generates requests to operations that require an API key, with ids, filters, page tokens and ETags of the victim. */
 export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> = fc.record({
   operation: fc.constantFrom(...apiOperations.filter(({ scope }) => scope !== undefined)),
   requestIndex: fc.nat(100),
@@ -49,7 +49,7 @@ export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> =
   ) as fc.Arbitrary<CrossLocationRequest["headers"]>,
 });
 
-/** Returns the request to send. */
+/** Returns the request in a form that can be sent, with the data of the victim inserted. */
 export function buildCrossLocationRequest(
   { operation, requestIndex, path, query, headers }: CrossLocationRequest,
   knownRequests: KnownRequestsByOperationId,
@@ -62,7 +62,7 @@ export function buildCrossLocationRequest(
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
   const etagIndex = headers["if-none-match"];
   const etag = etagIndex === undefined ? undefined : etags[etagIndex % etags.length];
-  // The request repeats the victim's own request with the victim's Idempotency-Key.
+  // The victim used its Idempotency-Key for a request to this operation, so the same body is sent with the same key.
   const isRepeated = headers["idempotency-key"] && operation.id === "createApiKey";
   return {
     ...baseRequest,

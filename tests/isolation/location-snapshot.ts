@@ -4,8 +4,9 @@ import type { ApiContractFixture } from "../contract/contract-fixture.ts";
 import { listVictimReadPaths } from "./victim-data.ts";
 
 /**
- * Returns all data of a location for comparison: the responses to its reads, and a hash of its rows per table. Times
- * at which its API keys were last used are omitted, because the snapshot itself uses a key.
+ * Returns all data of a location, so that two snapshots can be compared. The data consists of the responses to all
+ * reads and a hash of the location's rows in each table. The time at which an API key was last used is omitted,
+ * because the reads change it.
  */
 export async function snapshotLocationData(
   fixture: ApiContractFixture,

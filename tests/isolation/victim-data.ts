@@ -3,7 +3,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ApiContractFixture } from "../contract/contract-fixture.ts";
 import { createLiveOrderInput, createTillV2Input } from "../contract/order-and-till-inputs.ts";
 
-/** Kinds of resources whose ids another location may know. */
+/** The kinds of resources whose ids another location may have learned, for example from a log. */
 export const victimResourceKinds = [
   "location",
   "till",
@@ -18,15 +18,15 @@ export const victimResourceKinds = [
 ] as const;
 export type VictimResourceKind = (typeof victimResourceKinds)[number];
 
-/** Data of the victim's location that another location may know. */
+/** Data of the victim's location that another location may have learned and sends in its own requests. */
 export interface VictimData {
   ids: Record<VictimResourceKind, string>;
   legacyId: string;
   pageTokens: string[];
   etags: string[];
-  /** The Idempotency-Key of the request with which the location created an API key. */
+  /** The Idempotency-Key of the request with which the victim created an API key. */
   idempotencyKey: string;
-  /** The body of the request with which the location created an API key. */
+  /** The body of the request with which the victim created an API key. */
   keyBody: object;
 }
 
@@ -58,7 +58,7 @@ export function listVictimReadPaths({
   ];
 }
 
-/** Creates more than one page of data in a location. Returns all of the data that another location may know. */
+/** Creates several pages of data at a location, and returns the data that another location may have learned. */
 export async function collectVictimData(fixture: ApiContractFixture): Promise<VictimData> {
   const { testLocation, consumer } = fixture;
   for (const _ of [1, 2]) {
@@ -104,7 +104,7 @@ export async function collectVictimData(fixture: ApiContractFixture): Promise<Vi
   };
 }
 
-/** Waits until two successive reads return the same value. Returns this value. */
+/** Repeats a read until two consecutive reads return the same value, and returns this value. */
 export async function waitUntilUnchanged<Read>(read: () => Promise<Read>): Promise<Read> {
   let before: string | undefined;
   return eventually(

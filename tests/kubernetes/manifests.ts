@@ -11,7 +11,7 @@ import * as policy from "kubernetes-models/policy/v1";
 import * as core from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
-/** The fields of a Kubernetes object that the tests use. */
+/** A Kubernetes object, limited to the fields that the tests use. */
 export interface KubernetesManifest {
   apiVersion: string;
   kind: string;
@@ -26,12 +26,12 @@ const kustomizeCommands = [
   { command: "kubectl", args: ["kustomize"] },
 ];
 
-/** The command that builds kustomizations on this machine; undefined when there is none. */
+/** The installed command that builds kustomizations; undefined if none is installed. */
 export const kustomizeCommand = kustomizeCommands.find(
   ({ command, args }) => spawnSync(command, [...args, "--help"]).status === 0,
 );
 
-/** Returns the objects of a kustomization, such as `base` or `overlays/production`, with patches applied. */
+/** Builds a kustomization, such as `base` or `overlays/production`, and returns its objects with patches applied. */
 export function buildKustomization(kustomization: string): KubernetesManifest[] {
   if (!kustomizeCommand) throw new Error("Neither kustomize nor kubectl is installed on this machine.");
   const { command, args } = kustomizeCommand;
@@ -43,7 +43,7 @@ export function buildKustomization(kustomization: string): KubernetesManifest[] 
   return parseManifests(stdout);
 }
 
-/** Returns the objects in the files of a folder, without patches. */
+/** Returns the objects in the files of a kustomization folder, without applying patches. */
 export async function readKubernetesManifests(kustomization: string): Promise<KubernetesManifest[]> {
   const files = (await readdir(join(kubernetesFolder, kustomization))).filter(
     (name) => name.endsWith(".yaml") && name !== "kustomization.yaml",
@@ -63,7 +63,7 @@ interface ManifestModel {
   validate(): void;
 }
 
-/** The schemas of each API version. */
+/** The packages with the schemas of Kubernetes objects, by API version. */
 const modelsByApiVersion: Record<string, object> = {
   v1: core,
   "apps/v1": apps,
@@ -74,7 +74,7 @@ const modelsByApiVersion: Record<string, object> = {
   "policy/v1": policy,
 };
 
-/** @throws Error when an object does not match the Kubernetes or KEDA schema of its kind. */
+/** Validates an object. @throws Error if the object does not match the Kubernetes or KEDA schema of its kind. */
 export function validateKubernetesManifest(manifest: KubernetesManifest): void {
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>

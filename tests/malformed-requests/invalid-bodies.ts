@@ -3,14 +3,14 @@ import type { OperationRequest } from "../contract/operation-contract.ts";
 
 type JsonPathStep = string | number;
 
-/** A placeholder in the body. It is replaced by JSON text, which may be nested too deeply for JSON.stringify. */
+/** A placeholder in the JSON text for an invalid value, because `JSON.stringify` fails for deeply nested values. */
 const placeholder = "placeholder of an invalid value";
 
 /**
- * Generates the request with one of the values, given as JSON text, in one place of its body. The places are the body
- * itself, everything in it, and the documented fields that it does not have. Of a list, only the first item is used. At
- * most `maxPlaces` places are used. With `valuesPerPlace`, each place gets this number of values, or more if
- * otherwise not every value would be used.
+ * Generates requests from a success request. Each request has one of the values, given as JSON text, in one place of
+ * its body. The places are the body itself, all values in it, and the documented fields that it does not have. Only the
+ * first item of a list is used, and up to `maxPlaces` places. Each place gets `valuesPerPlace` values, or more if some
+ * values would otherwise remain unused.
  */
 export function* generateInvalidBodies(
   { bodySchema }: ApiOperation,
@@ -69,7 +69,7 @@ function itemSchema(schema: JsonSchema): JsonSchema {
   return { anyOf: resolveSchemaVariants(schema).flatMap(({ items }) => (items ? [items] : [])) };
 }
 
-/** Returns the schema and all its variants, with references resolved. */
+/** Returns a schema and all schemas in its `anyOf`, `oneOf` and `allOf`, with references resolved. */
 function resolveSchemaVariants(schema: JsonSchema): JsonSchema[] {
   const { $ref, anyOf = [], oneOf = [], allOf = [] } = schema as Record<string, JsonSchema[]> & { $ref?: string };
   if ($ref) return resolveSchemaVariants(fullOpenApiDocument.components.schemas[$ref.split("/").at(-1) ?? ""] ?? {});

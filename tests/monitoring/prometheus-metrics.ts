@@ -1,7 +1,7 @@
-/** Exported metrics with their labels, by name. */
+/** The labels of each exported metric, by the name of the metric. */
 export type LabelsByMetricName = Map<string, Set<string>>;
 
-/** Reads the metrics of a process in the text format of Prometheus. */
+/** Requests the metrics of a process in the text format of Prometheus, and returns their names and labels. */
 export async function readPrometheusMetrics(url: string): Promise<LabelsByMetricName> {
   const text = await (await fetch(url)).text();
   const labelsByMetric: LabelsByMetricName = new Map();
@@ -15,7 +15,7 @@ export async function readPrometheusMetrics(url: string): Promise<LabelsByMetric
   return labelsByMetric;
 }
 
-/** Keywords of PromQL, which are not metrics. */
+/** The keywords of PromQL, which must not be interpreted as names of metrics. */
 const promqlKeywords = new Set([
   "by",
   "without",
@@ -30,7 +30,7 @@ const promqlKeywords = new Set([
   "unless",
 ]);
 
-/** Returns an expression without its strings, label matchers, grouping and durations. */
+/** Returns a PromQL expression without its strings, label matchers, grouping clauses and durations. */
 function stripPromql(expression: string): string {
   return expression
     .replace(/"(?:[^"\\]|\\.)*"/g, "")
@@ -39,13 +39,13 @@ function stripPromql(expression: string): string {
     .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, "");
 }
 
-/** Returns the metrics in a PromQL expression. */
+/** Returns the names of the metrics in a PromQL expression. */
 export function listPromqlMetrics(expression: string): string[] {
   const names = [...stripPromql(expression).matchAll(/[a-zA-Z_:][\w:]*(?!\w)(?!\s*\()/g)].map(([name]) => name);
   return [...new Set(names.filter((name) => !promqlKeywords.has(name)))];
 }
 
-/** Returns the labels of a metric that a PromQL expression matches or groups by. */
+/** Returns the labels of a metric by which a PromQL expression filters or groups. */
 export function listPromqlLabels(expression: string, metric: string): string[] {
   const matched = [...expression.matchAll(new RegExp(`\\b${metric}\\{([^}]*)\\}`, "g"))].flatMap(([, list = ""]) =>
     [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label),

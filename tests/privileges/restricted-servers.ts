@@ -17,15 +17,15 @@ import {
 } from "../../deploy/local/servers.js";
 import type { ProductPart } from "../harness/product-process.ts";
 
-/** Servers on which each service and the gateway have their own users, with only the privileges that they need. */
+/** Servers on which the gateway and each service have a separate user, which has only the privileges that it needs. */
 export interface RestrictedServers {
-  /** The database URL with the credentials of the owner, who has all privileges. */
+  /** The URL of the database with the credentials of its owner, who has all privileges. */
   ownerUrl: string;
-  /** Environment variables of every process. */
+  /** The environment variables that are the same in every process. */
   variables: Record<string, string>;
-  /** Returns the environment variables of one process: the server URLs with its credentials. */
+  /** Returns the additional environment variables of one process, which are the server URLs with its credentials. */
   variablesOf(part: ProductPart): Record<string, string>;
-  /** Runs the `migrate` command. Rejects with the output of the command if it fails. */
+  /** Runs the `migrate` command. Rejects with the output of the command if the command fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }

@@ -10,27 +10,27 @@ import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import { computeExpectedReport, toJsonValue } from "../harness/expected-report.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** The results of the clients' requests. */
+/** The results of all requests that the clients have sent. */
 export interface ClientTrafficResults {
   responseCount: number;
-  /** Duration of each request including its retries, in milliseconds. */
+  /** The duration of each request with its retries, in milliseconds. */
   responseTimesMs: number[];
-  /** Unexpected responses, whether retried or not. */
+  /** Descriptions of all unexpected responses and errors, including the ones that were followed by a retry. */
   failures: string[];
 }
 
-/** Clients of a location that push tills, pay orders and read lists, with a receiver of webhooks. */
+/** Running clients of a location that push tills, pay orders, read lists and receive webhooks. */
 export interface TestClientTraffic {
   counts: ClientTrafficResults;
   tills: object[];
-  /** Stops the clients after their current requests. */
+  /** Waits for the current requests of the clients, and stops the clients. */
   stop(): Promise<void>;
-  /** Expects one correct report for every till and a webhook for every paid order. Returns the number of duplicates. */
+  /** Checks that each till has a correct report and each paid order a message. Returns the number of duplicates. */
   expectNothingLost(): Promise<{ duplicateCount: number }>;
   close(): Promise<void>;
 }
 
-/** The scopes of the API key that the clients need. */
+/** The scopes that the API key of the clients must have. */
 export const testClientTrafficScopes: ApiScope[] = [
   "tills:write",
   "reports:read",
@@ -43,9 +43,9 @@ export const testClientTrafficScopes: ApiScope[] = [
 
 interface ClientTrafficOptions {
   clients: number;
-  /** Maximum length of the random pause of a client after each request, in milliseconds. */
+  /** Maximum duration of the random pause of a client after each request, in milliseconds. */
   maxPauseMs: number;
-  /** Whether clients retry failed requests, as real clients do. */
+  /** Whether the clients send failed requests again, as real clients do. */
   shouldRetry: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function startClientTraffic(
   const tills: { id: string }[] = [];
   const paid: string[] = [];
 
-  /** Returns whether a request got an expected status, with retries if configured. */
+  /** Sends a request, with retries if `shouldRetry` is set. Returns whether the response had an expected status. */
   async function requestUntilExpected(
     agent: Agent,
     method: string,
@@ -109,7 +109,7 @@ export async function startClientTraffic(
     (agent: Agent) => requestUntilExpected(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
-    // Each client has one busy connection, because an idle connection may be closed when it is used next.
+    // Each client has one connection, so that it is never idle for long. The server could close an idle connection.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let actionIndex = client; !stopController.signal.aborted; actionIndex += 1) {
       await clientActions[actionIndex % clientActions.length]?.(agent);

@@ -4,7 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** Sends paid orders in batches at a fixed rate, with retries, as real points of sale do. Returns the order ids. */
+/** Sends paid orders in batches at a fixed rate. Retries as real points of sale do. Returns the ids of the orders. */
 export async function sendPaidOrders(
   testLocation: TestLocation,
   { orders, batchSize, perSecond }: { orders: number; batchSize: number; perSecond: number },

@@ -3,34 +3,34 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { TestLocation } from "../harness/test-location.ts";
 
-/** How an endpoint behaves: responds, responds slowly, is down at intervals, refuses connections, or never responds. */
+/** How an endpoint behaves: responds, responds slowly, is down at times, refuses connections, or never responds. */
 export type WebhookEndpointBehavior = "healthy" | "slow" | "flapping" | "refusing" | "silent";
 
-/** A message that an endpoint received, with the status of the response. */
+/** A message that an endpoint received, with the status of its response. */
 interface ReceivedMessage {
   messageId: string;
   orderId: string;
-  /** The response status; null if the endpoint did not respond. */
+  /** The status of the response; null if the endpoint did not respond. */
   status: number | null;
 }
 
-/** An endpoint with its webhook and the messages that it received. */
+/** A running endpoint with its webhook and all messages that it has received. */
 export interface WebhookSubscriber {
   kind: WebhookEndpointBehavior;
   webhookId: string;
   receivedMessages: ReceivedMessage[];
-  /** Ends the outages of a flapping endpoint. */
+  /** Makes a flapping endpoint available permanently. */
   recover(): void;
 }
 
 interface EndpointTimings {
-  /** Response time of a slow endpoint, in milliseconds. */
+  /** The response time of a slow endpoint, in milliseconds. */
   slowResponseMs: number;
-  /** Duration for which a flapping endpoint is up, and then for which it is down, in milliseconds. */
+  /** The duration of each period in which a flapping endpoint is available or down, in milliseconds. */
   flapIntervalMs: number;
 }
 
-/** Starts endpoints of each kind with webhooks for the location's paid orders. */
+/** Starts the given number of endpoints of each kind, and subscribes them to the paid orders of the location. */
 export async function startWebhookSubscribers(
   testLocation: TestLocation,
   counts: Record<WebhookEndpointBehavior, number>,

@@ -13,13 +13,13 @@ export function isMdxJsxElement(node: { type: string }): node is Element {
   return node.type === "mdxJsxFlowElement" || node.type === "mdxJsxTextElement";
 }
 
-/** The Markdown rendering of each MDX component. */
+/** The functions that render the MDX components as Markdown, by component name. */
 export type MarkdownComponents = Record<
   string,
   (element: Element, evaluate: (expression: string) => unknown) => RootContent[]
 >;
 
-/** Returns the Markdown rendering of each MDX component. `portal` is the site's folder, `server` the API's URL. */
+/** Returns the rendering functions. `portal` is the folder of the site. `server` is the URL of the API in examples. */
 export function createMarkdownComponents(portal: string, server: string): MarkdownComponents {
   return {
     Request(element, evaluate) {

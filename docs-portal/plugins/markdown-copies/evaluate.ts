@@ -1,4 +1,7 @@
-/** Evaluates a JavaScript expression of a page with `values` as its variables. Safe, because pages are trusted code. */
+/**
+ * Returns the value of a JavaScript expression in a page. `values` contains the variables of the expression. Executing
+ * code from pages is safe, because pages come only from this repository.
+ */
 export function evaluatePageExpression(expression: string, values: Record<string, unknown>): unknown {
   return new Function(...Object.keys(values), `return (${expression});`)(...Object.values(values));
 }

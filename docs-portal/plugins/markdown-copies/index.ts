@@ -8,14 +8,17 @@ import { renderPageMarkdown } from "./page-markdown.ts";
 
 const server = "http://127.0.0.1:4000";
 
-/** An entry of llms.txt. */
+/** A page that is listed in `llms.txt`. */
 interface IndexEntry {
   path: string;
   title: string;
   description: string;
 }
 
-/** Writes a Markdown copy of each page, such as `/docs/requests.md`, and `llms.txt` with an index, for AI tools. */
+/**
+ * Returns a plugin that writes files for AI tools after each build: a Markdown copy of each page, such as
+ * `/docs/requests.md`, and an index of these copies in `llms.txt`.
+ */
 export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContext): Plugin {
   const absolute = (path: string) => `${siteConfig.url}${path}`;
 
@@ -59,17 +62,17 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
       const index = [
         `# ${siteConfig.title}`,
         `> ${siteConfig.tagline}`,
-        "Every page is also available as Markdown: append `.md` to its URL.",
+        "To get a page as Markdown, append `.md` to its URL.",
         `## Guides\n\n${listOf(writeDocs(outDir))}`,
         `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${listOf(writeReference(outDir, document))}`,
-        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the complete reference in machine-readable form`,
+        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the whole reference in machine-readable form`,
       ].join("\n\n");
       writeFileSync(join(outDir, "llms.txt"), `${index}\n`);
     },
   };
 }
 
-/** Returns the path of an operation's page, as the reference plugin names it: `get-report-v-0` for `getReportV0`. */
+/** Returns the path of an operation's page. The reference plugin names the page of `getReportV0` `get-report-v-0`. */
 function operationPagePath(operationId: string): string {
   return operationId
     .replace(/([a-z])([A-Z])/g, "$1-$2")

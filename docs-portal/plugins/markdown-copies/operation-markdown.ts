@@ -7,7 +7,7 @@ interface DocumentedOperation {
   operation: OperationObject;
 }
 
-/** Returns an operation of the reference as Markdown: parameters, request body and responses. */
+/** Returns the Markdown copy of an operation's page, with its parameters, request body and responses. */
 export function renderOperationMarkdown(
   document: OpenApiDocument,
   { method, path, operation }: DocumentedOperation,
@@ -26,7 +26,7 @@ export function renderOperationMarkdown(
   parts.push("## Responses");
   for (const [status, { description: about, content = {} }] of Object.entries(responses)) {
     parts.push(`### ${status}`, about);
-    // Error responses are omitted, because they all have the format that the introduction describes.
+    // The bodies of error responses are omitted, because all have the format described in the introduction.
     if (!status.startsWith("2")) continue;
     for (const { schema, example } of Object.values(content)) parts.push(...renderSchema(document, schema, example));
   }
@@ -45,7 +45,7 @@ function renderSchema(document: OpenApiDocument, schema: SchemaObject | undefine
 
 interface FieldPosition {
   indent: string;
-  /** The `$ref`s on the way to this schema. A `$ref` that is already in the list is recursive and is not followed. */
+  /** The `$ref`s of the enclosing schemas. A schema in this list is not rendered again, to avoid endless recursion. */
   seen: string[];
 }
 

@@ -23,7 +23,7 @@ interface PageRenderOptions {
   components: MarkdownComponents;
 }
 
-/** Returns an MDX page as plain Markdown, with imports and components replaced by their content. */
+/** Returns an MDX page as plain Markdown, in which the content of imports and components replaces them. */
 export function renderPageMarkdown(file: string, rendering: PageRenderOptions): Page {
   const parser = unified().use(remarkParse).use(remarkMdx).use(remarkGfm).use(remarkFrontmatter);
   const tree = parser.parse(withoutHeadingIds(readFileSync(file, "utf8"))) as Root;
@@ -39,12 +39,12 @@ export function renderPageMarkdown(file: string, rendering: PageRenderOptions): 
   return { title, description: field("description"), markdown: title === "" ? body : `# ${title}\n\n${body}` };
 }
 
-/** Returns the text without `{#id}` in headings, which is a Docusaurus extension and not valid MDX. */
+/** Returns the text without the `{#id}` of headings. This Docusaurus extension would fail to parse as MDX. */
 function withoutHeadingIds(text: string): string {
   return text.replace(/^(#+ .*?) \{#[\w-]+\}$/gm, "$1");
 }
 
-/** Returns the values of a page's imports: parsed JSON, the text of a file, or another page as Markdown. */
+/** Returns the values that a page imports, by variable name: parsed JSON, a file's text, or a page as Markdown. */
 function evaluateImports(tree: Root, file: string, rendering: PageRenderOptions): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const node of tree.children) {

@@ -5,11 +5,11 @@ import type { Exchange } from "./exchange.ts";
 
 interface Props {
   of: Exchange;
-  /** The paths of the fields to show. All fields by default. */
+  /** The paths of the fields to show, such as `meta.totalCount`. Default: all fields. */
   only?: string[];
-  /** The maximum number of items to show of each list. */
+  /** Maximum number of items to show in each list. */
   maxItems?: number;
-  /** The names of the headers to show. */
+  /** The names of the response headers to show. Default: none. */
   headers?: string[];
 }
 
@@ -28,7 +28,7 @@ const reasonPhrases: Record<number, string> = {
   429: "Too Many Requests",
 };
 
-/** Renders the response of an example, or an excerpt of the response. */
+/** Renders the response of an example, or only some of its fields and items. */
 export function Response({ of: { reply: response }, only, maxItems, headers = [] }: Props): ReactNode {
   const lines = headers.map((name) => `${name}: ${response.headers[name]}`);
   const parts = [lines.join("\n"), response.body === null ? "" : excerpt(response.body, { only, maxItems })];

@@ -1,11 +1,11 @@
 interface ExcerptOptions {
-  /** The paths of the fields to show, such as `meta.totalCount`. All fields by default. */
+  /** The paths of the fields to show, such as `meta.totalCount`. Default: all fields. */
   only?: readonly string[] | undefined;
-  /** The maximum number of items to show of each list. */
+  /** Maximum number of items to show in each list. */
   maxItems?: number | undefined;
 }
 
-/** Returns a value as JSON, with an ellipsis in place of omitted fields and items. */
+/** Returns a value as JSON, in which an ellipsis replaces omitted fields and items. */
 export function excerpt(value: unknown, { only, maxItems = Number.POSITIVE_INFINITY }: ExcerptOptions = {}): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return excerptArray(value, { only, maxItems });
@@ -22,7 +22,7 @@ function excerptArray(items: readonly unknown[], { only, maxItems = items.length
   return wrapInBrackets("[]", lines, items.length > maxItems ? `… ${items.length - maxItems} more` : undefined);
 }
 
-/** Returns the paths in `only` below this field, relative to the field; undefined if the whole field is shown. */
+/** Returns the paths in `only` inside this field, relative to it. Returns undefined if the whole field is shown. */
 function nestedPaths(only: readonly string[] | undefined, name: string): readonly string[] | undefined {
   const paths = only?.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1));
   return paths?.length === 0 ? undefined : paths;

@@ -1,4 +1,4 @@
-/** A request and its response (`reply`) in an example file. An example can omit the request. */
+/** The content of an example file. `reply` is the response. The request is absent if pages show only the response. */
 export interface Exchange {
   request?: { method: string; path: string; headers: Record<string, string | undefined>; body?: unknown };
   reply: { status: number; headers: Record<string, string | undefined>; body: unknown };

@@ -21,7 +21,7 @@ const payments = sumByName(
   })),
 );
 
-/** Renders the end-of-day report of the demo location, which the API computed from a till. */
+/** Renders the end-of-day report of a simulated day at the demo location. */
 export function DayReport(): ReactNode {
   return (
     <article className={styles.report} aria-label="Example report">

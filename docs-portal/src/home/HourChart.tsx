@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { formatAmount } from "../money/format-amount.ts";
 import styles from "./report.module.css";
 
-/** Renders the sales of a day as a chart with one column per hour. */
+/** Renders the sales of a day as a chart with one column per hour. Amounts are in minor units. */
 export function HourChart({ hours }: { hours: { hour: number; amount: number }[] }): ReactNode {
   const maxAmount = Math.max(...hours.map(({ amount }) => amount));
   return (

@@ -1,4 +1,4 @@
-/** The part of the report that the home page shows. The build generates this file with home-page-day.mjs. */
+/** The data of the home page, limited to the fields that the page shows. `home-page-day.mjs` computes this data. */
 declare module "@site/.generated/home-page-day.json" {
   const homePageDay: {
     report: {

@@ -5,11 +5,11 @@ interface Sale {
 
 export interface NamedAmount {
   name: string;
-  /** Amount in minor units. */
+  /** The amount in minor units, such as cents. */
   amount: number;
 }
 
-/** Returns the sales of each hour of the day in a time zone, from the first hour with a sale to the last. */
+/** Returns the total sales per hour of the day in a time zone, from the first hour with sales to the last one. */
 export function sumSalesByHour(sales: readonly Sale[], timeZone: string): { hour: number; amount: number }[] {
   const hourFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", hourCycle: "h23", timeZone });
   const amounts = new Map<number, number>();
@@ -24,7 +24,7 @@ export function sumSalesByHour(sales: readonly Sale[], timeZone: string): { hour
   }));
 }
 
-/** Returns the total amount of each name, the largest first. */
+/** Returns the total amount per name, sorted from the largest to the smallest amount. */
 export function sumByName(entries: readonly NamedAmount[]): NamedAmount[] {
   const amounts = new Map<string, number>();
   for (const { name, amount } of entries) amounts.set(name, (amounts.get(name) ?? 0) + amount);

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { formatAmount } from "./format-amount.ts";
 
-/** Renders an amount as it is in API responses, and formatted for readers: `280903` is €2,809.03. */
+/** Renders an amount in minor units, and its value in euros. Example: `280903` is €2,809.03. */
 export function Amount({ of }: { of: number }): ReactNode {
   return (
     <>

@@ -9,7 +9,7 @@ import { Response } from "../examples/Response.tsx";
 import { DayReport } from "../home/DayReport.tsx";
 import styles from "./index.module.css";
 
-/** Renders the home page: the purpose of the API, a first request, and an example report. */
+/** Renders the home page with the purpose of the API, a first request and an example report. */
 export default function Home(): ReactNode {
   const { siteConfig } = useDocusaurusContext();
   return (
@@ -21,8 +21,8 @@ export default function Home(): ReactNode {
               <Heading as="h1">{siteConfig.title}</Heading>
               <p className={styles.tagline}>{siteConfig.tagline}</p>
               <p>
-                End-of-day reports, orders and catalogs of restaurants, bars and hotels, directly from their points of
-                sale. For developers of accounting, inventory, delivery, hotel and point-of-sale software.
+                Get end-of-day reports, orders and catalogs of restaurants, bars and hotels, directly from their points
+                of sale. The API is for developers of accounting, inventory, delivery, hotel and point-of-sale software.
               </p>
               <div className={styles.actions}>
                 <Link className="button button--primary button--lg" to="/docs/getting-started">
@@ -43,8 +43,8 @@ export default function Home(): ReactNode {
         <section className={styles.section}>
           <Heading as="h2">A day in the API</Heading>
           <p>
-            This report is a single response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a
-            Saturday at the demo restaurant. The hourly figures come from its <Link to="/api/list-orders">orders</Link>.
+            This report is the response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link> for a
+            Saturday at the demo restaurant. The hourly sales come from its <Link to="/api/list-orders">orders</Link>.
           </p>
           <DayReport />
         </section>
@@ -55,22 +55,22 @@ export default function Home(): ReactNode {
             <div>
               <Heading as="h3">Accounting</Heading>
               <p>
-                Sales, VAT, payments and cash movements of each shift, exact to the cent.{" "}
+                Import the sales, VAT, payments and cash movements of each shift, exact to the cent.{" "}
                 <Link to="/docs/getting-started">Read a report</Link>
               </p>
             </div>
             <div>
               <Heading as="h3">Stock and kitchen</Heading>
               <p>
-                Orders while they are open, by stream or webhook, with the fields that stock counts need.{" "}
+                Receive orders while they are open, by stream or webhook, with all fields that stock counts need.{" "}
                 <Link to="/docs/order-live">Follow live orders</Link>
               </p>
             </div>
             <div>
               <Heading as="h3">Points of sale</Heading>
               <p>
-                Push the till when the shift is closed, and retry safely if the response is lost.{" "}
-                <Link to="/docs/edge-cases#a-till-pushed-again-replaced-or-reprocessed">Push a till</Link>
+                Push the till at the end of the shift, and retry safely if the response is lost.{" "}
+                <Link to="/docs/edge-cases#repeated-tills">Push a till</Link>
               </p>
             </div>
           </div>

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { SampleInput } from "./samples/sample.ts";
 import { sampleLanguages } from "./samples/samples.ts";
 
-/** Renders a request in every sample language. A language selected here is selected in all samples of the site. */
+/** Renders a tab with a code sample for each language. Selecting a language selects it in all samples of the site. */
 export function CodeSamples(sample: SampleInput): ReactNode {
   return (
     <Tabs groupId="language">

@@ -8,7 +8,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** Renders the form field of a request parameter. */
+/** Renders the form field for a request parameter: a list if its values are limited, otherwise a text field. */
 export function ParameterField({ parameter, value, onChange }: Props): ReactNode {
   const { name, in: place, required = false, schema = {} } = parameter;
   const id = useId();

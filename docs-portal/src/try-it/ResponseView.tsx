@@ -3,10 +3,10 @@ import type { ReactNode } from "react";
 import type { ReceivedResponse } from "./send-request.ts";
 import styles from "./styles.module.css";
 
-/** Maximum length of a body with syntax highlighting, in characters. Highlighting longer bodies would be slow. */
+/** Maximum length of a body with syntax highlighting, in characters. Highlighting a longer body would be slow. */
 const maxHighlightedCharacters = 30_000;
 
-/** Renders a response: the status, the time until the headers arrived, the headers and the body. */
+/** Renders the status, the response time, the headers and the body of a response. */
 export function ResponseView({ response }: { response: ReceivedResponse }): ReactNode {
   const { status, statusText, durationMs, headers, body, isComplete } = response;
   return (

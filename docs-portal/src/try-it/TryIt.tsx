@@ -10,7 +10,7 @@ import { useTabStorage } from "./use-tab-storage.ts";
 
 const placeholderKey = "<your key>";
 
-/** Renders a form that sends a request of the operation to a server, and code samples of the same request. */
+/** Renders a form with which readers send requests to an operation, and code samples for the same request. */
 export function TryIt({ operation }: { operation: Operation }): ReactNode {
   const [server, setServer] = useTabStorage("pragma-server", operation.servers?.[0]?.url ?? "");
   const [key, setKey] = useTabStorage("pragma-api-key", "");
@@ -83,7 +83,7 @@ export function TryIt({ operation }: { operation: Operation }): ReactNode {
   );
 }
 
-/** Returns the state of the form's request, and functions to send and abort it. Leaving the page also aborts it. */
+/** Returns functions that send and abort a request, and the state of the request. Leaving the page also aborts it. */
 function useRequest() {
   const [response, setResponse] = useState<ReceivedResponse>();
   const [failure, setFailure] = useState<string>();

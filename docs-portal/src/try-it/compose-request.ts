@@ -1,8 +1,8 @@
 import { needsKey, type Operation, parameterId } from "./operation.ts";
 
-/** An HTTP request to the API. */
+/** An HTTP request to the API, which the form sends and the code samples show. */
 export interface ApiRequest {
-  /** The method in upper case. */
+  /** The HTTP method in upper case. */
   method: string;
   url: string;
   headers: Record<string, string>;
@@ -10,17 +10,17 @@ export interface ApiRequest {
   body?: string;
 }
 
-/** The values that a user enters in the form. */
+/** The values that a reader enters in the form. */
 export interface RequestInputs {
   server: string;
   /** The API key. */
   key: string;
-  /** Values by `parameterId`. Empty values are omitted from the request. */
+  /** The values of the parameters, by `parameterId`. Empty values are omitted from the request. */
   parameters: Record<string, string>;
   body?: string;
 }
 
-/** Returns the request of an operation. A path parameter without a value keeps its placeholder in braces. */
+/** Returns the request to an operation. A path parameter without a value remains as a placeholder in braces. */
 export function composeRequest(operation: Operation, { server, key, parameters, body }: RequestInputs): ApiRequest {
   const headers: Record<string, string> = {};
   if (needsKey(operation)) headers.authorization = `Bearer ${key}`;

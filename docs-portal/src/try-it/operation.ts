@@ -1,9 +1,9 @@
-/** The fields of a reference operation that the panel beside the operation uses. */
+/** An operation of the reference, limited to the fields that the form and the code samples use. */
 export interface Operation {
   operationId: string;
-  /** The method in lower case; `event` for a webhook message. */
+  /** The HTTP method in lower case, or `event` for a webhook message. */
   method: string;
-  /** The path with its parameters in braces. */
+  /** The path, in which parameters are placeholders in braces. */
   path: string;
   parameters?: Parameter[];
   requestBody?: { content?: Record<string, MediaType> };
@@ -33,7 +33,7 @@ interface MediaType {
   examples?: Record<string, { value?: unknown }>;
 }
 
-/** The kind of body of a successful response. */
+/** The kind of body that a successful response has. */
 export type ResponseKind = "json" | "file" | "empty" | "stream";
 
 export function responseKindOf({ responses = {} }: Operation): ResponseKind {
@@ -44,7 +44,7 @@ export function responseKindOf({ responses = {} }: Operation): ResponseKind {
   return types.some((type) => type.endsWith("json")) ? "json" : "file";
 }
 
-/** Returns the example request body as JSON text; undefined if the operation has no request body. */
+/** Returns the example request body as JSON text, or undefined if the operation has no request body. */
 export function exampleBodyOf({ requestBody }: Operation): string | undefined {
   const media = Object.values(requestBody?.content ?? {})[0];
   if (media === undefined) return undefined;
@@ -56,7 +56,7 @@ export function needsKey({ security = [] }: Operation): boolean {
   return security.some((requirement) => Object.keys(requirement).length > 0);
 }
 
-/** Returns an id of a parameter, unique across path, query and headers. */
+/** Returns an id of a parameter. A path, query and header parameter with the same name have different ids. */
 export function parameterId({ in: place, name }: Parameter): string {
   return `${place}.${name}`;
 }

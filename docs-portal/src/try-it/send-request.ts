@@ -1,22 +1,22 @@
 import type { ApiRequest } from "./compose-request.ts";
 
-/** The response received so far. */
+/** The part of a response that has arrived so far. */
 export interface ReceivedResponse {
   status: number;
   statusText: string;
-  /** Milliseconds until the headers arrived. */
+  /** Time from the request until the response headers arrived, in milliseconds. */
   durationMs: number;
   headers: [name: string, value: string][];
   body: string;
   isComplete: boolean;
 }
 
-/** Maximum number of characters of a body that are shown. The rest is cut off. */
+/** Maximum number of characters of a response body. The rest is not read, so that the page stays fast. */
 const maxShownCharacters = 200_000;
 
 /**
- * Sends a request. Calls `onUpdate` for each chunk of the response body, because the body of a stream may never end.
- * @throws `TypeError` if there is no response, or if CORS forbids reading it.
+ * Sends a request. Calls `onUpdate` after each chunk of the response body, because the body of a stream may never end.
+ * @throws `TypeError` if no response arrives, or if CORS forbids the page to read the response.
  */
 export async function sendRequest(
   { method, url, headers, body }: ApiRequest,

@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** Returns a text and its setter, like `useState`. The text is stored until the browser tab is closed. */
+/** Returns a text and its setter, as `useState` does. The text is stored until the reader closes the browser tab. */
 export function useTabStorage(name: string, initial: string): [string, (text: string) => void] {
   const [text, setText] = useState(() => readStorage(name) ?? initial);
   return [
@@ -12,7 +12,7 @@ export function useTabStorage(name: string, initial: string): [string, (text: st
   ];
 }
 
-// Access to session storage throws in browsers that are configured to block it.
+// Reading from session storage throws an error if the browser is configured to block site data.
 function readStorage(name: string): string | null {
   try {
     return sessionStorage.getItem(name);

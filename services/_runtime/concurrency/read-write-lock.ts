@@ -1,4 +1,4 @@
-/** Creates a lock for shared work, which runs concurrently, and for exclusive work. Callers get the lock in turn. */
+/** Creates a lock for concurrent shared work and for exclusive work. Callers get the lock in the sequence of calls. */
 export function createReadWriteLock() {
   const running = new Set<Promise<void>>();
   let lastExclusive: Promise<unknown> = Promise.resolve();

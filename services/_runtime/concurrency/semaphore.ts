@@ -1,10 +1,10 @@
 export type KeyedSemaphore = ReturnType<typeof createKeyedSemaphore>;
 
-/** Creates a semaphore with `maxActive` permits for each key. Further callers wait and get permits in turn. */
+/** Creates a semaphore with `maxActive` permits for each key. Further callers wait in a queue. */
 export function createKeyedSemaphore(maxActive: number) {
   const byKey = new Map<string, { active: number; waiting: (() => void)[] }>();
 
-  /** Waits for a permit. Returns a function that releases the permit, which must be called exactly once. */
+  /** Waits for a permit. Returns a function that releases the permit. Call it exactly once. */
   async function acquire(key = ""): Promise<() => void> {
     const entry = byKey.get(key) ?? { active: 0, waiting: [] };
     byKey.set(key, entry);

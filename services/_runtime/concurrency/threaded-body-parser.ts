@@ -5,7 +5,7 @@ import { createWorkerPool, OutOfMemoryError, transferWorkerOutput } from "./work
 /** A function that parses and validates a body. `kind` selects the expected content. */
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
 
-/** A request body for a thread to parse. The bytes are transferred to the thread and returned with the result. */
+/** A request body that a thread parses. The bytes are transferred to the thread, which returns them with the result. */
 export interface BodyParserTask<Kind> {
   bytes: Uint8Array<ArrayBuffer>;
   kind: Kind;
@@ -13,7 +13,7 @@ export interface BodyParserTask<Kind> {
 
 export type BodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/** Bodies of this size (in bytes) or more are parsed one at a time, because each can need most of a thread's memory. */
+/** Bodies of at least this size, in bytes, are parsed one at a time, as each can need most of a thread's memory. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
 type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
@@ -22,7 +22,7 @@ type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
 };
 
 /**
- * Creates a parser that runs `parse` in worker threads for large request bodies, so that they do not block other
+ * Creates a parser that parses large request bodies in worker threads, so that the parsing does not block other
  * requests. The threads run the module `./name`, relative to `moduleUrl`. The default export of this module must be
  * `createBodyParserWorker(parse)`.
  */
@@ -49,7 +49,7 @@ export function createThreadedBodyParser<Kind, Result extends object>(
 
   return {
     /**
-     * Parses a body. The caller must no longer use `bytes` but the bytes in the result, because large bodies are
+     * Parses a body. After the call, use only the bytes in the result, because the original bytes of large bodies are
      * transferred to a thread. The large bodies of one sender are parsed one after the other.
      *
      * @throws `ApiError` malformed_json, body_too_large.
@@ -65,8 +65,8 @@ export function createThreadedBodyParser<Kind, Result extends object>(
 }
 
 /**
- * Returns the function that a worker thread exports. Malformed JSON is returned as a text instead of thrown, because
- * errors lose their class between threads.
+ * Returns the function that a worker thread exports. For malformed JSON, it returns a text and throws no error,
+ * because errors lose their class between threads.
  */
 export function createBodyParserWorker<Kind, Result>(
   parse: ParseBody<Kind, Result>,
@@ -82,7 +82,7 @@ export function createBodyParserWorker<Kind, Result>(
   return (task) => transferWorkerOutput(runParser(task), [task.bytes.buffer]);
 }
 
-/** Returns the bytes in a buffer that contains nothing else, because only whole buffers can be transferred. */
+/** Returns the bytes in a buffer of their own, because only whole buffers can be transferred. Copies them if needed. */
 function toOwnedBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

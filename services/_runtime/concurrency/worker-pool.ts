@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 
-/** The error for a task that exceeded the heap of its thread. Only this thread has ended. */
+/** The error for a task that exceeded the heap of its thread. The error ends only this thread, not the process. */
 export class OutOfMemoryError extends Error {}
 
 interface WorkerPoolOptions {
@@ -11,14 +11,14 @@ interface WorkerPoolOptions {
    * much larger than the heap ends the whole process.
    */
   heapMegabytes: number;
-  /** Minimum number of threads; 1 by default. With 0, tasks can wait for a thread to start, but none stays idle. */
+  /** Minimum number of threads; 1 by default. With 0, no idle thread uses memory, but tasks may wait for a thread. */
   minThreads?: 0 | 1;
 }
 
 /** A pool of worker threads for CPU-intensive tasks, which would otherwise block the event loop. */
 export type WorkerPool<Input, Output> = ReturnType<typeof createWorkerPool<Input, Output>>;
 
-/** Creates a pool of threads. They run the default export of the module `./name`, relative to `moduleUrl`. */
+/** Creates a pool of threads that run the default export of the module `./name`, relative to `moduleUrl`. */
 export function createWorkerPool<Input, Output>(
   moduleUrl: string,
   name: string,
@@ -56,7 +56,7 @@ export function createWorkerPool<Input, Output>(
   };
 }
 
-/** Marks buffers in a thread's output to be moved instead of copied. The thread must return the result. */
+/** Returns an output whose buffers in `transfer` are moved instead of copied. The thread must return this output. */
 export function transferWorkerOutput<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
   return move({ [transferableSymbol]: transfer, [valueSymbol]: output }) as Output;
 }

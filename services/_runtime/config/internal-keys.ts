@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { EnvironmentVariables } from "./renamed-variables.ts";
 import { ConfigError, readConfigFromEnvironment, secretKeysFromEnv } from "./runtime-config.ts";
 
-/** A secret that only one caller and one service know. The caller signs its requests to the service with this key. */
+/** A secret that one caller shares with one service. The caller signs its requests to the service with this key. */
 export interface InternalKey {
   id: string;
   secret: string;
@@ -25,8 +25,8 @@ export const internalKeysVariableNames = serviceNames.flatMap((service) =>
 );
 
 /**
- * Returns the keys that a caller and a service share. The caller signs with the first key. The service accepts all of
- * them, so that keys can be rotated.
+ * Returns the keys that a caller and a service share. The caller signs with the first key. The service accepts all
+ * keys, so that keys can be rotated.
  *
  * @throws `ConfigError` when the keys are missing or malformed.
  */

@@ -1,6 +1,6 @@
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The current names of renamed environment variables, by former name. The next release ignores the former names. */
+/** The current names of renamed environment variables, by former name. The next release will ignore former names. */
 const renamedVariables: Readonly<Record<string, string>> = {
   UPSTREAM_TIMEOUT: "UPSTREAM_TIMEOUT_SECONDS",
   STREAM_TIMEOUT: "STREAM_IDLE_TIMEOUT_SECONDS",
@@ -55,8 +55,8 @@ const renamedVariables: Readonly<Record<string, string>> = {
 const reportedNames = new Set<string>();
 
 /**
- * Returns the environment with the values of former variable names under their current names. Emits one warning for
- * each former name. If both names are set, the value of the current name is used.
+ * Returns the environment with the current name in place of each former variable name. Emits one warning for each
+ * former name. If both names are set, the variable with the current name applies.
  */
 export function applyRenamedVariables(environment: EnvironmentVariables): EnvironmentVariables {
   const result: Record<string, string | undefined> = { ...environment };

@@ -11,7 +11,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Returns the configuration in the environment variables, validated by a schema.
+ * Reads the configuration from the environment variables, validates it with a schema, and returns it.
  *
  * @throws `ConfigError` that lists all issues, but never a value, because values can be secrets.
  */
@@ -39,8 +39,8 @@ function isNatsServerList(text: string): boolean {
 }
 
 /**
- * Parses a list of keys, `name:secret,...`. The first key signs or encrypts; all keys verify or decrypt, so that keys
- * can be rotated.
+ * Parses a list of keys in the format `name:secret,...`. To allow key rotation, the first key signs or encrypts, and
+ * all keys can verify or decrypt.
  */
 export const secretKeysFromEnv = z
   .string()
@@ -57,7 +57,7 @@ export const secretKeysFromEnv = z
   )
   .transform((entries) => entries.map(([id, secret]) => ({ id, secret })));
 
-/** The configuration that every service has. */
+/** The environment variables that all services read. */
 export const commonServiceConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /** `nats://user:password@host:4222`. Further servers of a cluster are appended: `,host:4222,host:4222`. */
@@ -71,33 +71,33 @@ export const commonServiceConfig = z.object({
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
-  /** The days for which ids of handled events are stored. Events can be redelivered for 14 days, so it is longer. */
+  /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
   /** The maximum number of requests with an Idempotency-Key per location and day (UTC). */
   IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
   /**
-   * The maximum total size, in bytes, of the responses stored per location and day (UTC). Once it is reached, only the
-   * fingerprints of requests are stored.
+   * The maximum total size, in bytes, of the responses stored per location and day (UTC). Once this size is
+   * reached, only the fingerprints of requests are stored.
    */
   IDEMPOTENCY_MAX_BYTES_PER_DAY: integerEnvSchema(0).default(250_000_000),
   /** The maximum size, in bytes, of a response body that is stored for an Idempotency-Key. */
   IDEMPOTENCY_RESPONSE_MAX_BYTES: integerEnvSchema(0).default(65_536),
   /**
-   * The maximum total size, in megabytes, of the request bodies in memory at a time. The default is a quarter of the
-   * process's memory or half of its heap, whichever is less, but at most 256 megabytes.
+   * The maximum total size, in megabytes, of the request bodies in memory at the same time. The default is a quarter of
+   * the process's memory or half of its heap, whichever is less, but at most 256 megabytes.
    */
   REQUEST_BODY_MEMORY_MB: integerEnvSchema(56, 65_536).optional(),
   /**
-   * The minimum number of kilobytes, after decompression, that must arrive of a body of more than 64 KB in every
-   * `BODY_RATE_WINDOW_SECONDS`. A slower request is rejected, because its body occupies memory.
+   * The minimum number of kilobytes, after decompression, that a client must send every `BODY_RATE_WINDOW_SECONDS` if
+   * the body is larger than 64 KB. A slower request is rejected, because its body occupies memory.
    */
   BODY_RATE_MIN_KB: integerEnvSchema(1, 1_024).default(32),
   BODY_RATE_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
-  /** The number of replicas of the event stream. Set 3 on a NATS cluster. */
+  /** The number of replicas of the event stream. Set it to 3 on a NATS cluster. */
   EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
   /**
    * The maximum size of the event stream, in bytes. When it is full, new events wait in the outboxes until older events
-   * expire. The default is more than the live orders of one location can fill in the 14 days until events expire.
+   * expire after 14 days. In 14 days, the live orders of one location cannot fill the default size.
    */
   EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
   /**
@@ -105,16 +105,16 @@ export const commonServiceConfig = z.object({
    * command has created them.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
-  /** The maximum total size, in bytes, of large responses in a service's memory that clients have not yet read. */
+  /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
-  /** The maximum total size, in bytes, of large responses in memory that one API key has requested but not yet read. */
+  /** The same maximum, in bytes, for the large responses to requests with the same API key. */
   UNREAD_RESPONSE_MAX_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
   ...serverTlsConfig.shape,
 });
 
 export type CommonServiceConfig = z.infer<typeof commonServiceConfig>;
 
-/** The default rate limit of API keys. The gateway enforces it; accounts compares requested limits with it. */
+/** The default rate limit of API keys. The gateway enforces it. The accounts service compares other limits with it. */
 export const defaultRateLimitConfig = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),

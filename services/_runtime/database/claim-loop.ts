@@ -16,7 +16,7 @@ interface ClaimLoopOptions<Item> {
   processItem(item: Item, signal: AbortSignal): Promise<void>;
   /** The maximum number of items that are processed at the same time. */
   concurrency: number;
-  /** The milliseconds between the loop's own claims, in addition to the claims after calls of `poll`. */
+  /** The interval between regular claims, in milliseconds. Calls of `poll` cause additional claims. */
   pollMs: number;
 }
 
@@ -26,7 +26,7 @@ export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 /** The milliseconds to pause after a failed claim or item, so that a lasting failure does not cause a busy loop. */
 const failurePauseMs = 500;
 
-/** Starts a loop that claims due items every `pollMs`, after calls of `poll`, and when it has capacity again. */
+/** Starts a loop that claims due items every `pollMs` milliseconds, on calls of `poll`, and when items finish. */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, processItem, concurrency, pollMs } = options;
   const closing = new AbortController();
@@ -43,7 +43,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
 
   async function claimWhileRequested(): Promise<void> {
     while (isPollRequested && !closing.signal.aborted && active.size < concurrency) {
-      // Waits, so that all calls of `poll` in this event loop iteration cause only one claim.
+      // Waits, so that several calls of `poll` in the same event loop iteration cause only one claim.
       await nextEventLoopIteration();
       isPollRequested = false;
       const limit = concurrency - active.size;

@@ -17,9 +17,9 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
     }),
     max: 1,
     backoff: () => 0.1 + Math.random() * 0.2,
-    // Without a maximum lifetime, because reconnecting would release the locks.
+    // The connection has no maximum lifetime, because reconnecting would release the locks.
     max_lifetime: null,
-    // PostgreSQL releases all locks of a session when the session ends.
+    // PostgreSQL releases all locks of a session when the session ends, so this instance no longer leads any role.
     onclose: () => heldRoles.clear(),
     onnotice: () => {},
   });
@@ -32,7 +32,7 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
       if (row?.leads) heldRoles.add(role);
       return row?.leads ?? false;
     },
-    /** Returns whether this instance is the leader, as far as it knows without querying PostgreSQL. */
+    /** Returns whether this instance is the leader, without a query. A lost connection can be noticed late. */
     isLeader: (role: string) => heldRoles.has(role),
     /** Ends the session, so that another instance can become the leader. */
     close: () => sql.end({ timeout: 2 }),

@@ -17,7 +17,7 @@ const maxWaitMs = 60_000;
  * `canMigrate`, waits until the `migrate` command has migrated the schema.
  *
  * Each migration runs once, in its own transaction. An advisory lock prevents two instances from migrating at the same
- * time. A schema that is newer than this version is not changed, because both versions use it during a rolling
+ * time. Does not change a schema that is newer than this version, because both versions use it during a rolling
  * update.
  *
  * @throws `Error` when an applied migration was edited, or when the database is not ready within a minute.
@@ -44,7 +44,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
   const lock = computeAdvisoryLockKey(database.schema, "migrate");
   const connection = await database.sql.reserve();
   try {
-    // A migration, or waiting for another instance's migration, can take longer than the timeout of normal queries.
+    // Disables the timeout of normal queries, because a migration or the wait for the lock can take longer.
     await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${lock}::bigint)`;
     try {

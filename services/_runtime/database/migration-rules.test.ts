@@ -5,7 +5,7 @@ import { findPackageFolder } from "../process/package-folder.ts";
 
 const services = join(findPackageFolder(import.meta.url), "..");
 
-/** Patterns of SQL statements that would break instances of the previous version. */
+/** Patterns of SQL statements that would break running instances of the previous version. */
 const contractingStatements = [
   /\bdrop\s+(?:table|column|schema|view)\b/i,
   /\brename\s+(?:to|column)\b/i,
@@ -18,7 +18,7 @@ const withoutComments = (sql: string) => sql.replace(/--.*$/gm, "");
 
 const tableRenames = /\balter\s+table\s+(\w+)\s+rename\s+to\s+(\w+)\s*;/gi;
 
-/** Removes the renaming of indexes, and of tables for which the migration creates a view with the former name. */
+/** Returns the SQL without renames of indexes, and of tables that remain accessible by a view with the former name. */
 function withoutCompatibleRenames(sql: string): string {
   let rest = sql.replace(/\balter\s+index\s+\w+\s+rename\s+to\s+\w+\s*;/gi, "");
   for (const [statement, formerName, name] of sql.matchAll(tableRenames)) {

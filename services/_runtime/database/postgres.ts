@@ -11,14 +11,14 @@ type PostgresTypes = { bigint: number; date: Date };
 /** A postgres.js client that converts bigints to numbers and timestamps to `Date`. */
 export type SqlClient = postgres.Sql<PostgresTypes>;
 export type SqlTransaction = postgres.TransactionSql<PostgresTypes>;
-/** A fragment that is inserted into a query. */
+/** A part of a query, such as a condition, that is inserted into another query. */
 export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** A connection pool for the schema of a service. Unqualified names in queries refer to that schema. */
 export interface Database {
   sql: SqlClient;
   schema: string;
-  /** Runs `work` in a transaction. The events that it publishes are sent after the transaction has committed. */
+  /** Runs `work` in a transaction. The events that `work` publishes are sent after the transaction has committed. */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /** Called after the commit of every transaction that published events. The outbox relay sets this callback. */
   onEventsPublished: () => void;
@@ -30,7 +30,7 @@ const afterCommitCallbacks = new WeakMap<SqlTransaction, Set<AfterCommitCallback
 
 /**
  * Calls `callback` after the transaction has committed. Registering the same callback several times has no further
- * effect. It must not throw.
+ * effect. `callback` must not throw.
  */
 export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback): void {
   const callbacks = afterCommitCallbacks.get(tx);
@@ -89,7 +89,7 @@ export function createDatabasePool(
     async transaction(work) {
       const callbacks = new Set<AfterCommitCallback>();
       let result: Awaited<ReturnType<typeof work>> | undefined;
-      // The callback returns nothing, because postgres.js references its result until the connection is used again.
+      // The callback returns nothing, because postgres.js keeps its result in memory until the connection's next use.
       await sql.begin(async (tx) => {
         afterCommitCallbacks.set(tx, callbacks);
         result = await work(tx);

@@ -12,9 +12,9 @@ import { getRequestHeader, type RequestIdentity, type ServiceHonoContext } from 
 import { toRequestIssues } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
-/** The dates on which a route is deprecated and may be removed. Until it is removed, the route is still served. */
+/** The dates of a route's deprecation and possible removal. A deprecated route works until it is removed. */
 export interface RouteDeprecation {
-  /** The day since which clients should no longer use the route: YYYY-MM-DD. */
+  /** The day from which clients should no longer use the route: YYYY-MM-DD. */
   deprecated: string;
   /** The first day on which the route may be removed, at least a year after `deprecated`: YYYY-MM-DD. */
   sunset: string;
@@ -70,8 +70,8 @@ export function jsonBodyParser<Schema extends z.ZodType>(
 }
 
 /**
- * The input of a route's handler. It is a class because V8 creates a new hidden class for every object literal with
- * getters, and would move the data of every request into the old generation of the heap.
+ * The input of a route's handler. A class, because V8 would create a hidden class for each object literal with getters.
+ * This would move the data of every request into the old generation of the heap, which is expensive to collect.
  */
 export class RouteHandlerInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   readonly params: SchemaOutput<Params>;
@@ -140,7 +140,7 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   scope: RouteScope;
   summary: string;
   description: string;
-  /** Set if the route is deprecated. The deprecation is in response headers and in the documentation. */
+  /** Set if the route is deprecated. Response headers and the documentation then state the dates. */
   deprecation?: RouteDeprecation;
   request?: {
     params?: Params;
@@ -151,8 +151,8 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   };
   responses: Record<number, ResponseDocumentation>;
   /**
-   * Whether a POST handler can safely run twice for the same request. It may then use several transactions. Other POST
-   * handlers may use only one, because the response to an Idempotency-Key is stored in the same transaction.
+   * Whether a POST handler can safely run twice for the same request. Such a handler may use several transactions.
+   * Other POST handlers may use only one, because it also stores the response for the Idempotency-Key.
    */
   isIdempotent?: boolean;
   /** The errors of this operation, in addition to the errors that every operation can return. */
@@ -168,7 +168,7 @@ export type OperationDefinition = Omit<
   scope: RouteScope | null;
 };
 
-/** A route of a service. The types of its input are erased, so that different routes fit into one list. */
+/** A route of a service, without the types of its input, so that a list can contain different routes. */
 export type ServiceRoute<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
 
 /** Returns the function `defineRoute` for a service. The handlers of its routes receive the service's `Services`. */

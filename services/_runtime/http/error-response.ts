@@ -6,7 +6,7 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
-  /** The fields of the request's log line. The error code is added to them. */
+  /** The fields of the request's log line. `createErrorResponse` adds the error code. */
   logFields?: Record<string, unknown>;
 }
 

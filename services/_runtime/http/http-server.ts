@@ -7,7 +7,7 @@ import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** The timeouts (in milliseconds) and the maximum header size (in bytes) of all HTTP servers of this product. */
+/** The timeouts (in milliseconds) and the maximum header size (in bytes) of all HTTP servers in this repository. */
 const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
@@ -41,7 +41,7 @@ function createUnreadableRequestResponse(error: unknown): Response {
   });
 }
 
-/** The maximum number of unanswered requests on a connection. If a client sends more, the connection is closed. */
+/** The maximum number of unanswered requests on a connection. A connection with more requests is closed. */
 const maxPipelinedRequests = 8;
 
 /**
@@ -70,7 +70,7 @@ interface ListenOptions {
  */
 export async function startHttpServer(fetch: FetchHandler, { port, configure }: ListenOptions) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-    // If a response is sent before the whole body has arrived, Node reads the rest itself, within `requestTimeout`.
+    // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,
     errorHandler: createUnreadableRequestResponse,
   });
@@ -80,7 +80,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { socket } = incoming;
     const connection = connections.get(socket);
-    // A connection can close after Node has parsed a request and before this function is called.
+    // Ignores the request if the connection was closed after Node had parsed the request.
     if (!connection || socket.destroyed) return;
     if (connection.pendingResponses >= maxPipelinedRequests) return void socket.destroy();
     if (isDraining) outgoing.shouldKeepAlive = false;
@@ -99,7 +99,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   };
 
   const server = createServer(serverOptions, onRequest);
-  // 0 removes the limit. With a limit, Node silently drops the headers that exceed it.
+  // 0 removes the maximum number of headers. Node would silently drop the headers above the maximum.
   server.maxHeadersCount = 0;
   // Without this listener, Node sends 100 Continue before the API key has been checked.
   server.on("checkContinue", onRequest);
@@ -130,7 +130,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   return {
     port: (server.address() as AddressInfo).port,
     drain,
-    /** Stops accepting connections, waits for requests in progress, and closes idle connections. */
+    /** Stops accepting connections, closes idle connections, and waits for requests in progress. */
     async stop(): Promise<void> {
       drain();
       const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);

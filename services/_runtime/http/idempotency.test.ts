@@ -9,7 +9,7 @@ import { createTestEnvironment, type TestEnvironment } from "../testing/test-env
 import { createTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { createIdempotencyTestService, type IdempotentRequestStep } from "../testing/things-service.ts";
 
-/** The step at which requests wait, and the promise for which they wait. For tests that need a request in progress. */
+/** The step at which requests pause, and the promise that ends the pause. For tests that need a request in progress. */
 let pause: { atStep: IdempotentRequestStep; until: Promise<void> } | undefined;
 const thingsDefinition = createIdempotencyTestService(async (step) => {
   if (step === pause?.atStep) await pause.until;
@@ -35,7 +35,7 @@ function createThing(key: string, body: object, as = principal): Promise<Respons
   return service.request("POST", "/v1/things/", { principal: as, body, headers: { "idempotency-key": key } });
 }
 
-/** Makes requests wait at a step. Returns a function that lets them continue. */
+/** Pauses requests at a step. Returns a function that ends the pause. */
 function pauseRequestsAt(atStep: IdempotentRequestStep): () => void {
   let release = () => {};
   const until = new Promise<void>((resolve) => {

@@ -11,12 +11,13 @@ import type { RouteHandlerResponse } from "./route-response.ts";
  * Handles a request with an Idempotency-Key only once. A repeated request gets the stored response for 24 hours.
  *
  * First reserves the key, then handles the request. The transaction of the request's changes also stores the response,
- * so that either both are committed or neither is. The response body is not stored if it is too large or exceeds the
- * daily quota of bytes. A repeated request then gets status 204, with the other headers of the response.
+ * so that both are committed or both are rolled back. If the response body is too large or exceeds the daily quota of
+ * bytes, it is not stored. A repeated request then gets status 204, with the other headers of the response.
  *
  * Each row of `idempotent_requests` has one of two states:
  * - `completed_at` is null: the key is reserved, and other requests with this key are rejected. If the
- *   first process has ended or the lease has expired, the next request reserves the key, and the first cannot commit.
+ *   process of the first request has ended or the lease has expired, the next request reserves the key. The first
+ *   request can then no longer commit.
  * - `completed_at` is set: the changes are committed and the response is stored.
  *
  * @throws `ApiError` quota_exceeded when the location has no keys left for today (UTC); idempotency_key_reused when the
@@ -28,23 +29,23 @@ export type IdempotencyHandler = (
 ) => Promise<RouteHandlerResponse>;
 
 /**
- * Handles a request. It may use one transaction of `database`. The response is stored before this transaction commits,
- * so the function must return the response without waiting for anything else after the work of the transaction.
+ * A function that handles a request. It may use one transaction of `database`, which commits only after the response
+ * has been stored. So the function must return the response without waiting for the commit or anything else.
  */
 type TransactionalHandler = (database: Database) => Promise<RouteHandlerResponse>;
 
 interface IdempotentRequest {
   key: string;
   principal: Principal;
-  /** The method and the path with the query of the request. */
+  /** The method, path and query of the request. */
   operation: string;
   body: Uint8Array;
 }
 
-/** The PostgreSQL interval for which a response is stored. */
+/** How long a response is stored, as a PostgreSQL interval. */
 const responseRetention = "24 hours";
 
-/** The seconds for which a reservation is valid: longer than the longest request. */
+/** How long a reservation is valid, in seconds. Longer than the longest request. */
 const leaseSeconds = 60;
 
 /** The reservation of an Idempotency-Key by a request. */
@@ -61,10 +62,10 @@ export function createIdempotencyHandler(
 ): IdempotencyHandler {
   const { sql } = database;
   const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_MAX_KEYS_PER_DAY, unit: "keys" };
-  /** The daily quota of bytes in stored response bodies. */
+  /** The daily quota of each location, in bytes of stored response bodies. */
   const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_MAX_BYTES_PER_DAY, unit: "bytes" };
 
-  /** Reserves a key. Returns undefined if another request has reserved it or its response is already stored. */
+  /** Reserves a key. Returns undefined if another request has reserved the key or its response is already stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
     const [row] = await sql<{ reservationId: string }[]>`
       insert into idempotent_requests as existing
@@ -171,7 +172,7 @@ export function createIdempotencyHandler(
   };
 }
 
-/** Returns the response to store if the body is not stored: status 204 and all headers except the content type. */
+/** Returns the response that replaces a response whose body is too large to store: status 204 without content type. */
 function withoutBody({ headers: { "content-type": _, ...headers } }: RouteHandlerResponse): RouteHandlerResponse {
   return { status: 204, body: null, headers };
 }

@@ -5,18 +5,18 @@ interface PageLinkOptions {
   /** The zero-based index of the page. */
   index: number;
   size: number;
-  /** The URL of the request. All links contain the same filters. */
+  /** The URL of the request. All links contain the filters in its query. */
   url: URL;
   /** The scheme and host of the client's request. */
   origin: string;
   nextPageToken: string | null;
-  /** Whether the page has fewer items than requested, because of its size in bytes. Its token returns the rest. */
+  /** Whether the page has fewer items than requested because of its size in bytes. `nextPageToken` returns the rest. */
   isPartial?: boolean;
   /** Whether this response contains the rest of a page whose first part was sent before. */
   isContinuation?: boolean;
 }
 
-/** Returns all fields of a page except `data`. */
+/** Returns the fields of a page response except `data`. */
 export function buildPaginationFields(options: PageLinkOptions): {
   meta: PageMeta;
   links: PageLinks;
@@ -43,7 +43,7 @@ export function buildPaginationFields(options: PageLinkOptions): {
   };
 }
 
-/** Returns the URL of another page, which `value` identifies by its index or token. */
+/** Returns the URL of another page. `value` is the index or the token of that page, as `name` states. */
 function buildPageLink({ url, origin }: PageLinkOptions, name: "index" | "pageToken", value: string): string {
   const query = new URLSearchParams(url.search);
   query.delete(name === "index" ? "pageToken" : "index");

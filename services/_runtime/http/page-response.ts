@@ -10,33 +10,33 @@ import { jsonTextResponse, type RouteHandlerResponse } from "./route-response.ts
 
 /** The configuration of services that return lists of large items. */
 export const pageSizeConfig = {
-  /** The maximum total size, in bytes, of the items in a response. A single larger item is still returned, alone. */
+  /** The maximum total size, in bytes, of the items in a response. A larger item is returned alone. */
   PAGE_MAX_BYTES: integerEnvSchema(1_024).default(4 * 1024 * 1024),
 };
 
-/** The requested part of a sorted list: skip to the position `after`, skip `offset` items, and return up to `limit`. */
+/** The requested part of a sorted list: after the position `after`, skip `offset` items, then return up to `limit`. */
 export interface PageRange<Position = { at: string; id: string }> {
   after: Position | null;
   offset: number;
   limit: number;
 }
 
-/** The items of a page. There are fewer than `limit` if the list ends or if more items would exceed the size limit. */
+/** The items of a page: fewer than `limit` if the list ends or if more items would exceed `PAGE_MAX_BYTES`. */
 export interface PageResult<Position> {
   /** The JSON of each item, unchanged from the database. */
   items: (string | Uint8Array)[];
   /** The number of items in the whole list. */
   total: number;
-  /** The position of the last item on the page, or null if it is the last item of the list. */
+  /** The position of the last item on the page, or null if the list ends with this item. */
   last: Position | null;
 }
 
 type PagePosition = Record<string, string | number>;
 
-/** The other fields of a page token: the page index and, after a partial page, the number of items that are left. */
+/** The other fields of a page token: the page index and, after a partial page, the number of its remaining items. */
 const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
 
-/** Limits how many pages of large items each API key reads concurrently, so that other keys can use the database. */
+/** Limits how many pages of large items an API key reads concurrently, so that database connections remain free. */
 const largePageSemaphore = createKeyedSemaphore(4);
 
 type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
@@ -49,8 +49,8 @@ type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageResul
 
 /**
  * Returns the requested page of a list of large items. If `find` returns fewer items than requested before the end of
- * the list, the response is partial: its token returns the rest of the page, with the same index, and only then the
- * next page. Each API key can read only a few such pages concurrently.
+ * the list, the response is partial. Its token then returns the rest of the page, with the same index, and not yet the
+ * next page. Each API key can read only four such pages concurrently.
  *
  * @throws `ApiError` invalid_page_token.
  */
@@ -110,7 +110,7 @@ export async function createNewestRowsPageResponse<Row extends ListedRow>(
   return pageResponse(request, createdAtPositionSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
     const [rows, [counted]] = await Promise.all([
-      // Reads one row more than the page needs, to find out whether there is another page.
+      // Reads one row more than the page needs, to find out whether another page follows.
       sql<Row[]>`
         select ${columns} from ${table} where ${where} and ${isAfter}
         order by created_at desc, id desc offset ${offset} limit ${limit + 1}`,

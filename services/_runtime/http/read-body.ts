@@ -4,7 +4,7 @@ import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 
-/** The minimum number of bytes, after decompression, that must arrive of a larger body in each window. */
+/** The minimum number of bytes, after decompression, that must arrive in each window if a body is not exempt. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
 export function setMinRequestBodyRate(rate: typeof minBodyRate): void {
@@ -16,7 +16,7 @@ const rateExemptBytes = 64 * 1024;
 
 /**
  * Returns the whole body of a request. Decompresses gzip, but stops at `maxBytes`, so that a small compressed body
- * cannot fill the memory.
+ * cannot exhaust the memory.
  *
  * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (invalid or truncated gzip), overloaded,
  * request_timeout.
@@ -29,7 +29,7 @@ export async function readRequestBody(
   }: { memoryReservation: RequestBodyMemoryReservation; maxBytes?: number | undefined },
 ): Promise<Uint8Array> {
   if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);
-  // Throws before the stream is created, because an error of a stream without a reader would crash the process.
+  // Checks the encoding before creating the stream, because an error of a stream without a reader crashes the process.
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
   const raw = createRequestBodyStream(incoming);
@@ -60,7 +60,7 @@ export async function readRequestBody(
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** Destroys a source that is too slow, with `ApiError` request_timeout. Returns a function that stops the check. */
+/** Destroys a stream with `ApiError` request_timeout if it is too slow. Returns a function that stops the checks. */
 function destroyWhenSlow(source: Readable, getSize: () => number): () => void {
   const { bytes, windowSeconds } = minBodyRate;
   let sizeBefore = 0;
@@ -112,7 +112,7 @@ export function createRequestBodyStream(incoming: IncomingMessage): Readable {
     incoming.unpipe(body);
     incoming.resume();
   });
-  // Prevents an uncaught error if nothing reads the stream. A reader still gets the error.
+  // Prevents an uncaught error if nothing reads the stream. A reader of the stream still gets the error.
   body.on("error", () => {});
   return body;
 }

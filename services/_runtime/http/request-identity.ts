@@ -4,7 +4,7 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { getInternalScopes, type InternalCallerName } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
-/** The principal of a request to a service, and data that the service receives from the gateway. */
+/** The principal of a request to a service, and the data about the request that the gateway sends to the service. */
 export interface RequestIdentity {
   readonly principal: Principal;
   readonly requestId: string;
@@ -24,7 +24,7 @@ export interface ServiceBindings {
   /** The node:http request and response, or undefined if the request was sent within the process. */
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
-  /** The trusted identity, which clients cannot set: from the gateway in this process or from a verified signature. */
+  /** The trusted identity, from the gateway in this process or from a verified signature. Clients cannot set it. */
   caller?: RequestIdentity;
 }
 

@@ -58,7 +58,7 @@ describe("throwIfInvalid", () => {
   it("lists the first hundred issues and reports their number", () => {
     const error = errorThrownFor(issues, 150);
     expect(error.issues).toHaveLength(100);
-    expect(error.message).toBe("The request has 150 issues; errors lists the first 100.");
+    expect(error.message).toBe("The request has 150 issues. `errors` lists the first 100.");
   });
 
   it("reports that there are more issues than are counted", () => {

@@ -5,8 +5,8 @@ import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonPartLimits, type JsonPartLimits } from "../json/json-limits.ts";
 
 /**
- * Converts the issues that a schema found in one part of a request. Returns at most as many issues as a response lists.
- * `basePath` is the path of `input` within that part.
+ * Converts zod's issues about one part of a request to request issues. Returns at most as many issues as a response
+ * lists. `basePath` is the path of `input` within that part.
  */
 export function toRequestIssues(
   part: RequestIssue["in"],
@@ -24,12 +24,12 @@ export function toRequestIssues(
   });
 }
 
-/** Collects the issues of a request that is validated in parts. Stores only the first issues, and counts all. */
+/** Collects the issues of a request that is validated in parts. Stores only the first issues, but counts all issues. */
 export class IssueCollector implements RequestBodyIssues {
   readonly issues: RequestIssue[] = [];
   count = 0;
 
-  /** Adds the issues that a schema found in `input`, which is at `path` in a part of the request. */
+  /** Adds the issues that a schema found in `input`. `path` is the path of `input` in that part of the request. */
   addZodError(error: z.ZodError | undefined, input: unknown, path = "", part: RequestIssue["in"] = "body"): void {
     if (error) this.addIssues({ issues: toRequestIssues(part, error, input, path), count: error.issues.length });
   }
@@ -59,7 +59,7 @@ export class IssueCollector implements RequestBodyIssues {
     this.addIssues({ issues: [{ in: "body", ...issue }], count: 1 });
   }
 
-  /** Whether there are more issues than are counted exactly. Validation can then stop. */
+  /** Whether the count exceeds the maximum that responses report. Validation can then stop, to save CPU time. */
   get hasTooManyIssues(): boolean {
     return this.count > maxCountedIssues;
   }
@@ -93,7 +93,7 @@ function formatIssuePath(path: readonly PropertyKey[], basePath: string): string
 /** The maximum number of issues that a response reports exactly. Above it, the response says "more than 10000". */
 const maxCountedIssues = 10_000;
 
-/** Throws an error if a request has issues. @throws `ApiError` invalid_request */
+/** @throws `ApiError` invalid_request if a request has issues. */
 export function throwIfInvalid(issues: RequestIssue[], count = issues.length): void {
   if (count > 0) throw createInvalidRequestError(issues, count);
 }
@@ -102,7 +102,7 @@ export function throwIfInvalid(issues: RequestIssue[], count = issues.length): v
 export function createInvalidRequestError(issues: RequestIssue[], count = issues.length): ApiError {
   const shown = issues.slice(0, maxReportedIssues);
   const countText = count > maxCountedIssues ? `more than ${maxCountedIssues}` : String(count);
-  const see = count > shown.length ? `; errors lists the first ${shown.length}` : ": see errors";
+  const see = count > shown.length ? `. \`errors\` lists the first ${shown.length}` : ". See `errors`";
   return new ApiError("invalid_request", {
     detail: `The request has ${countText} ${count === 1 ? "issue" : "issues"}${see}.`,
     issues: shown,
@@ -135,7 +135,7 @@ const formatNames: Record<string, string> = {
   date: "a date in ISO 8601",
 };
 
-/** Returns the message of an issue: the schema's own message, or our text instead of zod's default message. */
+/** Returns the message of an issue: the schema's own message, or a text that replaces zod's default message. */
 function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.message !== defaultMessage({ ...issue, input } as z.core.$ZodRawIssue)) return issue.message;
   switch (issue.code) {
@@ -161,7 +161,7 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
   }
 }
 
-/** Returns a description of a short primitive value. Returns an empty string for other values and possible secrets. */
+/** Returns a text with the received primitive value, or an empty string for other values and possible secrets. */
 function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string {
   if (/secret|key|token|password/i.test(String(path.at(-1)))) return "";
   if (typeof value === "number" || typeof value === "boolean" || value === null) return `; got ${value}`;

@@ -11,7 +11,7 @@ type ResponseHeaders = Record<string, string>;
 
 const jsonType = "application/json; charset=utf-8";
 
-/** Returns a JSON response. Serializes `value`. */
+/** Returns a response with `value`, serialized as JSON. */
 export function jsonResponse(status: number, value: unknown, headers: ResponseHeaders = {}): RouteHandlerResponse {
   return jsonTextResponse(status, JSON.stringify(value), headers);
 }
@@ -65,19 +65,19 @@ export async function toFetchResponse(
   method: string,
 ): Promise<Response> {
   if (method !== "HEAD") return new Response(body as string | null, { status, headers });
-  // Closes the stream, because nothing else would close a stream that is not sent.
+  // Cancels the stream, because the file or connection behind an unsent stream would otherwise remain open.
   if (body instanceof ReadableStream) await body.cancel();
   return new Response(null, { status, headers });
 }
 
-/** Returns the entity tag of a content. The same content always has the same tag. */
+/** Returns the entity tag for `content`. The same content always has the same tag. */
 export function computeEntityTag(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("base64url").slice(0, 22);
 }
 
 /**
  * Returns the entity tags in an If-Match or If-None-Match header, without quotes. `*` matches every tag. Removes the
- * `W/` that proxies add when they compress a response, because our tags identify the content in any encoding.
+ * `W/` that proxies add when they compress a response, because a tag identifies the content in any encoding.
  */
 export function parseEntityTags(header: string | undefined): string[] {
   if (header === undefined) return [];

@@ -40,7 +40,7 @@ const countBytesRoute = defineRoute({
   responses: {},
   errors: [],
   async handle({ body }) {
-    // Waits, because the target of a new WeakRef cannot be collected before the current event loop iteration has ended.
+    // Waits, because a new WeakRef prevents the collection of its target until the current event loop iteration ends.
     await sleep(10);
     collectGarbage();
     return jsonResponse(200, { bytes: body, isHeld: lastBodyBytes?.deref() !== undefined });

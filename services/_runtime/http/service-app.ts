@@ -54,7 +54,7 @@ type ServableRoute<Services> = Pick<ServiceRoute<Services>, "path" | "handle"> &
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Returns a route for requests without a matching route. It responds 405 if other methods have the path, else 404. */
+/** Returns the route for unmatched requests. It responds with 405 if the path supports other methods, otherwise 404. */
 function createUnmatchedRoute(app: Hono<{ Bindings: ServiceBindings }>, path: string): ServableRoute<unknown> {
   const served = methods.filter((method) => app.router.match(method, path)[0].length > 0);
   const allowed = served.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
@@ -63,7 +63,7 @@ function createUnmatchedRoute(app: Hono<{ Bindings: ServiceBindings }>, path: st
     async handle() {
       if (allowed === "") throw new ApiError("route_not_found");
       throw new ApiError("method_not_allowed", {
-        detail: `This path supports ${allowed}.`,
+        detail: `This path supports only ${allowed}.`,
         headers: { allow: allowed },
       });
     },
@@ -124,7 +124,7 @@ interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
   context: RequestContext;
 }
 
-/** Parses the request and calls the route's handler. Handles a POST with an Idempotency-Key only once. */
+/** Parses the request and calls the route's handler. Handles a POST request with an Idempotency-Key only once. */
 async function handleRequest<Services>(
   hono: ServiceHonoContext,
   route: ServableRoute<Services>,
@@ -136,7 +136,7 @@ async function handleRequest<Services>(
   if (route.scope) requireScope(scopes, route.scope);
   const { method } = hono.req;
   const isSafe = method === "GET" || method === "HEAD";
-  // Checked before the handler is called, because a request must not be rejected after it has changed data.
+  // Checks the limit before calling the handler, because a request must not be rejected after it has changed data.
   if (!isSafe) unreadResponses.requireCapacity(keyId);
   const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const senderId = getSenderId(principal);
@@ -145,9 +145,9 @@ async function handleRequest<Services>(
   try {
     const parser = route.request?.body;
     let bytes = parser && (await readJsonBytes(hono, parser.maxBytes, memoryReservation));
-    // Acquired before the body is parsed, because a parsed body needs many times the memory of its bytes.
+    // Waits before parsing the body, because a parsed body needs many times the memory of its bytes.
     if (!isSafe) releaseWrite = await writeSemaphore.acquire(senderId);
-    // Hashed before the body is parsed, because the parser may transfer the bytes to a worker thread.
+    // Computes the hash before parsing the body, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
     const parsed = parseRouteInput(hono, route, { bytes, senderId, services });
@@ -212,7 +212,7 @@ async function parseRouteInput<Services>(
   return { params, query, body };
 }
 
-/** Returns the first value of each query parameter. */
+/** Returns the first value of each query parameter. Ignores repeated parameters. */
 function parseQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) query[name] ??= value;
@@ -235,7 +235,7 @@ function requireScope(granted: readonly string[], scope: RouteScope): void {
   const isAllowed = scope.startsWith("internal:") ? granted.includes(scope) : hasScope(granted, scope as ApiScope);
   if (!isAllowed) {
     throw new ApiError("scope_missing", {
-      detail: `This operation needs the scope ${scope}; the key's consumer has: ${granted.join(", ") || "none"}.`,
+      detail: `This operation requires the scope ${scope}. Scopes of the API key's consumer: ${granted.join(", ") || "none"}.`,
     });
   }
 }

@@ -6,9 +6,9 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface UnreadResponseOwner {
   keyId: string;
-  /** Whether the response may be replaced with an error. False if the request has changed data. */
+  /** Whether an error may replace the response. False if the request has changed data. */
   canReject: boolean;
-  /** Undefined for requests from within this process, because they read the response immediately. */
+  /** The node:http response. Undefined for requests from this process, which read their responses immediately. */
   outgoing: ServerResponse | undefined;
 }
 
@@ -44,7 +44,7 @@ export class UnreadResponseLimiter {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;
     const bytes = Buffer.byteLength(body);
     const keyBytes = this.#held.get(keyId);
-    // A response that alone exceeds a limit is still sent if there are no other unread responses.
+    // A response that is larger than the limit is sent if no other response is unread. It could not be sent otherwise.
     if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
       throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
     if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES)
@@ -57,7 +57,7 @@ export class UnreadResponseLimiter {
 
 function createTooManyUnreadError(maximum: number): ApiError {
   return new ApiError("rate_limited", {
-    detail: `This API key has reached its limit of ${maximum} bytes of unread responses. Read them first, or send fewer requests at once.`,
+    detail: `This API key has reached its limit of ${maximum} bytes of unread responses. Read these responses first, or send fewer requests at the same time.`,
     limit: { name: "unread_reply_bytes", maximum, unit: "bytes" },
     headers: { "retry-after": "2" },
   });

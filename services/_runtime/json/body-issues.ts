@@ -2,7 +2,7 @@ import type { RequestIssue } from "@pragma/contracts/errors";
 
 /** The validation issues found in a request body. */
 export interface RequestBodyIssues {
-  /** The first issues; `count` can be higher. */
+  /** The issues that were found first. Only a limited number is stored, so `count` can be higher. */
   issues: RequestIssue[];
   /** The total number of issues. */
   count: number;

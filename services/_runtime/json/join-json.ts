@@ -1,7 +1,6 @@
-// Stored JSON text is sent without being parsed, because parsing takes time. This file contains all functions that
-// combine such texts.
+// These functions combine stored JSON texts without parsing them, because parsing would take much longer.
 
-/** Returns the JSON of an object with the members of all `objects`, in the same sequence. Names must be unique. */
+/** Returns the JSON of an object with the members of all `objects`, in sequence. Member names must be unique. */
 export function mergeJsonObjects(...objects: string[]): string {
   const members = objects.map((object) => object.slice(1, -1)).filter((text) => text !== "");
   return `{${members.join(",")}}`;
@@ -12,7 +11,7 @@ export function wrapInJsonObject(name: string, value: string): string {
   return `{${JSON.stringify(name)}:${value}}`;
 }
 
-/** Returns the JSON of an array. Each item is the JSON of one element. */
+/** Returns the JSON of an array. Each item of `items` is the JSON of one element. */
 export function joinJsonArray(items: string[]): string {
   return `[${items.join(",")}]`;
 }

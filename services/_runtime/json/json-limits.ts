@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { RequestBodyIssues } from "./body-issues.ts";
 
-/** The limits of a JSON body. Parsing and validation allocate memory for every value, even in unknown fields. */
+/** The limits of a JSON body. They limit the memory for parsing, which includes values of unknown fields. */
 export interface JsonLimits {
   /** Maximum number of values: every object member and array item counts, and so does every object and array. */
   values: number;
@@ -9,7 +9,7 @@ export interface JsonLimits {
   containers: number;
 }
 
-/** Maximum number of different member names. Parsing many names takes a hundred times as long as parsing an array. */
+/** Maximum number of different member names. A body of many names takes up to 100 times longer to parse. */
 const maxMemberNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -23,7 +23,7 @@ const whitespaceBytes = [0x20, 0x0a, 0x0d, 0x09];
  * comma and each opening bracket counts as a value, even within strings.
  */
 export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBodyIssues | undefined {
-  // `Buffer.indexOf` is several times as fast as `Uint8Array.indexOf`.
+  // Uses a Buffer, because `Buffer.indexOf` is several times as fast as `Uint8Array.indexOf`.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let containers = 0;
   for (const opener of openingBrackets) containers += countUpTo(max.containers + 1 - containers, opener, text);
@@ -38,8 +38,8 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBody
 const hashSeed = randomInt(2 ** 32);
 
 /**
- * Returns whether a JSON text contains more than `maxMemberNames` different member names, which are strings before a
- * colon. Names with the same hash count as one name.
+ * Returns whether a JSON text contains more than `maxMemberNames` different member names. A member name is a string
+ * before a colon. Names with the same hash count as one name.
  */
 function hasTooManyMemberNames(text: Buffer): boolean {
   const nameHashes = new Set<number>();
@@ -57,7 +57,7 @@ function hasTooManyMemberNames(text: Buffer): boolean {
   return false;
 }
 
-/** Returns the position of a string's closing quote, or -1 if there is none. `start` is its opening quote. */
+/** Returns the position of the quote that closes a string, or -1. `start` is the position of the opening quote. */
 function findStringEnd(text: Buffer, start: number): number {
   for (let end = text.indexOf(quote, start + 1); end !== -1; end = text.indexOf(quote, end + 1)) {
     let backslashes = 0;
@@ -87,14 +87,15 @@ function tooManyIssue(counted: string, max: number): RequestBodyIssues {
 }
 
 export interface JsonPartLimits {
-  /** The maximum number of items of all arrays together. */
+  /** The maximum number of items in all arrays together. */
   items: number;
+  /** The maximum depth of nested objects and arrays. */
   levels: number;
 }
 
 /**
- * Returns an issue if a part of a body is too large to be validated, otherwise undefined. Does not count the object
- * `excluded`.
+ * Returns an issue if a part of a body is too large or too deeply nested to be validated, otherwise undefined. Ignores
+ * the object `excluded` and its contents.
  */
 export function checkJsonPartLimits(
   part: unknown,
@@ -107,7 +108,8 @@ export function checkJsonPartLimits(
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > max.levels) return { code: "too_deep", message: `Must have at most ${max.levels} levels of nesting` };
     for (const container of level) if (Array.isArray(container)) items += container.length;
-    if (items > max.items) return { code: "too_big", message: `Must have at most ${max.items} rows in all its lists` };
+    if (items > max.items)
+      return { code: "too_big", message: `Must have at most ${max.items} items in all arrays together` };
     level = level.flatMap(listChildContainers).filter((container) => container !== excluded);
   }
   return undefined;

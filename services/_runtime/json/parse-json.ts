@@ -3,7 +3,7 @@ import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What the parser expected at the position of a syntax error, by the parser's error code. */
+/** The text that would be valid at the position of a syntax error, by the parser's error code. For error details. */
 const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
   InvalidSymbol: "a number, true, false, null or text in double quotes",
   InvalidNumberFormat: "a number",
@@ -45,13 +45,13 @@ function describeJsonSyntaxError(text: string): string {
   const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
     const expected = expectations[printParseErrorCode(code)];
     position = `: expected ${expected} at position ${offset} (line ${line + 1}, column ${character + 1})`;
-    // Stops at the first error, because a large body can contain millions of errors.
+    // Throws to stop the parser at the first error, because a large body can contain millions of errors.
     throw new Error(position);
   };
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   } catch (error) {
-    // The parser is recursive, so deep nesting can overflow the stack. The error then has no position.
+    // The parser is recursive, so deep nesting can overflow the stack. The error detail then has no position.
     if (position === "" && !(error instanceof RangeError)) throw error;
   }
   return `The body is not valid JSON${position}.`;

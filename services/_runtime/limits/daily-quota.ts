@@ -20,7 +20,7 @@ export async function consumeDailyQuota(sql: SqlClient | SqlTransaction, usage: 
   if (!(await tryConsumeDailyQuota(sql, usage))) throw createQuotaExceededError(usage.quota);
 }
 
-/** Adds `amount` like `consumeDailyQuota`. If this would exceed the quota, adds nothing and returns false. */
+/** Adds `amount` and returns true. If the quota would be exceeded, adds nothing and returns false. */
 export async function tryConsumeDailyQuota(
   sql: SqlClient | SqlTransaction,
   { locationId, quota: { name, maximum }, amount }: QuotaUsage,
@@ -38,7 +38,7 @@ function createQuotaExceededError({ name, maximum, unit }: LocationDailyQuota): 
   const now = new Date();
   const tomorrow = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
   return new ApiError("quota_exceeded", {
-    detail: `This request would exceed the location's quota ${name} of ${maximum} ${unit} per day. The quota resets at 00:00 UTC.`,
+    detail: `This request would exceed the location's \`${name}\` quota of ${maximum} ${unit} per day. The quota resets at 00:00 UTC.`,
     limit: { name, maximum, unit: `${unit} per day` },
     headers: { "retry-after": String(Math.max(1, Math.ceil((tomorrow - now.getTime()) / 1000))) },
   });

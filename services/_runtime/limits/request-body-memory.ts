@@ -10,20 +10,20 @@ export const maxRequestBodyBytes = 50 * mebibyte;
 
 /** Maximum size of a small body, in bytes. Small bodies are still accepted when larger bodies are rejected. */
 const smallBodyBytes = mebibyte;
-/** The fraction of the memory limit that is reserved for small bodies. */
+/** The fraction of the memory limit that only small bodies may use. */
 const smallBodyShare = 0.1;
 
 let memoryLimitBytes = computeDefaultMemoryLimit();
 const heldBytes = new KeyedUsageCounter();
 
-/** Sets the maximum size, in megabytes, of all request bodies together that this process has in memory. */
+/** Sets the maximum total size, in megabytes, of the request bodies in this process. `undefined` sets the default. */
 export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {
   memoryLimitBytes = megabytes === undefined ? computeDefaultMemoryLimit() : megabytes * mebibyte;
 }
 
 /**
- * Returns, in bytes, a quarter of the process's memory, half of its heap or 256 MB, whichever is smallest; at least
- * enough for a body of the maximum size.
+ * Returns the default memory limit in bytes: a quarter of the process's memory, half of its heap or 256 MB, whichever
+ * is smallest. The limit is never too small for one body of the maximum size.
  */
 function computeDefaultMemoryLimit(): number {
   const constrained = process.constrainedMemory();
@@ -32,12 +32,12 @@ function computeDefaultMemoryLimit(): number {
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));
 }
 
-/** Returns the maximum bytes for one sender: a quarter of the limit, but enough for a body of the maximum size. */
+/** Returns the limit of one sender in bytes: a quarter of the memory limit, but at least one maximum body. */
 function getSenderLimitBytes(): number {
   return Math.min(memoryLimitBytes * (1 - smallBodyShare), Math.max(memoryLimitBytes / 4, maxRequestBodyBytes));
 }
 
-/** The memory that is reserved for the body of one request. It must be released when the request has finished. */
+/** The memory that is reserved for the body of one request. Release it when the request has finished. */
 export class RequestBodyMemoryReservation {
   readonly #sender: string;
   #reservedBytes = 0;
@@ -47,7 +47,7 @@ export class RequestBodyMemoryReservation {
     this.#sender = sender;
   }
 
-  /** Reserves memory. @throws `ApiError` overloaded if this would exceed the limit of the process or of this sender. */
+  /** Reserves memory. @throws `ApiError` overloaded if the limit of the process or of the sender would be exceeded. */
   reserve(bytes: number): void {
     if (heldBytes.get(this.#sender) + bytes > getSenderLimitBytes()) throw createSenderLimitError();
     const isSmall = this.#reservedBytes + bytes <= smallBodyBytes;

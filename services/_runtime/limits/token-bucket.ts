@@ -1,6 +1,6 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
 
-/** A rate limit: on average `perSecond` tokens, and up to `burst` tokens at once after a pause. */
+/** A rate limit: `perSecond` tokens per second on average, and up to `burst` tokens at once after a pause. */
 export type TokenBucketRate = RateLimit;
 
 /** A token bucket in the memory of this process. All times are in milliseconds. */

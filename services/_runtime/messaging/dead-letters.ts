@@ -1,6 +1,6 @@
 import type { Database, SqlClient } from "../database/postgres.ts";
 
-/** An event that could not be handled. It is stored until an operator retries it successfully. */
+/** An event that could not be handled. It is stored until an operator retries it successfully or it is outdated. */
 export interface DeadLetter {
   eventId: string;
   subscription: string;
@@ -30,12 +30,12 @@ export async function deleteDeadLetter({ sql }: Database, { eventId, subscriptio
   await sql`delete from dead_letters where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
-/** Deletes the dead letters about a subject up to a revision, because a newer event has replaced them. */
+/** Deletes the dead letters about a subject up to a revision, because a newer event makes them obsolete. */
 export async function deleteOutdatedDeadLetters(
   sql: SqlClient,
   { subscription, subject, revision }: { subscription: string; subject: string; revision: number },
 ): Promise<void> {
-  // `case` ensures that only bodies about this subject are parsed, because other bodies may be invalid JSON.
+  // `case` prevents PostgreSQL from parsing bodies about other subjects first, because they may be invalid JSON.
   await sql`
     delete from dead_letters where subscription = ${subscription} and subject = ${subject}
       and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;

@@ -31,7 +31,7 @@ export type EventBus = ReturnType<typeof createEventBus>;
 
 /**
  * Sends notifications between the instances of a service. A notification can be lost, and only current subscribers
- * receive it. Use notifications only to react faster to changes that are also in the database.
+ * receive it. Use notifications only to react faster to changes that receivers can also find in the database.
  */
 export interface InstanceNotifier {
   /** Publishes a notification. Never throws. If there is no connection to NATS, the notification is lost. */
@@ -44,7 +44,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const retentionMs = 14 * dayMs;
 const duplicateWindowMs = 2 * 60 * 1000;
 
-/** Creates the event bus, which connects in the background as soon as NATS is available. */
+/** Creates the event bus. It connects in the background as soon as NATS is available. */
 export function createEventBus(config: EventBusConfig, { name, log }: { name: string; log: Logger }) {
   const closing = new AbortController();
   const stream = `${config.NAMESPACE}_events`;
@@ -66,7 +66,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         const nats = await connect({
           ...buildConnectionOptions(config),
           name,
-          // Each service has its own prefix, so that the server's permissions prevent it from reading others' replies.
+          // Each service has its own prefix, so that NATS permissions prevent it from reading the replies to others.
           inboxPrefix: `_INBOX.${name}`,
           // Retries after rejected credentials, because the server can reject them for a short time during a rotation.
           ignoreAuthErrorAbort: true,
@@ -97,7 +97,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
 
   return {
     stream,
-    /** Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before. */
+    /** Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then. */
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
@@ -105,7 +105,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     buildSubject: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
-    /** Creates the notifier of a topic. The event stream does not store its subject, because of the hyphen. */
+    /** Creates the notifier of a topic. With the hyphen, its subject does not match the stream's subjects. */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;
       return {
@@ -150,7 +150,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   };
 }
 
-/** Returns whether JetStream reports with this error that a stream or consumer does not exist. */
+/** Returns whether an error is JetStream's response that a stream or consumer does not exist. */
 export function isStreamOrConsumerNotFound(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError &&

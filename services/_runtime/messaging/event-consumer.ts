@@ -17,7 +17,7 @@ interface EventConsumerOptions<Services> extends MessageSettlerOptions<Services>
   bus: EventBus;
 }
 
-/** The milliseconds without a heartbeat after which JetStream redelivers a message. */
+/** JetStream redelivers a message after this time without a heartbeat or acknowledgment, in milliseconds. */
 const ackWaitMs = 10_000;
 /** The milliseconds between two heartbeats for a received message. */
 const heartbeatIntervalMs = 3_000;
@@ -25,8 +25,8 @@ const batchSize = 64;
 /** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /**
- * Limits how many messages are received before a handler is free. Messages are received ahead so that a location with
- * many messages does not delay other locations. Once enough received messages are ready for a handler, further messages
+ * Limits how many messages per handler are received in advance. With messages of several locations in memory, one
+ * location with many messages does not delay the others. Once enough messages are ready for a handler, further messages
  * stay in the stream for other instances.
  */
 const maxReadyPerHandler = 4;
@@ -44,7 +44,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const stopping = new AbortController();
   const settler = createMessageSettler(options);
   const handlerSemaphore = createKeyedSemaphore(concurrency);
-  /** Limits how many messages of one location are being handled or are ready for a handler. */
+  /** Limits the number of messages of one location that are being handled or are ready for a handler. */
   const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
   /** The received messages that have not been settled yet, by their sequence number in the stream. */
   const held = new Map<number, JsMsg>();
@@ -60,7 +60,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
-    // JetStream redelivers messages after a lost connection. Settling the first delivery also settles the second.
+    // Ignores a redelivery after a lost connection, because settling the first delivery also settles the redelivery.
     if (held.has(message.seq)) return;
     held.set(message.seq, message);
     heldBytes += message.data.length;
@@ -106,7 +106,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       count += 1;
       holdMessage(message);
     }
-    // If the consumer was deleted with its stream, reading may return no messages and no error. This call then throws.
+    // If the consumer was deleted with its stream, reading may end without messages or an error, but `info` throws.
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
@@ -133,7 +133,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       // Returns the waiting messages to JetStream, so that another instance can handle them immediately.
       for (const { message } of [...waiting.values()].flat()) ignoreMessageErrors(() => message.nak());
       waiting.clear();
-      // After an error of the process, the attempts stay recorded, because a message may have caused the error.
+      // If an error stops the process, the attempts stay recorded, because a message may have caused the error.
       if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});
       await Promise.all(handling);
       clearInterval(heartbeatTimer);
@@ -146,7 +146,7 @@ function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision:
     const { subject, data } = parseEventEnvelope(message.string());
     return { subjectKey: subject, revision: readEventRevision(data) ?? 0 };
   } catch {
-    // Ignores the error, because the handler reports the invalid envelope.
+    // Ignores the error, because the settler parses the message again and stores it as a dead letter.
     return { subjectKey: `${message.seq}`, revision: 0 };
   }
 }

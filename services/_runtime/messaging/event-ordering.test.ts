@@ -93,7 +93,7 @@ describe("events of a location", () => {
 });
 
 describe("concurrent revisions of one till", () => {
-  /** Publishes revisions 1 to 50 in mixed sequence. The first handler call waits until all events have arrived. */
+  /** Publishes the revisions 1 to 50, unsorted. The first handler call waits until all events have arrived. */
   async function publishFiftyRevisions(handleRevision: (revision: number) => void): Promise<string> {
     const till = { locationId: randomUUID(), tillId: randomUUID() };
     handle = async ({ revision }) => {
@@ -181,7 +181,7 @@ describe("an event whose handler runs when the process ends", () => {
       for await (const line of createInterface(child.stdout)) {
         printed.push(line);
         if (line === "started" && processes.length === 1) await publishLocationUpdate(crashingLocationId, 666);
-        // Ensures that other events are in progress, except while the crashing event is handled alone.
+        // Ensures that other events are also in progress, unless the crashing event is being handled exclusively.
         if (line.startsWith("started") || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
         if (line === "started" || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
         if (await isDeadLettered()) break;

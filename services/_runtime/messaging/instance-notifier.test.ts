@@ -29,7 +29,7 @@ it("notifies every instance that subscribes to the topic, including the publishe
   other?.subscribe((locationId, text) => received.push(`other ${locationId} ${text}`));
   otherTopic.subscribe((_, text) => received.push(`otherTopic ${text}`));
   const locationId = randomUUID();
-  // Publishes repeatedly, because subscribers miss notifications until the server has registered their subscription.
+  // Publishes repeatedly, because subscribers miss notifications until the server has registered their subscriptions.
   await eventually("both to receive it", () => {
     one?.publish(locationId, "7");
     return ["one", "other"].every((instance) => received.includes(`${instance} ${locationId} 7`));

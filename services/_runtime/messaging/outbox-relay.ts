@@ -28,12 +28,12 @@ interface RelayOptions {
 }
 
 const batchSize = 500;
-/** Maximum total size, in bytes, of the events that are read and sent at a time. */
+/** Maximum total size, in bytes, of the events in a batch, which is read from the outbox and sent together. */
 const maxBatchBytes = 8 * 1024 * 1024;
-/** The milliseconds between two polls of the outbox. Polls find the events whose notification was lost. */
+/** The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
-/** The milliseconds to wait for the stream's acknowledgment. After that, the event is sent again with the same id. */
+/** The maximum wait for the stream's acknowledgment, in milliseconds. The event is then resent with the same id. */
 const publishTimeoutMs = 2_500;
 
 const leaderRole = "relay";
@@ -43,9 +43,9 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
   /** Notifies the leader of new events in the outbox. */
   const notifier = bus.createInstanceNotifier(`${service}-outbox`);
   const stopping = new AbortController();
-  /** The first error of the latest batch; undefined if the stream accepted all its events. */
+  /** The first error of the latest batch, or undefined if the stream accepted all events of the batch. */
   let lastPublishError: unknown;
-  /** Aborting it ends the wait between two polls, so that the outbox is polled immediately. */
+  /** Ends the wait between two polls when it is aborted, so that the outbox is polled immediately. */
   let pollTrigger = new AbortController();
 
   /** Sends the next batch of events. Returns false if the outbox was empty. */
@@ -67,12 +67,12 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     await sql`delete from outbox where id = any(${sent}::uuid[])`;
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
-    // Usually, events are not accepted because the stream was deleted or never created.
+    // Creates the stream if it does not exist, because this is the usual reason why events are not accepted.
     await bus.ensureStream();
     throw lastPublishError;
   }
 
-  /** Publishes an event with its id as the message id. The span starts at the time of writing to the outbox. */
+  /** Publishes an event with its id as the message id. The span includes the time that the event was in the outbox. */
   async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };

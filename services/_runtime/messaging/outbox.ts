@@ -7,7 +7,7 @@ interface EventToPublish<Type extends EventType> {
   /** The subject of the event, such as the id of a till. */
   subject: string;
   data: EventData<Type>;
-  /** The id of the event; a new id by default. Set it if the event can be published twice but must be handled once. */
+  /** The id of the event. Defaults to a new id. Set it if the event may be published twice but must be handled once. */
   id?: string;
   /** The W3C trace context of the request or event that caused this event. */
   traceparent: string | undefined;
@@ -15,12 +15,12 @@ interface EventToPublish<Type extends EventType> {
 
 const notifyRelay = (database: Database) => database.onEventsPublished();
 
-/** Maximum size of an event, in bytes. NATS accepts messages of up to one mebibyte, including headers. */
+/** Maximum size of an event, in bytes. NATS accepts messages of up to 1 MiB, including 1 KiB reserved for headers. */
 const maxEventBytes = 1024 * 1024 - 1024;
 
 /**
- * Writes an event to the outbox in transaction `tx`. If the transaction commits, the event is sent at least once.
- * Otherwise, it is not sent. Does nothing if the outbox already contains an event with the same id.
+ * Writes an event to the outbox in transaction `tx`. If the transaction commits, the event is sent at least once. If it
+ * rolls back, the event is not sent. Does nothing if the outbox already contains an event with the same id.
  *
  * @throws `Error` when the data does not match the schema of the event type, or is too large for a NATS message.
  */
@@ -38,7 +38,7 @@ interface EventJsonToPublish extends Omit<EventToPublish<EventType>, "data"> {
   data: string;
 }
 
-/** Publishes an event like `publishEvent`, with data that is already validated and serialized. */
+/** Publishes an event as `publishEvent` does. The data must already be validated and serialized. */
 export async function publishEventJson(
   tx: SqlTransaction,
   type: EventType,
@@ -54,7 +54,7 @@ export async function publishEventJson(
     ...(traceparent && { traceparent }),
   };
   const body = mergeJsonObjects(JSON.stringify(head), wrapInJsonObject("data", data));
-  // Rejected here, because the relay would retry forever to send an event that NATS never accepts.
+  // Rejects the event here, because NATS never accepts it and the relay would retry forever.
   if (Buffer.byteLength(body) > maxEventBytes) throw new Error(`The event ${type} exceeds ${maxEventBytes} bytes.`);
   await tx`
     insert into outbox ${tx({ id, type, locationId, body })}

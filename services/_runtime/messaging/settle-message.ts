@@ -25,8 +25,8 @@ export interface MessageSettlerOptions<Services> extends EventHandlingOptions<Se
 /** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
 const maxUnknownErrorAttempts = 5;
 /**
- * The number of crashes of the process after which an event is handled alone, and after which it becomes a dead letter.
- * Only crashes during redeliveries count, because attempts at the first delivery are not recorded.
+ * After this number of process crashes, an event is handled while no other event is handled, to find out whether it is
+ * the cause. Only crashes during redeliveries count, because attempts at the first delivery are not recorded.
  */
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
@@ -42,10 +42,10 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   const { service, subscription, database, log, metrics } = options;
   const { sql } = database;
   const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
-  /** The ids of the events that are being handled and whose attempt is recorded. */
+  /** The ids of the events with a recorded attempt that is still in progress. */
   const recordedEventIds = new Set<string>();
 
-  /** Handles a message, and acknowledges it or returns it for a retry. Never rejects. */
+  /** Handles a message, then acknowledges the message or returns it for a retry. Never rejects. */
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
@@ -107,9 +107,9 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function handleRedelivery(envelope: EventEnvelope, context: RequestContext): Promise<boolean> {
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
-    /** Called after the event was handled or failed without a crash. */
+    /** Called when the event was handled or failed without a crash. */
     const deleteAttempts = () => sql`delete from event_attempts where ${isThisAttempt}`;
-    // Attempts that succeed or fail are deleted, so the process crashed during the attempts that are still recorded.
+    // Completed attempts are deleted, even failed attempts. The process crashed during the attempts that remain.
     const [row] = await sql<{ attempts: number }[]>`select attempts from event_attempts where ${isThisAttempt}`;
     const crashes = row?.attempts ?? 0;
     if (crashes >= crashesBeforeDeadLetter) {
@@ -148,7 +148,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   return { settleMessage, withdrawAttempts };
 }
 
-/** Returns the revision in an event's data, or undefined if there is none. */
+/** Returns the revision in an event's data, or undefined if the data has no valid revision. */
 export function readEventRevision(data: unknown): number | undefined {
   const { revision } = Object(data) as { revision?: unknown };
   return Number.isSafeInteger(revision) ? (revision as number) : undefined;

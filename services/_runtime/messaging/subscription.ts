@@ -12,7 +12,7 @@ export interface EventHandlerInput<Type extends EventType, Services> {
   context: RequestContext;
   /**
    * Runs `effect` in a transaction that also records the event as handled, so that the changes are made only once even
-   * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling it.
+   * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling `once`.
    */
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
@@ -21,13 +21,13 @@ interface SubscriptionOptions {
   /** The maximum number of events of this type that one instance handles concurrently. */
   concurrency: number;
   /**
-   * Whether events contain the revision of their subject. If so, each instance handles one event of a location at a
-   * time, and the highest revision of a subject first. It then deletes the dead letters of lower revisions.
+   * Whether events contain the revision of their subject. If so, each instance handles only one event of a location at
+   * a time, and the highest revision of a subject first, and then deletes the dead letters of lower revisions.
    */
   hasRevisions: boolean;
   /**
    * Whether the handler writes the changes and the `inbox` rows of several events in one statement. If so, the runtime
-   * does not check the inbox first, and the handler returns whether its event had not been handled before.
+   * does not check the inbox first, and the handler returns whether its event is handled for the first time.
    */
   isBatched: boolean;
 }

@@ -12,26 +12,26 @@ import {
   toWebStream,
 } from "./store-interface.ts";
 
-/** The folder for objects that are being written. Its `~` is not allowed in keys, so no key can have this name. */
+/** The folder for objects that are being written. No key can have this name, because keys must not contain `~`. */
 const temporaryFolderName = "~incoming";
 const leftoverAgeMs = 3_600_000;
-/** Limits the cache of flushed folders to about 20 MB. A folder that was evicted is only flushed once more. */
+/** Limits the cache of flushed folders to about 20 MB. An evicted folder is flushed again, which is harmless. */
 const maxRememberedFolders = 100_000;
 
-/** The errors for keys that are too long or are a folder of another key. A retry would fail again. */
+/** The codes of errors that the key causes: it is too long or a folder of another key. A retry would fail again. */
 const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 /**
  * Creates an object store in a folder, with one file per key. Other users of the system can neither read nor list the
  * files. Several processes of one user can share the folder. At the start, temporary files that are older than an hour
- * are deleted, because they remain from crashes.
+ * are deleted, because they are left over from crashes.
  */
 export function createFolderObjectStore(folder: string): ObjectStore {
   const root = resolve(folder);
   const temporaryFolder = join(root, temporaryFolderName);
   const flushedFolders = new LRUCache<string, true>({ max: maxRememberedFolders });
-  // Ignores errors, because the next call of the store reports that the folder is unusable.
+  // Ignores errors, because the next call of a store function reports that the folder is unusable.
   const ready = createDurableFolder(temporaryFolder)
     .then(() => removeLeftoverFiles(temporaryFolder))
     .catch(() => {});
@@ -47,8 +47,8 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
     for (let current = path; ; current = dirname(current)) {
       await flushFolder(dirname(current)).catch((error) => {
-        // This process may have no access to the parent of an existing root. The process that created the root then
-        // must flush the parent.
+        // Ignores missing access to the parent of an existing root. The process that created the root must have flushed
+        // the parent.
         if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getSystemOrS3ErrorCode(error)))
           throw error;
       });
@@ -76,7 +76,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     await flushFolder(dirname(path));
   }
 
-  /** Runs `work`. If a folder is missing, runs `work` again, so that it creates the folder again. */
+  /** Runs `work`, which creates folders if needed. If a folder was deleted meanwhile, runs `work` once more. */
   async function retryWithNewFolders(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -87,7 +87,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     }
   }
 
-  /** Returns whether the store exists. If not, objects are not missing but unavailable: a volume may not be mounted. */
+  /** Returns whether the store's folder exists. If not, its volume may be unmounted, so its objects are unavailable. */
   async function isStorePresent(): Promise<boolean> {
     await ready;
     return stat(temporaryFolder).then(

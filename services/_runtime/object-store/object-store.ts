@@ -6,7 +6,7 @@ import type { ObjectStore } from "./store-interface.ts";
 export { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
 
 /**
- * Creates the object store for a URL, without checking that it is usable:
+ * Creates the object store for a URL, without checking that the store is usable:
  * - `file:/absolute/folder`: a folder, which is created if it is missing;
  * - `s3://bucket/prefix?endpoint=https://host&region=name&forcePathStyle=true`: a bucket. Only the bucket is required.
  *   The credentials are read from the standard AWS_* environment variables.

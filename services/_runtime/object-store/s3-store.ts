@@ -29,25 +29,25 @@ const s3UrlQuerySchema = z.strictObject({
 /** The address of an S3 object store. The AWS_* environment variables provide defaults for `region` and `endpoint`. */
 export interface S3BucketAddress extends z.infer<typeof s3UrlQuerySchema> {
   bucket: string;
-  /** The prefix of every key, without the slash that follows it. Empty for no prefix. */
+  /** The prefix of all keys, without a trailing slash. Empty for no prefix. */
   prefix: string;
 }
 
 /** The timeouts of S3 requests, in milliseconds. */
 export interface S3Timeouts {
   connectMs: number;
-  /** The maximum time from the start of an attempt to the response headers. Uploads get additional time by size. */
+  /** The maximum time from the start of an attempt to the response headers. Larger uploads get additional time. */
   responseMs: number;
-  /** The maximum time without data from the response body, even if the reader causes the pause. */
+  /** The maximum time between two parts of the response body. Also includes the time that the reader needs. */
   idleMs: number;
   checkMs: number;
 }
 
 const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
-/** The upload rate from which the additional timeout of an upload is computed. */
+/** The assumed minimum upload rate. The additional time of an upload is its size divided by this rate. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
-/** Maximum number of connections per host. Further requests wait; their response timeout includes the wait. */
+/** Maximum number of connections per host. Further requests wait. Their response timeout includes this wait. */
 const maxS3Connections = 64;
 
 /**
@@ -66,7 +66,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
 
   /**
    * Converts an S3 error to an error of the store. Errors that an operator must fix, such as wrong credentials, become
-   * `ObjectStoreUnavailable`, so that the call is retried.
+   * `ObjectStoreUnavailable`, so that the caller retries until they are fixed.
    */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
@@ -126,7 +126,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
 /**
  * Parses a URL such as `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`.
  *
- * @throws `TypeError` that describes the mistake. The message contains no values, because they can be secrets.
+ * @throws `TypeError` if the URL is invalid. The message contains no values, because values can be secrets.
  */
 export function parseS3Url(url: string): S3BucketAddress {
   const { username, password, host, pathname, searchParams, hash } = new URL(url);
@@ -157,7 +157,7 @@ function buildS3ClientConfig(
     // signature already protects the body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    // Not enabled, because waiting for "100 Continue" needs a round trip and a separate connection for each object.
+    // Disabled, because waiting for "100 Continue" requires a round trip and a separate connection for each object.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: timeouts.connectMs,

@@ -1,12 +1,11 @@
 import type { Readable } from "node:stream";
 
 /**
- * Stores JSON objects under keys such as `segment/segment`. Segments consist of `A-Z a-z 0-9 . _ -`, and a key has at
- * most 500 characters. A key must not be a folder of another key (`a` and `a/b`). Keys must not differ only in case.
- * Otherwise, they could not be files in the same folder.
+ * A store of JSON objects under keys such as `segment/segment`. Segments consist of `A-Z a-z 0-9 . _ -`, and a key has
+ * at most 500 characters. Because keys can be file paths, a key must not be a folder of another key (`a` and `a/b`),
+ * and keys must not differ only in case.
  *
- * All functions throw `TypeError` for an invalid key, and `ObjectStoreUnavailable` when the store currently cannot be
- * used.
+ * All functions throw `TypeError` for an invalid key, and `ObjectStoreUnavailable` when the store is unusable.
  */
 export interface ObjectStore {
   /** Stores an object durably and atomically, even if the process crashes. Storing the same bytes again is allowed. */
@@ -15,7 +14,7 @@ export interface ObjectStore {
   get(key: string): Promise<Uint8Array>;
   /**
    * Returns an object as a stream, so that large objects can be sent without loading them into memory. The caller must
-   * read `body` to its end or cancel it, because it stays open otherwise. `size` is in bytes.
+   * read `body` to its end or cancel it, because its file or connection stays open otherwise. `size` is in bytes.
    *
    * @throws `ObjectNotFound`
    */
@@ -37,7 +36,7 @@ export class ObjectNotFound extends Error {
   }
 }
 
-/** Handles errors for objects that may be missing. Returns undefined for `ObjectNotFound` and rethrows other errors. */
+/** Returns undefined for `ObjectNotFound` and rethrows all other errors. For `catch`, if an object may be missing. */
 export function ignoreObjectNotFound(error: unknown): undefined {
   if (!(error instanceof ObjectNotFound)) throw error;
 }
@@ -50,9 +49,9 @@ export class ObjectStoreUnavailable extends Error {
   override readonly name = "ObjectStoreUnavailable";
 }
 
-/** Maximum length of a key. S3 allows 1024 bytes, so that a prefix of the same length also fits. */
+/** Maximum number of characters in a key. S3 allows 1,024 bytes for the key and a prefix of up to the same length. */
 const maxObjectKeyLength = 500;
-/** The maximum length of a file name on Linux and macOS. */
+/** Maximum number of characters in a segment: the maximum length of a file name on Linux and macOS. */
 const maxSegmentLength = 255;
 const segmentPattern = /^[A-Za-z0-9._-]+$/;
 
@@ -64,7 +63,7 @@ export function isObjectStoreKey(text: string): boolean {
   return text.length <= maxObjectKeyLength && text.split("/").every(isSegment);
 }
 
-/** Throws an error if a text is not a valid object key. @throws `TypeError` */
+/** @throws `TypeError` if a text is not a valid object key. */
 export function assertObjectStoreKey(key: string): void {
   if (!isObjectStoreKey(key))
     throw new TypeError(`not an object key: ${JSON.stringify(key.slice(0, maxObjectKeyLength))}`);
@@ -81,8 +80,8 @@ export function getSystemOrS3ErrorCode(error: unknown): string {
 }
 
 /**
- * Converts a Node stream of bytes to a web stream. The source is read only as fast as the web stream is read. Canceling
- * the web stream closes the source. Errors of the source are converted by `toReaderError`.
+ * Converts a Node stream of bytes to a web stream. Reads the source only as fast as the web stream is read. Canceling
+ * the web stream closes the source. `toReaderError` converts the errors of the source.
  */
 export function toWebStream(source: Readable, toReaderError: (error: unknown) => unknown): ReadableStream<Uint8Array> {
   // Prevents an uncaught error event between two reads. The next read still rejects with the error.

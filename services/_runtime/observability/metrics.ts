@@ -12,10 +12,10 @@ interface LabeledValue {
   labels: Record<string, string>;
 }
 
-/** The upper bounds of the histogram buckets. They cover cached reads up to tills with thousands of orders. */
+/** The upper bounds of histogram buckets, in seconds, from cached reads to tills with thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Former names of metrics. The metrics are also exported under them until the next release, for existing dashboards. */
+/** Former names of metrics. Existing dashboards use these names, so they are also exported until the next release. */
 const formerNames: Readonly<Record<string, string>> = {
   gateway_api_keys_cached: "gateway_keys_known",
   gateway_nats_up: "gateway_bus_up",
@@ -65,7 +65,7 @@ export function createMetrics() {
     return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
   }
 
-  /** Registers a gauge with several values, which have different labels. `read` returns all values at once. */
+  /** Registers a gauge with several values. `read` returns all values, each with its labels. */
   function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
       for (const { value, labels } of await readWithTimeout(read)) result.observe(value, labels);
@@ -103,7 +103,7 @@ export function createMetrics() {
   };
 }
 
-/** The maximum time to read one gauge, in milliseconds, so that a slow gauge does not delay the other metrics. */
+/** The maximum time to read one gauge, in milliseconds. Without it, a slow gauge would delay all metrics. */
 const readTimeoutMs = 1_000;
 
 /** Returns the values of a gauge, or none if reading fails or times out, so that the metrics omit the gauge. */

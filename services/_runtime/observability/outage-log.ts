@@ -4,7 +4,7 @@ const repeatIntervalMs = 5 * 60 * 1000;
 
 export type OutageLog = ReturnType<typeof createOutageLog>;
 
-/** Creates a log of outages. It logs the start, a reminder every 5 minutes and the end, but not every failure. */
+/** Creates a log of outages: the start, a reminder every 5 minutes, and the end. Does not log every failure. */
 export function createOutageLog(log: Logger, description: string) {
   let since: number | undefined;
   let lastLoggedAt = 0;

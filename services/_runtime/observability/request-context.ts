@@ -11,7 +11,7 @@ import {
 /** The context of the request or event that is being handled: its id, its span and its log fields. */
 export class RequestContext {
   readonly requestId: string;
-  /** The span of the request or event. It is not recorded while tracing is off. */
+  /** The span of the request or event. While tracing is off, the span is not recorded. */
   readonly span: Span;
   /** The fields of the log line of this request or event. */
   readonly logFields: Record<string, unknown>;
@@ -46,7 +46,7 @@ export class RequestContext {
 
 interface RequestContextOptions {
   requestId?: string | undefined;
-  /** The W3C trace context of the request or event that caused this one. */
+  /** The W3C trace context of the request or event that caused this request or event. */
   traceparent?: string | null | undefined;
   /** The operation to record as a span. If it is undefined, no span is recorded. */
   operation?: TracedOperation;

@@ -9,15 +9,15 @@ const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_SDK_DISABLED: z.stringbool().default(false),
   /**
-   * Whether the sampled flag in a client's `traceparent` decides if its trace is recorded. Set it only if the gateway's
-   * only client is a proxy with its own tracing.
+   * Whether the sampled flag in a client's `traceparent` decides whether its trace is recorded. Set to true only if the
+   * gateway's only client is a proxy with its own tracing.
    */
   TRACE_TRUST_CLIENTS: z.stringbool().default(false),
 });
 
 /**
  * Starts tracing if an endpoint is configured. Sends the spans of this process in batches with OTLP (HTTP, protobuf).
- * Without an endpoint, the OpenTelemetry SDK is not loaded. Other OpenTelemetry variables also apply, such as
+ * Without an endpoint, the OpenTelemetry SDK is not loaded. The SDK also reads other environment variables, such as
  * OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_BSP_*.
  *
  * @returns an object with `stop`, which sends the remaining spans and stops tracing.

@@ -46,20 +46,20 @@ export function startSpan(operation: TracedOperation, traceparent: string | null
   return startChildSpan(parseParentContext(traceparent), operation);
 }
 
-/** Starts a span that is never recorded. It only has an id in the trace. */
+/** Starts a span that is never recorded. It only has ids, for `traceparent` and for logs. */
 export function startUnrecordedSpan(traceparent: string | null | undefined): Span {
   return createUnrecordedSpan(parseParentContext(traceparent));
 }
 
 /**
- * Starts a span for a client's request. The span has the client's trace id, so that the client can find it. The sampler
- * decides whether to record the span, as if it started a new trace. If the client's flag or trace id decided, clients
- * could cause every request to be recorded, at the operator's cost.
+ * Starts a span for a client's request. The span has the client's trace id, so that the client can find the span. The
+ * sampler decides whether to record the span, as for a new trace. If the client's sampled flag or trace id decided,
+ * clients could cause every request to be recorded, at the operator's cost.
  */
 export function startClientRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
   const parent = parseParentContext(traceparent);
   if (!tracer || !parent || shouldTrustClients) return startChildSpan(parent, operation);
-  // This span is only used to get the sampler's decision. It is not exported, because it never ends.
+  // This span is only needed to get the sampler's decision. It is not exported, because it is never ended.
   const { traceFlags } = tracer.startSpan(operation.name, { root: true }).spanContext();
   return startChildSpan({ ...parent, traceFlags }, operation);
 }
@@ -86,7 +86,7 @@ function createUnrecordedSpan(parent: SpanContext | null): Span {
   return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
 }
 
-/** Returns up to 32 random hex digits. Uses UUIDs, because Node generates them faster than other random bytes. */
+/** Returns up to 32 random hex digits. Uses UUIDs, because Node generates UUIDs faster than other random values. */
 function randomHex(digits: number): string {
   return randomUUID().replaceAll("-", "").slice(-digits);
 }

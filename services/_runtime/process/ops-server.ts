@@ -10,13 +10,13 @@ import type { Metrics } from "../observability/metrics.ts";
 
 interface OpsOptions {
   port: number;
-  /** Required in requests except for health and metrics. If undefined, only requests from this machine are allowed. */
+  /** The token that requests must send, except for health and metrics. If undefined, allows only this machine. */
   token: string | undefined;
   metrics: Metrics;
   components: () => OpsComponent[];
 }
 
-/** Starts the HTTP server for operators, with liveness, readiness, metrics, dead letters and queues. */
+/** Starts the HTTP server for operators, with routes for liveness, readiness, metrics, dead letters and queues. */
 export async function startOpsServer({ port, token, metrics, components }: OpsOptions): Promise<HttpServer> {
   const app = new Hono();
   app.get("/live", (context) => context.json({ status: "live" }));
@@ -28,7 +28,7 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
     context.text(await metrics.toPrometheusText(), 200, { "content-type": "text/plain; version=0.0.4" }),
   );
   app.use(requireOperator(token));
-  // `/parked` is the path in the previous release. It remains for the scripts of operators.
+  // `/parked` is the former name of this path. It still works, because scripts of operators may use it.
   app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
       ((await deadLetters?.list()) ?? []).map((deadLetter) => {

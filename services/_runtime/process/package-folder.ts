@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Returns the path of the package that contains a module. Files that are not compiled, such as migrations, are read
- * relative to this path, because the module itself can be in the package or in its `dist/`.
+ * Returns the path of the package that contains a module. Read files that are not compiled, such as migrations,
+ * relative to this path, because the module can be in the package's folder or, when compiled, in its `dist/`.
  */
 export function findPackageFolder(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));

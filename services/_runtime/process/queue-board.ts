@@ -5,7 +5,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import type { Queue } from "bullmq";
 import { Hono } from "hono";
 
-/** Returns an app that shows queues and their jobs at `path`. Each request calls `queues` to get the current queues. */
+/** Returns an app that shows queues and their jobs at `path`. Calls `queues` for each request to get current queues. */
 export function createQueueDashboard(path: string, queues: () => Queue[]): Hono {
   const serverAdapter = new HonoAdapter(serveStatic);
   serverAdapter.setBasePath(path);

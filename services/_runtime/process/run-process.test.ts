@@ -11,7 +11,7 @@ afterEach(() => {
   child?.kill("SIGKILL");
 });
 
-/** Runs a process that executes `work` after it has started. Returns the exit code and the output of the process. */
+/** Starts a process, which then executes the code `work`. Returns the exit code and the output of the process. */
 async function runProgram(work: string): Promise<{ code: number | null; output: string }> {
   const program = `
     import { runProcess } from ${JSON.stringify(runProcessUrl)};

@@ -13,7 +13,7 @@ import { type OpsComponent, startOpsServer } from "./ops-server.ts";
 export interface ProcessComponent extends OpsComponent {
   /** Called when the shutdown begins, while requests still arrive. Closes each connection after its next response. */
   drain?(): void;
-  /** Called on every component before any component is stopped. Ends work that would otherwise never end. */
+  /** Called on every component before any component is stopped. Ends endless work, such as streams to clients. */
   beforeStop?(): void;
   /** Finishes the work in progress, then closes the component's resources. */
   stop(): Promise<void>;
@@ -32,18 +32,18 @@ const processConfig = z.object({
   /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   /**
-   * The seconds for which the process still serves requests after SIGTERM. It already reports that it is not ready, so
-   * that the load balancer stops sending requests.
+   * How long the process still serves requests after SIGTERM, in seconds. During this time, it reports that it is not
+   * ready, so that the load balancer stops sending requests.
    */
   SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
 });
 
-/** The maximum duration of a shutdown after the delay above, in milliseconds. The process exits when it is exceeded. */
+/** The maximum duration of a shutdown after `SHUTDOWN_DELAY_SECONDS`, in milliseconds. The process then exits. */
 const shutdownTimeoutMs = 30_000;
 
 /**
- * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, starts the server for operators,
- * and at the end stops the components in reverse sequence. Exits with code 1 when a component cannot start.
+ * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, and starts the server for
+ * operators. At the end, stops the components in reverse sequence. Exits with code 1 when a component cannot start.
  */
 export async function runProcess(
   name: string,
@@ -65,7 +65,7 @@ export async function runProcess(
     return stop(0);
   }
 
-  /** Stops the process with code 1. Prints the reason to stderr, even when the log level is `silent`. */
+  /** Stops the process with exit code 1. Also prints the reason to stderr, because the log level can be `silent`. */
   function fail(description: string, error: unknown): Promise<void> {
     log.fatal({ err: error }, description);
     process.stderr.write(`${name}: ${description}: ${describeErrorChain(error)}\n`);

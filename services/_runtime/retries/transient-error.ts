@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
 
-/** An error with a temporary cause. The operation is retried until it succeeds. */
+/** An error with a temporary cause. The caller retries the operation until it succeeds. */
 export class TransientError extends Error {}
 
 /** The error for an event that can never be handled. The event immediately becomes a dead letter. */
@@ -52,14 +52,14 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Returns whether PostgreSQL canceled a statement, usually after the statement timeout. The server may have been busy,
- * or the statement may always take too long, so retries must be limited.
+ * Returns whether PostgreSQL canceled a statement, usually after the statement timeout. Limit the retries, because the
+ * statement may always take too long. A retry can succeed if the server was only busy.
  */
 export function isCanceledStatementError(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "57014";
 }
 
-/** Returns the delay before a retry, in milliseconds. It doubles from `firstMs` to `maxMs`, with jitter. */
+/** Returns the delay before a retry, in milliseconds. The delay doubles from `firstMs` up to `maxMs`, with jitter. */
 export function computeRetryDelayMs(attempt: number, { firstMs = 100, maxMs = 10_000 } = {}): number {
   const delayMs = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 20));
   return Math.round(delayMs * (0.5 + Math.random() / 2));

@@ -1,14 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 
-/** Encrypts and decrypts stored data that must stay secret even from readers of the database. */
+/** Encrypts and decrypts stored data that readers of the database must not see. */
 export type Encryption = ReturnType<typeof createEncryption>;
 
 const cipher = "aes-256-gcm";
 
 /**
- * Creates an encryption with AES-256-GCM, in the format `key.iv.tag.text`. It encrypts with the first key and decrypts
- * with any key, so that keys can be rotated.
+ * Returns functions that encrypt and decrypt with AES-256-GCM, in the format `key.iv.tag.text`. To allow key rotation,
+ * they encrypt with the first key and decrypt with any key.
  */
 export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
@@ -25,7 +25,7 @@ export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
         ".",
       );
     },
-    /** Decrypts a text. @throws `Error` when its key is no longer configured or the encrypted text was changed. */
+    /** Decrypts a text. @throws `Error` when the key of the text is not configured or the text was changed. */
     decrypt(encrypted: string): string {
       const [id = "", ...parts] = encrypted.split(".");
       const secret = derivedKeys.get(id);

@@ -13,7 +13,7 @@ import { createInternalPrincipal, type RequestIdentity } from "../http/request-i
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
 
-/** The headers that a request must not repeat, because the identity of the caller would be ambiguous. */
+/** The headers that a request must not repeat. With repeated values, the identity of the caller would be ambiguous. */
 const nonRepeatableHeaders = [
   "host",
   "x-forwarded-host",
@@ -24,13 +24,13 @@ const nonRepeatableHeaders = [
   signatureHeader,
 ];
 
-/** The seconds for which a signature is valid. Covers the wait for a connection and the difference between clocks. */
+/** How long a signature is valid, in seconds. Allows for the wait for a connection and for clock differences. */
 const signatureLifetimeSeconds = 60;
 
 interface UnsignedInternalRequest extends Omit<RequestIdentity, "principal"> {
   method: string;
   target: string;
-  /** The client's principal in requests that the gateway forwards; undefined in a service's own requests. */
+  /** The client's principal in requests that the gateway forwards, or undefined in a service's own requests. */
   principal?: Principal;
 }
 
@@ -135,8 +135,8 @@ function isSameSignature(expected: Buffer, received: string): boolean {
 }
 
 /**
- * Returns whether a signature has not expired. Rejects expiry times of more than two lifetimes in the future, because
- * clocks differ by less than one lifetime.
+ * Returns whether a signature is still valid. Rejects expiry times of more than two lifetimes in the future. Because
+ * clocks differ by less than one lifetime, no valid signature has such an expiry time.
  */
 function isUnexpired(expires: string): boolean {
   const secondsLeft = Number(expires) - Date.now() / 1000;

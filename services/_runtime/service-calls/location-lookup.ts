@@ -11,14 +11,14 @@ import type { ServiceRegistry } from "./service-registry.ts";
 
 /** Returns the schema of the `locationId` query parameter. */
 export const locationIdQueryParameter = (
-  description = "The API key's location by default. Only keys with the scope `locations:any` can use another location.",
+  description = "The ID of the location. Defaults to the API key's location. Only keys with the scope `locations:any` can use another location.",
 ) => z.guid().optional().meta({ description });
 
 /**
- * Returns the id of the requested location. If the request has none, returns the id of the API key's location.
+ * Returns the id of the requested location, or of the API key's location if the request contains no location.
  *
- * @throws `ApiError` location_forbidden when the key has another location and no scope `locations:any`; invalid_request
- * when neither the request nor the key has a location.
+ * @throws `ApiError` location_forbidden when the key has another location and lacks the scope `locations:any`;
+ * invalid_request when neither the request nor the key has a location.
  */
 export function resolveLocationId(principal: Principal, requestedId: string | undefined): string {
   const keyLocationId = principal.location?.id;
@@ -29,7 +29,7 @@ export function resolveLocationId(principal: Principal, requestedId: string | un
   }
   if (locationId !== keyLocationId && !hasScope(principal.scopes, "locations:any")) {
     throw new ApiError("location_forbidden", {
-      detail: "locationId must be the location of the API key, or be omitted.",
+      detail: "`locationId` must be the ID of the API key's location. You can also omit it.",
     });
   }
   return locationId;
@@ -42,7 +42,7 @@ export function getReadableLocationId(principal: Principal): string | null {
   return principal.location.id;
 }
 
-/** The functions that look up locations in the accounts service. */
+/** The functions that get locations from the accounts service. */
 export type LocationLookup = ReturnType<typeof createLocationLookup>;
 
 const timeoutMs = 5_000;
@@ -53,7 +53,7 @@ const timeoutMs = 5_000;
  * The functions of the lookup throw `ApiError` location_not_found, or service_unavailable when accounts is unavailable.
  */
 export function createLocationLookup(registry: ServiceRegistry, name: ServiceName) {
-  // Throws if the internal key is missing, so that the error occurs at the start and not at the first request.
+  // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 
   async function fetchLocation(path: string, description: string, context: RequestContext): Promise<LocationRef> {
@@ -84,7 +84,7 @@ export function createLocationLookup(registry: ServiceRegistry, name: ServiceNam
 }
 
 /**
- * Returns the requested location. If the request has none, returns the location of the API key.
+ * Returns the requested location. If the request contains no location, returns the location of the API key.
  *
  * @throws `ApiError` location_forbidden; location_not_found; invalid_request when neither the request nor the key has a
  * location.

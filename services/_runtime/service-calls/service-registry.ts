@@ -9,7 +9,7 @@ import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createInternalPrincipal, type ServiceFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
-/** Returns the name of the environment variable that contains a service's URL, such as TILL_INGEST_URL. */
+/** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
 const urlVariableName = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 
 const serviceUrlsSchema = z.object(
@@ -61,7 +61,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     registerLocalService: (service: ServiceName, fetch: ServiceFetch) => void localServices.set(service, fetch),
     /** Returns the fetch function of a service in this process, or undefined if the service runs in another process. */
     findLocalService: (service: ServiceName) => localServices.get(service),
-    /** Sends an internal GET request. @throws `ApiError` service_unavailable, also after the timeout. */
+    /** Sends an internal GET request. @throws `ApiError` service_unavailable when the request fails or times out. */
     async request(service: ServiceName, request: InternalRequest): Promise<Response> {
       const { from, path, timeoutMs, requestId = randomUUID(), traceparent } = request;
       const signal = AbortSignal.timeout(timeoutMs);
@@ -87,7 +87,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   };
 }
 
-/** Returns the error for a service that is unavailable. */
+/** Returns the error for requests to an unavailable service. */
 export function createServiceUnavailableError(service: ServiceName, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
     detail: `The ${service} service is unavailable. Nothing was changed. Retry shortly.`,

@@ -8,7 +8,7 @@ import type { RequestContext } from "../observability/request-context.ts";
 import type { ProcessComponent, ProcessDependencies } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
-/** The dependencies that the runtime provides to every service. */
+/** The resources that the runtime creates for every service. */
 export interface ServiceDependencies extends Omit<ProcessDependencies, "environment"> {
   db: Database;
   /** Sends notifications to all instances of this service. */
@@ -21,11 +21,11 @@ export interface ServiceDependencies extends Omit<ProcessDependencies, "environm
 export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
-  /** Runs the task. `context` is undefined if the caller is not the scheduler. */
+  /** Runs the task. Only the scheduler passes `context`. */
   run(services: Services, context?: RequestContext): Promise<void>;
 }
 
-/** The resources that a service creates in addition to its dependencies, and the function that closes them. */
+/** The resources that a service creates itself, and the function that closes them. */
 export interface ServiceResources<Services> extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
   services: Services;
   /** Checks of further dependencies, by name. Failures are reported but do not affect readiness. */
@@ -48,7 +48,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
   periodic?: PeriodicTask<Services>[];
 }
 
-/** A service definition with any types of configuration and resources. */
+/** A service definition without its specific types, so that a list can contain the definitions of all services. */
 export type AnyServiceDefinition = ServiceDefinition<z.ZodType, unknown>;
 
 export function defineService<Config extends z.ZodType, Services>(

@@ -5,7 +5,7 @@ import { createOutageLog } from "../observability/outage-log.ts";
 import { runWithRequestContext } from "../observability/request-context.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
-/** Runs a task at its interval until `stop` is called, in one instance at a time. After a failure, waits as usual. */
+/** Runs a task in one instance at a time, at its interval and even after failures, until `stop` is called. */
 export function startPeriodicTask<Services>(
   task: PeriodicTask<Services>,
   { leadership, services, log }: { leadership: LeaderElection; services: Services; log: Logger },

@@ -16,7 +16,7 @@ export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionD
   name: "remove expired rows",
   intervalSeconds: 3_600,
   async run({ db: { sql }, inboxRetentionDays }) {
-    // The retention is longer than the event stream's, so that redelivered events are always recognized.
+    // Ids of events are stored longer than the stream stores events, so that redelivered events are always recognized.
     const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
     const dayAgo = sql`now() - interval '24 hours'`;
     await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);

@@ -32,7 +32,7 @@ export function registerServiceMetrics(
   observeServiceGauge("dead_letters", "Dead letters that wait for an operator", () =>
     readValue(sql<Value[]>`select count(*) as value from dead_letters`),
   );
-  observeServiceGauge("nats_up", "1 while there is a connection to NATS", () =>
+  observeServiceGauge("nats_up", "1 while the service is connected to NATS", () =>
     Number(bus.currentConnection() !== undefined),
   );
   const usageHelp = "Used share of the event stream's maximum size. At 1, new events wait in the outboxes";
@@ -47,7 +47,7 @@ export function registerServiceMetrics(
       select coalesce(state, 'unknown') as state, count(*) from pg_stat_activity
       where application_name = current_setting('application_name') and pid <> pg_backend_pid() group by 1`;
     const countByState = new Map(rows.map(({ state, count }) => [state, count]));
-    // Counts the connection of this query as idle, because it is idle except for this query.
+    // Counts the connection of this query as idle, because only this query makes it active.
     countByState.set("idle", (countByState.get("idle") ?? 0) + 1);
     return ["active", "idle", "idle in transaction"].map((state) => ({
       value: countByState.get(state) ?? 0,

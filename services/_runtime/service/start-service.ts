@@ -22,7 +22,7 @@ import { startPeriodicTask } from "./periodic-tasks.ts";
 import { removeExpiredRowsTask } from "./remove-expired-rows.ts";
 import { registerServiceMetrics } from "./service-metrics.ts";
 
-/** A running service with its fetch function. */
+/** A running service. `fetch` handles requests to the service. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** Returns the name of a service's database schema, which begins with the namespace of the installation. */
@@ -81,7 +81,7 @@ export async function startService(
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
     const unreadResponses = new UnreadResponseLimiter(config);
-    const unreadBytesHelp = "Bytes of large responses that clients have not read";
+    const unreadBytesHelp = "Bytes of large responses in memory that clients have not read";
     metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => unreadResponses.heldBytes, { service: name });
     const app = createServiceApp({
       service: name,

@@ -8,7 +8,7 @@ import { defineService } from "../service/define-service.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 
-/** Handles an event for half a second. Prints when it begins and ends. Kills the process if the legacyId is 666. */
+/** Handles an event for half a second. Prints its start and end. Kills the process if the event's legacyId is 666. */
 async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {
   process.stdout.write(`begin ${locationId}\n`);
   await sleep(500);

@@ -16,7 +16,7 @@ export interface CrashingRequestOptions {
   body: object;
 }
 
-// This file is the main module of a process. It handles one request and kills itself with SIGKILL before the response.
+// The main module of a process that handles one request and kills itself with SIGKILL before the response.
 const { crashesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequestOptions;
 const service = createIdempotencyTestService((step) => {
   if (step === crashesAt) process.kill(process.pid, "SIGKILL");

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { createTemporaryDataFolder, type LocalTestServer, localServerStarters } from "./local-servers.ts";
 
-/** The names of the servers that a test can start for itself. */
+/** The names of the servers that a test can start for its own use. */
 export type DedicatedServerName = keyof typeof localServerStarters;
 
 /** The NATS, PostgreSQL and Redis servers of one test, which the test can kill and restart. */

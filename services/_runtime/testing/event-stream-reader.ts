@@ -17,7 +17,7 @@ export interface EventStreamReader {
   readonly comments: string[];
   /** The latest retry interval that the server has sent, in milliseconds. */
   readonly retry: number | undefined;
-  /** The way in which the stream ended, or undefined while it is open. */
+  /** How the stream ended, or undefined while the stream is open. */
   readonly ending: "ended" | "broken" | undefined;
   /** Waits until `count` events, or `count` events of one type, have been received. Returns these events. */
   waitForEvents(count: number, type?: string): Promise<ServerSentEvent[]>;

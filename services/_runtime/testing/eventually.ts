@@ -3,7 +3,7 @@ import { sleep } from "../concurrency/sleep.ts";
 /**
  * Calls `probe`, at increasing intervals, until it returns a value other than undefined or false. Returns this value.
  *
- * @throws `Error` that contains the description, after the timeout.
+ * @throws `Error` with the description after the timeout.
  */
 export async function eventually<T>(
   description: string,

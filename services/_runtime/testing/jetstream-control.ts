@@ -8,7 +8,7 @@ import type { TestService } from "./test-service.ts";
 export interface TestJetStreamControl {
   /** Deletes all consumers, so that all services receive all events again. Returns the number of deleted consumers. */
   deleteConsumers(): Promise<number>;
-  /** Returns whether the stream has at least `minConsumers` consumers and all of them have handled all events. */
+  /** Returns whether the stream has at least `minConsumers` consumers, and all consumers have handled all events. */
   isFullyConsumed(minConsumers?: number): Promise<boolean>;
   /** Deletes the stream, including all events and consumers. */
   delete(): Promise<void>;
@@ -49,7 +49,7 @@ export async function createEventStreamControl({
   };
 }
 
-/** Resolves when a service has sent all events in its outbox, and all consumers have handled all events. */
+/** Resolves when a service has sent all events in its outbox and all consumers have handled all these events. */
 export async function waitUntilEventsHandled(environment: TestEnvironment, { db }: TestService): Promise<void> {
   const stream = await createEventStreamControl(environment);
   await eventually("every event to be handled", async () => {

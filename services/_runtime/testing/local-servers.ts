@@ -7,7 +7,7 @@ export interface LocalTestServer {
   stop(): Promise<void>;
   /** Kills the process with SIGKILL, without deleting its data. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Sends a signal to the process. After SIGSTOP, it accepts connections but does not respond until SIGCONT. */
+  /** Sends a signal to the process. After SIGSTOP, it accepts connections but does not respond before SIGCONT. */
   sendSignal(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 

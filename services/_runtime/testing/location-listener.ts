@@ -9,8 +9,8 @@ import { defineService } from "../service/define-service.ts";
 type LocationUpdated = EventData<"location.updated">;
 
 /**
- * Returns a service that handles each `location.updated` event by the insertion of one row into its table effects.
- * `beforeEffect` is called before the insertion, and can make the handler fail.
+ * Returns a service that inserts one row into its table `effects` for each `location.updated` event. The handler calls
+ * `beforeEffect` before it inserts the row. If `beforeEffect` throws, the handler fails.
  */
 export function createLocationListener(beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {}) {
   return defineService<z.ZodObject, { db: Database }>({
@@ -33,7 +33,7 @@ export function createLocationListener(beforeEffect: (data: LocationUpdated) => 
   });
 }
 
-/** Publishes a `location.updated` event. Returns its location id. */
+/** Publishes a `location.updated` event. Returns the location id in the event. */
 export async function publishLocationUpdate(
   db: Database,
   { locationId = randomUUID() as string, timeZone = "Europe/Paris" } = {},

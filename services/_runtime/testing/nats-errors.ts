@@ -12,7 +12,7 @@ export async function collectNatsErrors(url: string, act: (nats: NatsConnection)
   })();
   act(nats);
   await nats.flush();
-  // Waits, because the server rejects publications asynchronously.
+  // Waits, because the server sends errors about publications asynchronously.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await nats.close();
   await listening;

@@ -25,7 +25,7 @@ const invalidKeys = [
   Array.from({ length: 300 }, () => "a").join("/"),
 ];
 
-/** Defines the tests for the behavior that all object stores share. Every call of `openStore` opens the same store. */
+/** Defines the tests that all object stores must pass. Every call of `openStore` must open the same store. */
 export function testObjectStoreConformance(openStore: () => ObjectStore): void {
   const newKey = () => `tills/${randomUUID().slice(0, 2)}/${randomUUID()}`;
 
@@ -181,7 +181,7 @@ export async function expectStoreUnavailable(store: ObjectStore, withinMs: numbe
   expect(performance.now() - start).toBeLessThan(withinMs);
 }
 
-/** Returns whether two arrays contain the same bytes. Vitest would take seconds to compare megabytes. */
+/** Returns whether two arrays contain the same bytes. Faster than Vitest, which takes seconds to compare megabytes. */
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
 }

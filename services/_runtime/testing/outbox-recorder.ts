@@ -7,7 +7,7 @@ interface RecordedEvent<Type extends EventType> {
   data: EventData<Type>;
 }
 
-/** Copies every new outbox row to the table recorded_outbox, because the outbox relay deletes the rows that it has sent. */
+/** Copies every new outbox row to the table `recorded_outbox`, because the outbox relay deletes rows after sending. */
 export async function recordOutboxEvents({ sql }: Database): Promise<void> {
   await sql.unsafe(`
     create table recorded_outbox (like outbox, subject text);
@@ -20,7 +20,7 @@ export async function recordOutboxEvents({ sql }: Database): Promise<void> {
     create trigger record_event after insert on outbox for each row execute function record_event();`);
 }
 
-/** Returns the recorded events of a subject, oldest first. */
+/** Returns the recorded events about a subject, oldest first. */
 export async function readRecordedEvents<Type extends EventType>(
   { sql }: Database,
   subject: string,

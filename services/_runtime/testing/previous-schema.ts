@@ -6,12 +6,12 @@ import { createLogger } from "../observability/logger.ts";
 import { findPackageFolder } from "../process/package-folder.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** The folder in `services/` and the number of the first migration that the previous version does not have. */
+/** By folder in `services/`: the number of the first migration that the previous version does not contain. */
 type FirstNewMigrations = Record<string, number>;
 
 /**
- * Creates the schema of the previous version. `migrate` applies the other migrations, so that a test can first insert
- * rows as the previous version does. The folders are migrated in the given order.
+ * Creates the schema of the previous version, so that a test can insert rows as that version would. `migrate` then
+ * applies the new migrations, folder by folder in the sequence of `firstNewMigrations`.
  */
 export async function createPreviousSchema(
   environment: TestEnvironment,

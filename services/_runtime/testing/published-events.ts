@@ -22,7 +22,7 @@ export async function readPublishedEnvelopes({ variables, namespace }: TestEnvir
   }
 }
 
-/** Returns the data of all events with a type and a subject, oldest first, from the event stream of a test. */
+/** Returns the data of all events of a type about a subject, oldest first, from the event stream of a test. */
 export async function readPublishedEvents<Type extends EventType>(
   environment: TestEnvironment,
   type: Type,

@@ -4,7 +4,7 @@ import { createFakeAccountsService, type FakeAccountsService } from "./fake-acco
 import { createTestEnvironment, type TestEnvironment } from "./test-environment.ts";
 import { startTestService, type TestService } from "./test-service.ts";
 
-/** A service in an environment of its own, with a fake accounts service, to which tests add locations. */
+/** A service in its own environment, with a fake accounts service. Tests add locations to the fake. */
 export interface TestServiceWithFakeAccounts extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
@@ -12,7 +12,7 @@ export interface TestServiceWithFakeAccounts extends TestService {
   remove(): Promise<void>;
 }
 
-/** Returns a started service that looks up locations in a fake accounts service. */
+/** Starts and returns a service that looks up locations in a fake accounts service. */
 export async function startTestServiceWithFakeAccounts(
   definition: AnyServiceDefinition,
   variables: Record<string, string> = {},

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { installSwiftServer, startSwiftServer } from "./swift-server.ts";
 
-/** A bucket on a real S3 server for one test. It is empty at the start. */
+/** A bucket on a real S3 server for one test. The bucket is initially empty. */
 export interface TestS3Bucket {
   /** The URL of an object store that uses the bucket. */
   url: string;
@@ -21,7 +21,7 @@ export interface TestS3Bucket {
 /**
  * Creates a bucket on the server at S3_TEST_ENDPOINT, with the credentials in the standard AWS_* environment variables.
  * If S3_TEST_ENDPOINT is not set, uses a local OpenStack Swift, which is installed with apt-get if this process runs as
- * root on Debian. If there is no server, returns the reason in `missing`.
+ * root on Debian. If no server is available, returns the reason in `missing`.
  */
 export async function createTestBucket(): Promise<TestS3Bucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;

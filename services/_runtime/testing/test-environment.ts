@@ -64,7 +64,7 @@ function createInternalKeys(): Record<string, string> {
 
 function requireServerUrl(name: string): string {
   const url = process.env[name];
-  if (!url) throw new Error(`${name} is not set: run tests with \`npm test\`, which starts the servers they need.`);
+  if (!url) throw new Error(`${name} is not set: run the tests with \`npm test\`, which starts the required servers.`);
   return url;
 }
 

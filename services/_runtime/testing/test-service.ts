@@ -23,12 +23,12 @@ export interface TestService {
   db: Database;
   registry: ServiceRegistry;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
-  /** Sends a request, expects this status, and returns the response body parsed with the schema. */
+  /** Sends a request, expects the given status, and returns the response body, parsed with the given schema. */
   sendJson<Schema extends z.ZodType>(
     request: TestRequest,
     expected: ExpectedResponse<Schema>,
   ): Promise<z.output<Schema>>;
-  /** Sends a GET request, expects status 200, and returns the response body parsed with the schema. */
+  /** Sends a GET request, expects status 200, and returns the response body, parsed with the schema. */
   getJson<Schema extends z.ZodType>(path: string, schema: Schema, principal?: Principal): Promise<z.output<Schema>>;
   /** Sends a request that must fail, and returns the problem details of the response. */
   requestProblem(request: TestRequest): Promise<Problem>;
@@ -39,7 +39,7 @@ export interface TestService {
 
 interface TestRequestOptions {
   principal?: Principal;
-  /** The body of the request. Strings and bytes are sent unchanged; other values are sent as JSON. */
+  /** The body of the request. Strings and bytes are sent unchanged. Other values are sent as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** The node:http response object that the service receives with the request. */
@@ -77,7 +77,7 @@ export async function startTestService(
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.registerLocalService(definition.name, running.fetch);
   const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, definition.name), log });
-  // Notifies the service of events that the test publishes, because another instance would also notify it.
+  // Notifies the service of events that the test publishes, as another instance of the service would.
   const bus = createEventBus(config, { name: `${definition.name}-test`, log });
   const notifier = bus.createInstanceNotifier(`${definition.name}-outbox`);
   db.onEventsPublished = () => notifier.publish("all", "");

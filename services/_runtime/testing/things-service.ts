@@ -6,7 +6,7 @@ import { createRouteDefiner, jsonBodyParser } from "../http/define-route.ts";
 import { jsonResponse } from "../http/route-response.ts";
 import { defineService } from "../service/define-service.ts";
 
-/** A step of a request: the key is reserved, the rows are inserted but not committed, or everything is committed. */
+/** A step of a request: the key is reserved, rows are inserted but not committed, or the transaction is committed. */
 export type IdempotentRequestStep = "reserved" | "worked" | "committed";
 
 const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
@@ -24,8 +24,8 @@ const definition = {
 } as const;
 
 /**
- * Returns a service with two POST routes: one inserts one row, the other inserts two rows. `onStep` is called at each
- * step of the first route, and can delay or crash it.
+ * Returns a service with two POST routes. The first route inserts one row, and the second inserts two rows. `onStep` is
+ * called at each step of the first route, and can delay the route or crash the process.
  */
 export function createIdempotencyTestService(onStep: (step: IdempotentRequestStep) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();

@@ -136,7 +136,7 @@ describe("POST /v2/tills/ rejects", () => {
       { path: "startedAt", code: "invalid_format" },
       { path: "orderList[1].guestsCount", code: "too_small" },
     ]);
-    expect(detail).toBe("The request has 3 issues: see errors.");
+    expect(detail).toBe("The request has 3 issues. See `errors`.");
   });
 
   it("issues of the query together with issues of the body", async () => {
@@ -170,6 +170,6 @@ describe("POST /v2/tills/ rejects", () => {
     const orderList = Array.from({ length: 150 }, () => createTestOrder({ guestsCount: -1 }));
     const { errors, detail } = await expectRejection("invalid_request", createTestTill({ orderList }));
     expect(errors).toHaveLength(100);
-    expect(detail).toBe("The request has 150 issues; errors lists the first 100.");
+    expect(detail).toBe("The request has 150 issues. `errors` lists the first 100.");
   });
 });

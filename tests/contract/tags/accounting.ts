@@ -6,7 +6,7 @@ import type { TagContractTestCases } from "../operation-contract.ts";
 
 const createConfig = (testLocation: TestLocation) => testLocation.create("/v1/accounting/configs", {});
 
-/** Returns an export item of the location's till with a new config. */
+/** Creates an accounting config, and returns the body of a request to export the location's till with this config. */
 async function createExportItems(
   { testLocation, till }: ApiContractFixture,
   overrides: object = {},
@@ -15,7 +15,7 @@ async function createExportItems(
   return [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL", ...overrides }];
 }
 
-/** Creates an export and waits until it is finished. Returns its id. */
+/** Creates an export, waits until the export is finished, and returns its id. */
 async function createFinishedExport(fixture: ApiContractFixture): Promise<string> {
   const { id } = await fixture.testLocation.create("/v1/accounting/exports", await createExportItems(fixture));
   await eventually("the export", async () => {
@@ -37,7 +37,7 @@ export const accountingContractTestCases: TagContractTestCases = {
       location_forbidden: ({ otherLocation }) => ({ body: { locationId: otherLocation.locationId } }),
       location_not_found: ({ product }) => ({ body: { locationId: randomUUID() }, key: product.adminKey }),
     },
-    // The config is created at the other location.
+    // The request succeeds, because it creates a config at the other location.
     statusForOtherLocation: 201,
   },
   listAccountingConfigs: {
@@ -69,7 +69,7 @@ export const accountingContractTestCases: TagContractTestCases = {
     untestableOutcomes: {
       limit_reached: "Exports end before a location can create enough of them; the service's own tests block them.",
     },
-    // The till in the request does not belong to the other location.
+    // The request is invalid, because the till does not belong to the other location.
     statusForOtherLocation: 400,
   },
   getAccountingExport: {

@@ -8,7 +8,7 @@ export const consumersContractTestCases: TagContractTestCases = {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumer }) => ({ body: { name: consumer.name } }),
     },
-    // Each location has its own consumers, so the other location can create one with the same name.
+    // Consumer names are unique per location, so the other location can create a consumer with the same name.
     statusForOtherLocation: 201,
   },
   listConsumers: { requestsByOutcome: { 200: () => ({}) }, statusForOtherLocation: 200 },

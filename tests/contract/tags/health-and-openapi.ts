@@ -9,7 +9,7 @@ export const openApiDocumentContractTestCases: TagContractTestCases = {
   getFullOpenApi: {
     requestsByOutcome: {
       200: ({ product }) => ({ key: product.adminKey }),
-      // The gateway requests the details of a new key from accounts.
+      // The gateway must look up an unknown key in the accounts service, which is not available in this test.
       service_unavailable: () => ({ key: "an-unknown-key-of-a-test" }),
     },
     statusForOtherLocation: 403,

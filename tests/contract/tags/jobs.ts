@@ -3,14 +3,14 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ApiContractFixture } from "../contract-fixture.ts";
 import type { TagContractTestCases } from "../operation-contract.ts";
 
-/** The tested product's limit of unfinished jobs per API key. */
+/** Maximum number of unfinished jobs per API key. The limit is low, so that a test can exceed it. */
 const maxUnfinishedJobs = 20;
-/** The tested product's limit of repeating jobs per location. */
+/** Maximum number of repeating jobs per location. */
 const maxRepeatingJobs = 2;
-/** The tested product's limit of message bytes per location and day. The largest message exceeds this limit. */
+/** Maximum total size of job messages per location and day, in bytes. The largest allowed message exceeds it. */
 const maxJobBytesPerDay = 290_000;
 
-/** Environment variables of these limits. */
+/** The environment variables that set these limits in the tested installation. */
 export const jobLimitVariables = {
   JOBS_MAX_UNFINISHED_PER_KEY: String(maxUnfinishedJobs),
   JOBS_MAX_REPEATING_PER_LOCATION: String(maxRepeatingJobs),
@@ -20,7 +20,7 @@ export const jobLimitVariables = {
 const repeatingJob = { message: "Again", jobOptions: { repeat: { every: 3_600_000 } } };
 const delayedJob = { message: "Later", jobOptions: { delay: 3_600_000 } };
 
-/** Creates a job and waits until it is finished. Returns its id. */
+/** Creates a job, waits until the job is finished, and returns its id. */
 async function createFinishedJob({ testLocation }: ApiContractFixture): Promise<string> {
   const response = await testLocation.request("POST", "/v1/jobs", { body: { message: "Close the day" } });
   const { id } = (await response.json()) as { id: string };
@@ -63,7 +63,7 @@ export const jobsContractTestCases: TagContractTestCases = {
         return { body: delayedJob, key };
       },
     },
-    // Job ids are separate for each location, so the other location creates a new job.
+    // Job ids are unique per location, so the other location can create a job with the same id.
     statusForOtherLocation: 201,
   },
   getJob: {

@@ -132,7 +132,7 @@ export const tillsContractTestCases: TagContractTestCases = {
       200: async ({ testLocation }) => {
         const response = await testLocation.request("POST", "/v1/tills/reprocess?lteReportVersion=0");
         const { id } = (await response.json()) as { id: string };
-        // While the reprocessing runs, the progress can differ between two responses.
+        // The test waits, because the progress of a running reprocessing would differ between two responses.
         await eventually("the reprocessing to be finished", async () => {
           const reprocessing = (await (
             await testLocation.request("GET", `/v1/tills/reprocess/${id}`)

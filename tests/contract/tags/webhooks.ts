@@ -7,7 +7,7 @@ import type { TagContractTestCases } from "../operation-contract.ts";
 
 const untestableLimit =
   "The limit is raised for these tests, which create many webhooks; the service's own tests reach it.";
-/** The URL of an endpoint that cannot be reached, because no server listens on its port. */
+/** The URL of an unreachable endpoint. No server listens on its port. */
 const endpointUrl = "http://127.0.0.1:1024/webhooks";
 const webhookEvents = ["order.paid"];
 
@@ -32,7 +32,7 @@ const requestOfNewWebhook = async ({ testLocation }: { testLocation: TestLocatio
 });
 const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 
-/** Sends a test message to the endpoint, and waits until its delivery has this state. Returns the delivery. */
+/** Sends a test message to the endpoint, waits until the delivery has this state, and returns the delivery. */
 async function createDeliveryInState(testLocation: TestLocation, url: string, state: string): Promise<{ id: string }> {
   const { id } = await createWebhook(testLocation, { endpointUrl: url });
   const delivery = await testLocation.create(`/v1/webhooks/${id}/test`);
@@ -43,7 +43,7 @@ async function createDeliveryInState(testLocation: TestLocation, url: string, st
   return delivery;
 }
 
-/** Starts an endpoint that accepts messages and never responds. Returns its URL. */
+/** Starts an endpoint that accepts connections but never responds, and returns its URL. */
 async function startSilentEndpoint(): Promise<string> {
   const server = createServer(() => {}).unref();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

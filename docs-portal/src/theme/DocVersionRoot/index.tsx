@@ -4,11 +4,11 @@ import type DocVersionRootType from "@theme/DocVersionRoot";
 import DocVersionRoot from "@theme-original/DocVersionRoot";
 import { type ReactNode, useEffect } from "react";
 
-/** Saves which version of the documentation the user reads, so that links from other pages lead to this version. */
+/** Stores the version of the documentation that the user reads, so that links from other pages open this version. */
 export default function RememberedDocVersion(props: WrapperProps<typeof DocVersionRootType>): ReactNode {
   const { pluginId, version } = props.version;
   const { savePreferredVersionName } = useDocsPreferredVersion(pluginId);
-  // The effect depends only on the version: each save creates a new save function, which would start the effect again.
+  // The effect must not depend on the save function, because each save creates a new one and would repeat it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: depending on the function would save in an endless loop
   useEffect(() => savePreferredVersionName(version), [version]);
   return <DocVersionRoot {...props} />;

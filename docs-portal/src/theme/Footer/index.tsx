@@ -4,7 +4,7 @@ import type FooterType from "@theme/Footer";
 import Footer from "@theme-original/Footer";
 import type { ReactNode } from "react";
 
-/** Renders the footer of the site. The API reference has no footer, because it fills the height of the window. */
+/** Renders the footer of the site, except in the API reference, because its pages fill the height of the window. */
 export default function FooterOutsideReference(props: WrapperProps<typeof FooterType>): ReactNode {
   const { pathname } = useLocation();
   return pathname === "/api" || pathname.startsWith("/api/") ? null : <Footer {...props} />;

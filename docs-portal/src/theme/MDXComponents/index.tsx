@@ -7,5 +7,5 @@ import { Request } from "../../examples/Request.tsx";
 import { Response } from "../../examples/Response.tsx";
 import { Amount } from "../../money/Amount.tsx";
 
-/** The components that pages can use without an import. */
+/** The components that MDX pages can use without an import. */
 export default { ...MDXComponents, Amount, Diagram, Message, Request, Response, TabItem, Tabs };

@@ -1,7 +1,7 @@
 import { marked } from "marked";
 import type { ReactNode } from "react";
 
-/** Renders Markdown descriptions in the reference. The script of the theme's renderer is as large as a whole page. */
+/** Renders Markdown descriptions in the reference. The theme's renderer is not used, because its script is large. */
 export default function Markdown({ children }: { children?: ReactNode }): ReactNode {
   const text = Array.isArray(children) ? children.join("") : String(children ?? "");
   const html = marked.parse(text, { async: false });

@@ -8,7 +8,7 @@ export function phpSample({ request, responseKind }: SampleInput): string {
     `'method' => ${quote(method)},`,
     ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indent(renderHeaders(headers), 4)},`]),
     ...(body === undefined ? [] : [`'content' => ${indent(renderBody(body), 4)},`]),
-    ...(responseKind === "stream" ? ["'protocol_version' => '1.0', // with 1.1, PHP buffers small chunks"] : []),
+    ...(responseKind === "stream" ? ["'protocol_version' => '1.0', // With HTTP/1.1, PHP buffers small chunks."] : []),
   ];
   return [
     "<?php",
@@ -55,7 +55,7 @@ function phpLiteral(value: unknown): string {
   const parts = Array.isArray(value)
     ? value.map((part) => phpLiteral(part))
     : Object.entries(value).map(([name, part]) => `${quote(name)} => ${phpLiteral(part)}`);
-  // json_encode turns an empty PHP array into a JSON array, so an empty object needs stdClass.
+  // An empty object must be a stdClass, because json_encode converts an empty PHP array to a JSON array.
   if (parts.length === 0) return Array.isArray(value) ? "[]" : "new stdClass()";
   return `[\n${parts.map((part) => `    ${indent(part, 4)},`).join("\n")}\n]`;
 }

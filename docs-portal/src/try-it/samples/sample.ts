@@ -1,19 +1,19 @@
 import type { ApiRequest } from "../compose-request.ts";
 import type { ResponseKind } from "../operation.ts";
 
-/** The input of a code sample. */
+/** The request that a code sample sends, and the kind of response that the sample reads. */
 export interface SampleInput {
   request: ApiRequest;
   responseKind: ResponseKind;
 }
 
-/** The request body in a sample: a value, a text if it is not JSON, or a file name if it is long. */
+/** The request body in a sample: a JSON value, other text, or the name of the file from which the sample reads it. */
 export type SampleBody = { value: unknown } | { text: string } | { file: string };
 
 /** The file in which a sample saves a response that is not JSON. */
 export const responseFile = "response.txt";
 
-/** Maximum length of a body within a sample, in characters. A sample reads a longer body from a file. */
+/** Maximum length of a body in the code of a sample, in characters. A sample reads a longer body from a file. */
 const maxInlineCharacters = 1_500;
 
 export function sampleBodyOf({ body }: ApiRequest): SampleBody | undefined {
@@ -26,7 +26,7 @@ export function sampleBodyOf({ body }: ApiRequest): SampleBody | undefined {
   }
 }
 
-/** Returns the text with each line except the first indented. */
+/** Returns the text with every line except the first line indented. */
 export function indent(text: string, spaces: number): string {
   return text.replaceAll("\n", `\n${" ".repeat(spaces)}`);
 }

@@ -4,7 +4,7 @@ import { pythonSample } from "./python.ts";
 import type { SampleInput } from "./sample.ts";
 import { typescriptSample } from "./typescript.ts";
 
-/** The sample languages, in the sequence of their tabs. */
+/** The languages of the code samples, in the sequence in which their tabs are shown. */
 export const sampleLanguages: readonly SampleLanguage[] = [
   { id: "curl", label: "curl", highlight: "bash", write: curlSample },
   { id: "typescript", label: "TypeScript", highlight: "typescript", write: typescriptSample },
@@ -15,7 +15,7 @@ export const sampleLanguages: readonly SampleLanguage[] = [
 interface SampleLanguage {
   id: string;
   label: string;
-  /** The language name for the syntax highlighter. */
+  /** The name of the language in the syntax highlighter. */
   highlight: string;
   write(sample: SampleInput): string;
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Renders a link to the OpenAPI document. It replaces the link of the theme, which works only with a mouse. */
+/** Renders a link to the OpenAPI document. Replaces the theme's link, which cannot be used with the keyboard. */
 export default function Export({ url }: { url: string }): ReactNode {
   return (
     <p>

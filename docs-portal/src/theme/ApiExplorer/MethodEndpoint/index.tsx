@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import styles from "./styles.module.css";
 
 interface Props {
-  /** The method in lower case; `event` for a webhook message. */
+  /** The HTTP method in lower case, or `event` if the page describes a webhook message. */
   method: string;
   path: string;
 }
 
-/** Renders the method and the path of an operation, below its title. */
+/** Renders the method and the path of an operation, which the reference page shows below its title. */
 export default function MethodEndpoint({ method, path }: Props): ReactNode {
   const isEvent = method === "event";
   return (

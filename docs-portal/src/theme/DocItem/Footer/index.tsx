@@ -4,7 +4,7 @@ import type FooterType from "@theme/DocItem/Footer";
 import Footer from "@theme-original/DocItem/Footer";
 import type { ReactNode } from "react";
 
-/** Renders the footer of a page, with a link to the Markdown copy of the page for AI tools. */
+/** Renders the footer of a page, with a link to the Markdown copy of the page. The copy is for AI tools. */
 export default function FooterWithMarkdown(props: WrapperProps<typeof FooterType>): ReactNode {
   const { permalink } = useDoc().metadata;
   return (
