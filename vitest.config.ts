@@ -58,7 +58,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "shared",
-          globalSetup: "tests/harness/share-product.ts",
+          globalSetup: "tests/harness/share-pragma.ts",
           include: ["**/*.test.ts"],
           exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests],
           // Files share processes and loaded modules, because loading imports takes longer than most tests.

@@ -5,10 +5,10 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { BenchEnvironment } from "./bench-environment.ts";
+import type { PragmaUnderLoad } from "./pragma-under-load.ts";
 import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
-import type { ProductUnderLoad } from "./product-under-load.ts";
 import { printServerError } from "./report-error.ts";
-import { getCompiledModulePath } from "./run-measured-program.ts";
+import { getCompiledModulePath } from "./run-bench-program.ts";
 
 /** A server in its own process that does only what a benchmark measures. */
 export interface BaselineServer {
@@ -21,9 +21,9 @@ export interface BaselineServer {
 }
 
 /** Starts a server that returns pages of orders. It reads the orders of a product's location. */
-export async function startOrderPageBaseline(
+export async function startOrderPageBaselineServer(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
-  { namespace }: Pick<ProductUnderLoad, "namespace">,
+  { namespace }: Pick<PragmaUnderLoad, "namespace">,
   locationId: string,
 ): Promise<BaselineServer> {
   return startBaselineProgram("order-page-baseline", {
@@ -65,7 +65,7 @@ export async function startWebhookBaseline(
 /** Starts a Fastify server that has the features of the product's gateway and reads the data of a product. */
 export async function startFastifyBaseline(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
-  product: ProductUnderLoad,
+  product: PragmaUnderLoad,
 ): Promise<BaselineServer> {
   return startBaselineProgram("fastify-server", {
     folder: `${environment.folder}/fastify-server`,
@@ -79,7 +79,7 @@ export async function startFastifyBaseline(
 /** Starts a Fastify proxy in front of a product's reporting service, instead of the gateway. */
 export async function startFastifyProxyBaseline(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
-  product: ProductUnderLoad,
+  product: PragmaUnderLoad,
 ): Promise<BaselineServer> {
   return startBaselineProgram("fastify-proxy", {
     folder: `${environment.folder}/fastify-proxy`,
@@ -93,15 +93,15 @@ export async function startFastifyProxyBaseline(
 
 function accountsVariables(
   { urls }: Pick<BenchEnvironment, "urls">,
-  { namespace }: ProductUnderLoad,
+  { namespace }: PragmaUnderLoad,
 ): Record<string, string> {
   return { DATABASE_URL: urls.DATABASE_URL, ACCOUNTS_SCHEMA: buildServiceSchemaName(namespace, "accounts") };
 }
 
 /** Starts a gateway without API keys, rate limits and logging, in front of a product's reporting service. */
-export async function startMinimalGateway(
+export async function startMinimalGatewayBaseline(
   { folder }: Pick<BenchEnvironment, "folder">,
-  product: ProductUnderLoad,
+  product: PragmaUnderLoad,
   principal: Principal,
 ): Promise<BaselineServer> {
   const env = {

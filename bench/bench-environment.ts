@@ -13,11 +13,11 @@ import { type BenchLocation, createBenchLocation } from "./bench-location.ts";
 import { type LoadGenerator, startLoadGenerator } from "./load/load-generator.ts";
 import {
   allInOneBenchRoles,
-  type BenchProductRole,
-  type ProductUnderLoad,
-  splitProcessRoles,
-  startProductUnderLoad,
-} from "./product-under-load.ts";
+  type BenchPragmaProcessRole,
+  type PragmaUnderLoad,
+  serviceAndGatewayRoles,
+  startPragmaUnderLoad,
+} from "./pragma-under-load.ts";
 import { printServerError } from "./report-error.ts";
 
 /** The servers that benchmarks use, the product that runs on these servers, and a load generator. */
@@ -29,13 +29,13 @@ export interface BenchEnvironment {
   postgres: StartedLocalServer;
   loadGenerator: LoadGenerator;
   /** Returns the product that benchmarks share, with a location. The first call starts the product. */
-  sharedProduct(shape: "split" | "all in one"): Promise<{ product: ProductUnderLoad; benchLocation: BenchLocation }>;
+  sharedProduct(shape: "split" | "all in one"): Promise<{ product: PragmaUnderLoad; benchLocation: BenchLocation }>;
   /** Starts a product for one benchmark. The benchmark must stop this product. */
-  startProduct(namespace: string, roles: BenchProductRole[]): Promise<ProductUnderLoad>;
+  startProduct(namespace: string, roles: BenchPragmaProcessRole[]): Promise<PragmaUnderLoad>;
   close(): Promise<void>;
 }
 
-const rolesByShape = { split: splitProcessRoles, "all in one": allInOneBenchRoles };
+const rolesByShape = { split: serviceAndGatewayRoles, "all in one": allInOneBenchRoles };
 
 export async function createBenchEnvironment({
   isQuick,
@@ -53,7 +53,7 @@ export async function createBenchEnvironment({
   ]);
   const urls = { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url };
   const loadGenerator = startLoadGenerator();
-  const sharedProducts = new Map<string, Promise<{ product: ProductUnderLoad; benchLocation: BenchLocation }>>();
+  const sharedProducts = new Map<string, Promise<{ product: PragmaUnderLoad; benchLocation: BenchLocation }>>();
 
   const environment: BenchEnvironment = {
     isQuick,
@@ -62,7 +62,7 @@ export async function createBenchEnvironment({
     postgres,
     loadGenerator,
     startProduct: (namespace, roles) =>
-      startProductUnderLoad({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
+      startPragmaUnderLoad({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
     sharedProduct(shape) {
       const running = sharedProducts.get(shape);
       if (running) return running;

@@ -1,7 +1,7 @@
 import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
 
 /** The maximum or minimum that a ratio should meet. */
-export type RatioGoal = { max: number; target?: number } | { min: number };
+export type BenchmarkRatioGoal = { max: number; target?: number } | { min: number };
 
 /** One line of the results table: the product, the baseline and their ratio. */
 export interface BenchmarkComparison {
@@ -12,11 +12,11 @@ export interface BenchmarkComparison {
   baseline: MeasurementSpread;
   /** The spread, over all repetitions, of the product's value divided by the baseline's value. */
   ratio: MeasurementSpread;
-  goal?: RatioGoal;
+  goal?: BenchmarkRatioGoal;
 }
 
 /** Returns whether a figure meets its goal; undefined if it has no goal. */
-export function isRatioGoalMet({ goal, ratio }: BenchmarkComparison): boolean | undefined {
+export function isBenchmarkRatioGoalMet({ goal, ratio }: BenchmarkComparison): boolean | undefined {
   if (!goal) return undefined;
   return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
@@ -28,9 +28,9 @@ export interface BenchmarkMeasurementPair {
 }
 
 /** Returns the figure that summarizes pairs of measurements. */
-export function summarizeMeasurements(
+export function computeBenchmarkComparison(
   pairs: BenchmarkMeasurementPair[],
-  { label, unit, goal }: { label: string; unit: string; goal?: RatioGoal },
+  { label, unit, goal }: { label: string; unit: string; goal?: BenchmarkRatioGoal },
 ): BenchmarkComparison {
   return {
     label,

@@ -1,6 +1,10 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
 import type { BenchmarkOutcome } from "./benchmark.ts";
-import { type BenchmarkMeasurementPair, type RatioGoal, summarizeMeasurements } from "./benchmark-figure.ts";
+import {
+  type BenchmarkMeasurementPair,
+  type BenchmarkRatioGoal,
+  computeBenchmarkComparison,
+} from "./benchmark-figure.ts";
 import { computeMeasurementSpread } from "./measurement-spread.ts";
 import { readPreciseTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
@@ -29,14 +33,14 @@ interface GatewayCpuComparison {
  * Returns figures of the CPU time that a request costs at several hops in front of a service. All hops serve the same
  * rate at the same time, so that other load on the machine affects all of them.
  */
-export async function compareGatewayCpu(
+export async function compareGatewayCpuWithProxies(
   environment: BenchEnvironment,
   comparison: GatewayCpuComparison,
 ): Promise<BenchmarkOutcome> {
   const { label, path, ours, fastify, minimalGateway, nginx, reportProgress } = comparison;
   const seconds = environment.isQuick ? 3 : 10;
   const repetitions = environment.isQuick ? 3 : 5;
-  const others: { name: string; hop: MeasuredHop; goal?: RatioGoal }[] = [
+  const others: { name: string; hop: MeasuredHop; goal?: BenchmarkRatioGoal }[] = [
     { name: "against @fastify/http-proxy", hop: fastify, goal: { max: 1 } },
     { name: "against the gateway without keys, limits and log", hop: minimalGateway, goal: { max: 1.25 } },
     ...(nginx ? [{ name: "against nginx", hop: nginx }] : []),
@@ -95,7 +99,7 @@ export async function compareGatewayCpu(
         unit: "µs",
         ...(goal && { goal }),
       };
-      outcome.figures.push(summarizeMeasurements(pairs[index] ?? [], figure));
+      outcome.figures.push(computeBenchmarkComparison(pairs[index] ?? [], figure));
     }
     const busy = Math.round(computeMeasurementSpread(shares).max * 100);
     outcome.notes.push(

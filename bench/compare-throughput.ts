@@ -2,8 +2,8 @@ import type { BenchEnvironment } from "./bench-environment.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
-  type RatioGoal,
-  summarizeMeasurements,
+  type BenchmarkRatioGoal,
+  computeBenchmarkComparison,
 } from "./benchmark-figure.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
@@ -16,7 +16,7 @@ interface MeasuredServer extends ComparedServer {
 interface ThroughputComparison {
   label: string;
   path: string;
-  goal: RatioGoal;
+  goal: BenchmarkRatioGoal;
   ours: MeasuredServer;
   comparedServer: MeasuredServer;
   /** The plain query sent as text, measured in the same repetitions. */
@@ -25,7 +25,7 @@ interface ThroughputComparison {
 }
 
 /** Returns figures of the throughput of two servers under full load, in requests per second, measured alternately. */
-export async function compareThroughput(
+export async function compareServerThroughput(
   environment: BenchEnvironment,
   comparison: ThroughputComparison,
 ): Promise<BenchmarkComparison[]> {
@@ -60,11 +60,11 @@ export async function compareThroughput(
     if (plainQuery) plainQueryRates.push({ ours: (await measure(plainQuery)).rate, baseline: comparedResult.rate });
   }
   return [
-    summarizeMeasurements(rates, { label: `${label}: requests at the maximum rate`, unit: "/s", goal }),
-    summarizeMeasurements(costs, { label: `${label}: requests`, unit: "/CPU s" }),
+    computeBenchmarkComparison(rates, { label: `${label}: requests at the maximum rate`, unit: "/s", goal }),
+    computeBenchmarkComparison(costs, { label: `${label}: requests`, unit: "/CPU s" }),
     ...(plainQuery
       ? [
-          summarizeMeasurements(plainQueryRates, {
+          computeBenchmarkComparison(plainQueryRates, {
             label: `${label}: the plain query as text, not the product`,
             unit: "/s",
           }),

@@ -7,8 +7,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { findInstalledServerBinaries } from "../deploy/local/find-servers.js";
-import { cleanUpResourcesAndWait } from "../deploy/local/process-cleanup.mjs";
-import { describeError, printLine, withProgress } from "../deploy/local/terminal.mjs";
+import { cleanUpAllRegisteredResources } from "../deploy/local/process-cleanup.mjs";
+import { describeErrorForUser, printLine, runTaskWithProgress } from "../deploy/local/terminal.mjs";
 import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
 import { readBenchOptions } from "./bench-options.ts";
 import { type Benchmark, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
@@ -24,7 +24,7 @@ import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
 import { formatCpuProfileSummary } from "./cpu-profile.ts";
 import { silenceErrorReporting } from "./report-error.ts";
-import { formatResultsTable } from "./results-table.ts";
+import { formatBenchmarkResultsTable } from "./results-table.ts";
 
 /** All benchmarks, in the sequence in which they run. The benchmark that fills the database is the last. */
 const benchmarks: Benchmark[] = [
@@ -47,7 +47,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, async () => {
     isInterrupted = true;
     silenceErrorReporting();
-    await cleanUpResourcesAndWait();
+    await cleanUpAllRegisteredResources();
     process.exit(130);
   });
 
@@ -55,10 +55,10 @@ try {
   await main();
 } catch (error) {
   if (isInterrupted) await new Promise(() => {});
-  printLine(describeError(error));
+  printLine(describeErrorForUser(error));
   process.exitCode = 1;
 }
-await cleanUpResourcesAndWait();
+await cleanUpAllRegisteredResources();
 
 async function main(): Promise<void> {
   const { only, quick, profile } = readBenchOptions(
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
   const machine = [...describeMachine(), quick ? "quick: too short for conclusions" : "full"];
   for (const line of machine) printLine(line);
 
-  const environment = await withProgress("Starting servers", () =>
+  const environment = await runTaskWithProgress("Starting servers", () =>
     createBenchEnvironment({ isQuick: quick, profiles }),
   );
   const outcomes: BenchmarkResult[] = [];
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
       writeResults(machine, outcomes);
     }
   } finally {
-    await withProgress("Stopping", () => environment.close());
+    await runTaskWithProgress("Stopping", () => environment.close());
   }
 
   printLine(`\n${writeResults(machine, outcomes)}`);
@@ -90,7 +90,7 @@ async function main(): Promise<void> {
 
 /** Writes the results so far, so that an interrupted run does not lose them. @returns the results table. */
 function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
-  const table = formatResultsTable(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
+  const table = formatBenchmarkResultsTable(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
   writeFileSync(join(resultsFolder, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
   writeFileSync(
     join(resultsFolder, "latest.json"),
@@ -102,7 +102,7 @@ function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
 async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment): Promise<BenchmarkResult> {
   const { id, title, baseline } = benchmark;
   try {
-    const outcome = await withProgress(`Benchmark ${id}`, (reportProgress) =>
+    const outcome = await runTaskWithProgress(`Benchmark ${id}`, (reportProgress) =>
       benchmark.run(environment, reportProgress),
     );
     return { id, title, baseline, ...outcome };
@@ -111,7 +111,7 @@ async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment)
     if (isInterrupted) await new Promise(() => {});
     if (error instanceof BenchmarkSkippedError) return { id, title, baseline, skipped: error.message };
     process.exitCode = 1;
-    return { id, title, baseline, failed: describeError(error) };
+    return { id, title, baseline, failed: describeErrorForUser(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canInstallDebianPackages, installDebianPackages } from "../deploy/local/debian-packages.js";
+import { canInstallDebianPackages, installDebianPackagesWithApt } from "../deploy/local/debian-packages.js";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import { BenchmarkSkippedError } from "./benchmark.ts";
@@ -61,7 +61,7 @@ async function findNginx(): Promise<string> {
     throw new BenchmarkSkippedError(
       "nginx is not installed on this machine. Install nginx (Debian: apt-get install nginx-light).",
     );
-  await installDebianPackages("Installing nginx with apt-get", ["nginx"]);
+  await installDebianPackagesWithApt("Installing nginx with apt-get", ["nginx"]);
   const installed = find();
   if (!installed) throw new BenchmarkSkippedError("nginx was installed, but not found at the usual paths.");
   return installed;

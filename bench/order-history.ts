@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { adjustReportingDayCounts } from "@pragma/reporting/queries/day-counts";
+import { adjustReportOrderDayCounts } from "@pragma/reporting/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -8,7 +8,7 @@ import postgres from "postgres";
 import { getSampleTillPath } from "./sample-tills.ts";
 
 /** The reporting database of a product, to which generated order histories are written. */
-export interface OrderHistoryDatabase {
+export interface BenchOrderHistoryDatabase {
   /** Connections for bulk inserts. They have no statement timeout, because such inserts take long. */
   sql: postgres.Sql;
   /** The database pool that the product's own code uses to update the day counts. */
@@ -17,7 +17,7 @@ export interface OrderHistoryDatabase {
 }
 
 /** The size of a location's history. */
-export interface OrderHistorySize {
+export interface BenchOrderHistorySize {
   days: number;
   ordersPerDay: number;
 }
@@ -40,7 +40,7 @@ const orderJsonTemplates: string[] = (() => {
   );
 })();
 
-export function openOrderHistoryDatabase(databaseUrl: string, namespace: string): OrderHistoryDatabase {
+export function openBenchOrderHistoryDatabase(databaseUrl: string, namespace: string): BenchOrderHistoryDatabase {
   const schema = buildServiceSchemaName(namespace, "reporting");
   const sql = postgres(databaseUrl, {
     max: 2,
@@ -60,9 +60,9 @@ export function openOrderHistoryDatabase(databaseUrl: string, namespace: string)
 }
 
 /** Writes the history of a new location. @returns the location's id. */
-export async function writeOrderHistory(
-  { sql, database }: OrderHistoryDatabase,
-  { days, ordersPerDay }: OrderHistorySize,
+export async function seedBenchOrderHistory(
+  { sql, database }: BenchOrderHistoryDatabase,
+  { days, ordersPerDay }: BenchOrderHistorySize,
   reportProgress: (detail: string) => void,
 ): Promise<string> {
   const locationId = randomUUID();
@@ -90,7 +90,7 @@ interface HistoryTill {
 }
 
 async function writeHistoryTill(
-  { sql, database }: Pick<OrderHistoryDatabase, "sql" | "database">,
+  { sql, database }: Pick<BenchOrderHistoryDatabase, "sql" | "database">,
   { locationId, daysAgo, index, tillsPerDay, ordersPerTill }: HistoryTill,
 ): Promise<void> {
   const [tillId, reportId] = [randomUUID(), randomUUID()];
@@ -114,8 +114,13 @@ async function writeHistoryTill(
     ) as generated
     returning day::text as day`;
   await database.transaction(async (tx) => {
-    await adjustReportingDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
-    await adjustReportingDayCounts(tx, {
+    await adjustReportOrderDayCounts(tx, {
+      locationId,
+      kind: "order",
+      before: [],
+      after: orders.map(({ day }) => day),
+    });
+    await adjustReportOrderDayCounts(tx, {
       locationId,
       kind: "report",
       before: [],
@@ -125,11 +130,11 @@ async function writeHistoryTill(
 }
 
 /** Vacuums and analyzes the tables immediately, because autovacuum would do so only after a while. */
-export async function vacuumOrderHistory({ sql }: OrderHistoryDatabase): Promise<void> {
+export async function vacuumBenchOrderHistory({ sql }: BenchOrderHistoryDatabase): Promise<void> {
   for (const table of ["orders", "reports", "tills", "day_counts"]) await sql`vacuum analyze ${sql(table)}`;
 }
 
 /** Returns the date of the day that is `daysAgo` days before the last day of the history. */
-export function getSeededHistoryDate(daysAgo: number): string {
+export function getBenchOrderHistoryDay(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

@@ -1,12 +1,12 @@
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { BenchLocation } from "./bench-location.ts";
-import type { ProductUnderLoad } from "./product-under-load.ts";
+import type { PragmaUnderLoad } from "./pragma-under-load.ts";
 import { busyShiftTillJson } from "./sample-tills.ts";
 
 /** Pushes the till of a busy shift and waits for the report. @returns the path of the report. */
 export async function pushShiftTillAndAwaitReport(
-  { url }: Pick<ProductUnderLoad, "url">,
+  { url }: Pick<PragmaUnderLoad, "url">,
   { headers }: BenchLocation,
 ): Promise<string> {
   const jsonHeaders = { "content-type": "application/json" };

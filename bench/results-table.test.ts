@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { summarizeMeasurements } from "./benchmark-figure.ts";
-import { formatResultsTable } from "./results-table.ts";
+import { computeBenchmarkComparison } from "./benchmark-figure.ts";
+import { formatBenchmarkResultsTable } from "./results-table.ts";
 
 const pairs = [
   { ours: 30, baseline: 10 },
@@ -8,9 +8,11 @@ const pairs = [
   { ours: 24, baseline: 16 },
 ];
 
-function lineOf(goal: Parameters<typeof summarizeMeasurements>[1]["goal"]): string[] {
-  const figure = summarizeMeasurements(pairs, { label: "CPU per request", unit: "µs", ...(goal && { goal }) });
-  const table = formatResultsTable([{ id: "a", title: "A hop", baseline: "nginx", figures: [figure], notes: [] }]);
+function lineOf(goal: Parameters<typeof computeBenchmarkComparison>[1]["goal"]): string[] {
+  const figure = computeBenchmarkComparison(pairs, { label: "CPU per request", unit: "µs", ...(goal && { goal }) });
+  const table = formatBenchmarkResultsTable([
+    { id: "a", title: "A hop", baseline: "nginx", figures: [figure], notes: [] },
+  ]);
   return (table.split("\n")[2] ?? "").split("|").map((cell) => cell.trim());
 }
 
@@ -37,7 +39,7 @@ it("marks goals that are not met, and leaves the cell empty without a goal", () 
 });
 
 it("shows why a benchmark was not measured", () => {
-  const table = formatResultsTable([
+  const table = formatBenchmarkResultsTable([
     { id: "a", title: "A hop", baseline: "nginx", skipped: "nginx is not installed on this machine." },
   ]);
   expect(table).toContain("not measured: nginx is not installed on this machine.");

@@ -1,11 +1,11 @@
 import type { BenchmarkResult } from "./benchmark.ts";
-import { type BenchmarkComparison, isRatioGoalMet, type RatioGoal } from "./benchmark-figure.ts";
+import { type BenchmarkComparison, type BenchmarkRatioGoal, isBenchmarkRatioGoalMet } from "./benchmark-figure.ts";
 import type { MeasurementSpread } from "./measurement-spread.ts";
 
 const tableHeaders = ["", "figure", "product", "baseline", "ratio", "min to max", "goal", ""] as const;
 
 /** Returns the results as one Markdown table with aligned columns, followed by the notes of each benchmark. */
-export function formatResultsTable(results: BenchmarkResult[]): string {
+export function formatBenchmarkResultsTable(results: BenchmarkResult[]): string {
   const lines = results.flatMap((result) => {
     if ("figures" in result) return result.figures.map((figure) => formatFigureRow(result.id, figure));
     const reason = "skipped" in result ? `not measured: ${result.skipped}` : "failed, see below";
@@ -22,7 +22,7 @@ export function formatResultsTable(results: BenchmarkResult[]): string {
 
 function formatFigureRow(id: string, figure: BenchmarkComparison): string[] {
   const { label, unit, ours, baseline, ratio, goal } = figure;
-  const goalStatus = { true: "met", false: "not met", undefined: "" }[String(isRatioGoalMet(figure))] ?? "";
+  const goalStatus = { true: "met", false: "not met", undefined: "" }[String(isBenchmarkRatioGoalMet(figure))] ?? "";
   const measured = ({ median }: MeasurementSpread) => `${formatThreeDigits(median)} ${unit}`;
   return [
     ...[id, label, measured(ours), measured(baseline)],
@@ -35,7 +35,7 @@ function formatFigureRow(id: string, figure: BenchmarkComparison): string[] {
   ];
 }
 
-function formatRatioGoal(goal: RatioGoal): string {
+function formatRatioGoal(goal: BenchmarkRatioGoal): string {
   if ("min" in goal) return `>= ${goal.min}`;
   return goal.target === undefined ? `<= ${goal.max}` : `<= ${goal.max} (target ${goal.target})`;
 }

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
-import type { ProductUnderLoad } from "./product-under-load.ts";
+import type { PragmaUnderLoad } from "./pragma-under-load.ts";
 
 /** Options to sign requests to a service as the gateway does. They are plain data that can be sent to a process. */
-export interface RequestSigningOptions {
+export interface InternalRequestSigningOptions {
   service: ServiceName;
   /** The internal keys of the services, by environment variable. */
   internalKeys: Record<string, string>;
@@ -14,9 +14,9 @@ export interface RequestSigningOptions {
 
 /** Returns the options to sign requests to reporting as the gateway does for an API key of this location. */
 export function createRequestSigningOptions(
-  { internalKeys }: Pick<ProductUnderLoad, "internalKeys">,
+  { internalKeys }: Pick<PragmaUnderLoad, "internalKeys">,
   locationId: string,
-): RequestSigningOptions {
+): InternalRequestSigningOptions {
   return { service: "reporting", internalKeys, principal: createBenchPrincipal(locationId) };
 }
 
@@ -31,11 +31,11 @@ export function createBenchPrincipal(locationId: string): Principal {
 }
 
 /** Returns a function that creates the signed headers of one GET request. The signature expires after one minute. */
-export function createGetRequestSigner({
+export function createInternalGetRequestSigner({
   service,
   internalKeys,
   principal,
-}: RequestSigningOptions): (target: string) => Record<string, string> {
+}: InternalRequestSigningOptions): (target: string) => Record<string, string> {
   const sign = createInternalRequestSigner(internalKeys, "gateway", service);
   return (target) =>
     sign({

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import type { BaselineServer } from "./baseline-server.ts";
 import type { BenchLocation } from "./bench-location.ts";
-import type { ProductUnderLoad } from "./product-under-load.ts";
+import type { PragmaUnderLoad } from "./pragma-under-load.ts";
 import type { WebhookArrival } from "./webhook-arrival.ts";
 
 /** The JSON of a paid order. Copies with other ids and revision hashes are sent as different orders. */
-export const paidOrderJson = JSON.stringify({
+export const paidLiveOrderJson = JSON.stringify({
   ...orderLiveInputExample,
   data: { ...orderLiveInputExample.data, isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 },
 });
@@ -23,8 +23,8 @@ export interface BenchWebhookSubscription {
 }
 
 /** Creates a webhook for each endpoint, which receives the paid orders of a location. */
-export async function subscribeToPaidOrders(
-  { url }: Pick<ProductUnderLoad, "url">,
+export async function createPaidOrderWebhooks(
+  { url }: Pick<PragmaUnderLoad, "url">,
   { headers }: BenchLocation,
   endpointUrls: string[],
 ): Promise<BenchWebhookSubscription> {

@@ -20,15 +20,15 @@ export type ResponseDataOf<Operation, Init> =
     : never;
 
 /** The last argument of a call, as a tuple. The argument is optional if the operation requires no input. */
-export type ApiCallInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
+export type ApiClientMethodInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
 
 /** A function that calls the operation with one HTTP method at the given path of the OpenAPI document. */
-export type ApiCallFunction<Paths extends object, Method extends HttpMethod> = <
+export type ApiClientMethod<Paths extends object, Method extends HttpMethod> = <
   Path extends PathsWithMethod<Paths, Method>,
   Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
 >(
   path: Path,
-  ...init: ApiCallInitArgument<Init>
+  ...init: ApiClientMethodInitArgument<Init>
 ) => Promise<ApiCallResult<ResponseDataOf<Paths[Path][Method & keyof Paths[Path]], Init>>>;
 
 /** A page of any list, limited to the fields with which the client iterates over the list. */
@@ -57,12 +57,12 @@ export interface ListIterators<Paths extends object> {
   /** Iterates over the pages of a list. Requests a page only when the loop needs it. Default page size: 100 items. */
   pages<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
-    ...init: ApiCallInitArgument<Init>
+    ...init: ApiClientMethodInitArgument<Init>
   ): AsyncGenerator<PageAtPath<Paths, Path>, void>;
   /** Iterates over the items of all pages of a list. */
   items<Path extends ListPath<Paths>, Init extends ListInit<Paths, Path>>(
     path: Path,
-    ...init: ApiCallInitArgument<Init>
+    ...init: ApiClientMethodInitArgument<Init>
   ): AsyncGenerator<PageAtPath<Paths, Path>["data"][number], void>;
 }
 
@@ -73,7 +73,7 @@ type UntypedGet = (path: unknown, init: UntypedInit) => Promise<{ data: UntypedP
  * Returns functions that iterate over lists with page tokens. Page indexes are not used, because items added during the
  * iteration would move other items to the next page, so that the iteration would repeat these items.
  */
-function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "get">): ListIterators<Paths> {
+function createListIterators<Paths extends object>(get: ApiClientMethod<Paths, "get">): ListIterators<Paths> {
   const getAny = get as unknown as UntypedGet;
 
   async function* pages(path: unknown, init: UntypedInit = {}) {
@@ -94,7 +94,7 @@ function createListIterators<Paths extends object>(get: ApiCallFunction<Paths, "
 }
 
 /** The types of the API's schemas, by schema name in the API reference. Example: `ApiSchemas["ReportV2"]`. */
-export type ApiSchemas = components["schemas"];
+export type ApiSchemaTypes = components["schemas"];
 
 export interface ApiClientOptions {
   /** The URL of the API without a path, such as `http://localhost:4000`. */
@@ -118,11 +118,11 @@ export interface ApiClientOptions {
  * aborted.
  */
 export interface ApiClient<Paths extends object> extends ListIterators<Paths> {
-  GET: ApiCallFunction<Paths, "get">;
-  POST: ApiCallFunction<Paths, "post">;
-  PUT: ApiCallFunction<Paths, "put">;
-  PATCH: ApiCallFunction<Paths, "patch">;
-  DELETE: ApiCallFunction<Paths, "delete">;
+  GET: ApiClientMethod<Paths, "get">;
+  POST: ApiClientMethod<Paths, "post">;
+  PUT: ApiClientMethod<Paths, "put">;
+  PATCH: ApiClientMethod<Paths, "patch">;
+  DELETE: ApiClientMethod<Paths, "delete">;
 }
 
 /** A client of the operations for partners and point-of-sale apps. */

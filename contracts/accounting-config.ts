@@ -5,7 +5,7 @@ import {
   defaultSalesLedgerAccounts,
   defaultVatLedgerAccounts,
 } from "./chart-of-accounts.ts";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
 import { boundedArray, boundedString, nullWhenAbsent, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
 
@@ -188,8 +188,8 @@ export const CreateAccountingConfigRequest = rejectUnstorableText(
 export const AccountingConfig = z
   .object({
     id: z.guid().meta({ description: "ID of the accounting config" }),
-    createdAt: UtcDateTime.meta({ description: "When the accounting config was created" }),
-    updatedAt: UtcDateTime.meta({ description: "When the accounting config was last updated" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the accounting config was created" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the accounting config was last updated" }),
     locationId: z.guid().meta({ description: "ID of the config's location" }),
     ...withoutFieldDefaults(accountingConfigInputShape),
     ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import {
   accountingExportExample,
   accountingExportItemsExample,
@@ -17,7 +17,7 @@ const accountingProvider = z
   .meta({ description: "Accounting software that the file is formatted for", example: "FULLL" });
 
 /** The maximum number of tills in one export. More than one till for each day of a year. */
-export const maxTillsPerExport = 500;
+export const maxTillsPerAccountingExport = 500;
 
 /** A till to export. */
 const AccountingExportItem = z
@@ -32,9 +32,11 @@ const AccountingExportItem = z
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
 /** The tills of a new export. */
-export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, maxTillsPerExport, { min: 1 }).meta({
+export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, maxTillsPerAccountingExport, {
+  min: 1,
+}).meta({
   id: "CreateAccountingExport",
-  description: `The tills to export, from 1 to ${maxTillsPerExport}`,
+  description: `The tills to export, from 1 to ${maxTillsPerAccountingExport}`,
   example: accountingExportItemsExample,
 });
 
@@ -87,7 +89,7 @@ const exportFailureSchema = z.object({
   gaps: z.array(imbalanceSchema).meta({ description: "Inconsistent figures; empty unless `code` is unbalanced" }),
 });
 
-export type AccountingExportFailure = z.infer<typeof exportFailureSchema>;
+export type TillExportFailure = z.infer<typeof exportFailureSchema>;
 
 const fileNumber = z.int().min(1).meta({ description: "Number of the file within the export, starting at 1" });
 
@@ -126,9 +128,11 @@ export const AccountingExport = z
       description:
         "State of the export. pending: it has not started. running: it is in progress. done: every till was exported. failed: at least one till was not exported. The files contain all other tills.",
     }),
-    createdAt: UtcDateTime.meta({ description: "When the export was requested" }),
-    startedAt: UtcDateTime.nullable().meta({ description: "When the export started; null if it has not started" }),
-    finishedAt: UtcDateTime.nullable().meta({
+    createdAt: UtcDateTimeSchema.meta({ description: "When the export was requested" }),
+    startedAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the export started; null if it has not started",
+    }),
+    finishedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the export ended; null while it is pending or running",
     }),
     tills: z.array(exportedTill).meta({ description: "Result for each till, in the same sequence as in the request" }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
 import { apiScopeNames, defaultConsumerScopes } from "./scopes.ts";
 
@@ -31,8 +31,8 @@ const rateLimitOrDefault = RateLimit.nullable().meta({
 export const ApiConsumer = z
   .object({
     id: z.guid().meta({ description: "ID of the consumer" }),
-    createdAt: UtcDateTime.meta({ description: "When the consumer was created" }),
-    updatedAt: UtcDateTime.meta({ description: "When the consumer was last updated" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the consumer was created" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the consumer was last updated" }),
     locationId: z.guid().nullable().meta({
       description: "ID of the location whose API key created the consumer; null for a consumer created by an operator",
     }),
@@ -102,9 +102,13 @@ export const ApiKey = z
     prefix: z.string().meta({ description: "First characters of the API key", example: "pragma_4fGh2Kq" }),
     consumerName: ConsumerNameSchema,
     locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
-    createdAt: UtcDateTime.meta({ description: "When the API key was created" }),
-    lastUsedAt: UtcDateTime.nullable().meta({ description: "Approximate time of the last use; null if never used" }),
-    revokedAt: UtcDateTime.nullable().meta({ description: "When the API key was revoked; null while it is valid" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the API key was created" }),
+    lastUsedAt: UtcDateTimeSchema.nullable().meta({
+      description: "Approximate time of the last use; null if never used",
+    }),
+    revokedAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the API key was revoked; null while it is valid",
+    }),
   })
   .meta({
     id: "ApiKey",

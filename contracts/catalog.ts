@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import {
   catalogCategoryExample,
   catalogExample,
@@ -14,7 +14,7 @@ import {
   boundedArray,
   boundedString,
   countField,
-  createUniqueItemsCheck,
+  createUniqueIdsCheck,
   nullWhenAbsent,
   withoutFieldDefaults,
 } from "./fields.ts";
@@ -39,7 +39,7 @@ const productShape = {
   category: nameField("Name of the category"),
   categoryId: catalogIdField("ID of the category, which must be in the catalog"),
   subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("ID of the subcategory") }), 100)
-    .check(createUniqueItemsCheck("subcategory", "id"))
+    .check(createUniqueIdsCheck("subcategory", "id"))
     .meta({
       description:
         "Subcategories in which the point of sale shows the product. The list is empty for an archived product, which is no longer sold.",
@@ -53,7 +53,7 @@ const productShape = {
     }),
     100,
   )
-    .check(createUniqueItemsCheck("price list", "priceTypeId"))
+    .check(createUniqueIdsCheck("price list", "priceTypeId"))
     .meta({ description: "Prices of the product, one per price list" }),
   sku: nullWhenAbsent(boundedString(255)).meta({ description: "Stock keeping unit" }),
 };
@@ -95,7 +95,7 @@ export const CatalogModifier = z
       }),
       500,
     )
-      .check(createUniqueItemsCheck("option", "id"))
+      .check(createUniqueIdsCheck("option", "id"))
       .meta({ description: "Options of the modifier" }),
   })
   .meta({
@@ -135,7 +135,7 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
   max: number;
 }) =>
   boundedArray(itemSchema, max)
-    .check(createUniqueItemsCheck(itemName, "id"))
+    .check(createUniqueIdsCheck(itemName, "id"))
     .meta({ description: `At most ${max.toLocaleString("en")} items with unique IDs` });
 
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
@@ -172,7 +172,7 @@ export type CatalogCounts = z.infer<typeof CatalogCounts>;
 export const ReplacedCatalog = z
   .object({
     locationId: z.guid().meta({ description: "ID of the location" }),
-    updatedAt: UtcDateTime.meta({ description: "When the catalog last changed" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the catalog last changed" }),
     changed: booleanField(
       "Whether the new catalog differs from the previous catalog. If false, the request had no effect.",
     ),

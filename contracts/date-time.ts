@@ -62,7 +62,7 @@ export function hasUtcOffset(dateTime: string): boolean {
 }
 
 /** A date-time in a response, always in UTC. */
-export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
+export const UtcDateTimeSchema = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
 /** Returns whether a date-time is in the years 1 to 9999. Without an offset, it must be so in every time zone. */
 function isInYearRange(dateTime: string): boolean {

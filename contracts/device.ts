@@ -7,18 +7,18 @@ const maxDeviceTextLength = 255;
 export const maxDevicesPerLocation = 200;
 
 /** The device on which an order or a till was recorded. */
-export const SeenDevice = z.object({
+export const PosDeviceIdentity = z.object({
   deviceId: boundedString(maxDeviceTextLength, { min: 1 }),
   name: boundedString(maxDeviceTextLength).nullable(),
 });
 
-export type SeenDevice = z.infer<typeof SeenDevice>;
+export type PosDeviceIdentity = z.infer<typeof PosDeviceIdentity>;
 
 /**
  * Returns the device of an order or a till. Truncates a long name, and removes characters that PostgreSQL cannot store.
  * Returns undefined if the id is missing or too long.
  */
-export function parsePosDevice(id: string | null, name: string | null): SeenDevice | undefined {
+export function parsePosDevice(id: string | null, name: string | null): PosDeviceIdentity | undefined {
   const deviceId = stripUnstorableCharacters(id ?? "").trim();
   if (deviceId === "" || deviceId.length > maxDeviceTextLength) return undefined;
   const storableName = stripUnstorableCharacters(

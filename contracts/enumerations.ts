@@ -24,9 +24,9 @@ export const priceListTypes = [
 ] as const;
 
 /** The status of a payment row or a discount row. Reports count only validated rows. */
-export const orderRowStatuses = ["validated", "pending", "cancelled"] as const;
+export const paymentAndDiscountRowStatuses = ["validated", "pending", "cancelled"] as const;
 
-export const paymentTypes = ["payment", "change", "discount", "customerAccount", "tip"] as const;
+export const paymentRowTypes = ["payment", "change", "discount", "customerAccount", "tip"] as const;
 
 export const paymentModes = [
   "cash",
@@ -56,7 +56,7 @@ export const paymentModes = [
 
 export const paymentTerminalProtocols = ["manual", "nepting", "concertV3", "payxpert", "cashmatic", "unknown"] as const;
 
-export const productCategoryColors = [
+export const productCategoryColorNames = [
   "colorGreen",
   "colorBrown",
   "colorYellow",

@@ -76,7 +76,7 @@ interface ApiErrorDefinition {
 }
 
 /** The stable name of an error: the `code` of a problem. */
-export type ErrorCode = keyof typeof apiErrorDefinitions;
+export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
 /** The documentation page of all errors. The `type` of a problem is this URL plus `#code`. */
 export const errorDocumentationUrl = "https://docs.pragma.example/docs/requests";
@@ -114,12 +114,12 @@ export interface ApiErrorOptions {
 
 /** An error that the client receives as problem details. All code that a route handler calls can throw it. */
 export class ApiError extends Error {
-  readonly code: ErrorCode;
+  readonly code: ApiErrorCode;
   readonly issues: RequestIssue[] | undefined;
   readonly limit: ExceededLimit | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, { detail, issues, limit, headers = {}, cause }: ApiErrorOptions = {}) {
+  constructor(code: ApiErrorCode, { detail, issues, limit, headers = {}, cause }: ApiErrorOptions = {}) {
     const { title, retryAfterSeconds }: ApiErrorDefinition = apiErrorDefinitions[code];
     super(detail ?? title, cause === undefined ? undefined : { cause });
     this.name = "ApiError";
@@ -159,7 +159,7 @@ export const problemSchema = z
     status: z.int().meta({ description: "HTTP status code of the response" }),
     detail: z.string().meta({ description: "Human-readable explanation of this occurrence" }),
     code: z
-      .enum(Object.keys(apiErrorDefinitions) as [ErrorCode, ...ErrorCode[]])
+      .enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]])
       .meta({ description: "Stable code of the error, for use in programs" }),
     requestId: z.string().meta({ description: "ID of the request. Include it when you contact support." }),
     limit: z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CatalogCounts } from "./catalog.ts";
-import { SeenDevice } from "./device.ts";
+import { PosDeviceIdentity } from "./device.ts";
 import { OrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import {
@@ -62,7 +62,7 @@ export const eventDataSchemas = {
   /** From order-live: an order was transferred to a hotel's property management system. */
   "order.transferred": orderEventData,
   /** From order-live and till-ingest: a device of the location was used. */
-  "device.seen": SeenDevice.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
+  "device.seen": PosDeviceIdentity.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
   /** From catalog: the catalog of a location was replaced with a different catalog. */
   "catalog.updated": z.object({
     locationId: z.guid(),

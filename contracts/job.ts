@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestDateTime, TimeZone, UtcDateTime } from "./date-time.ts";
+import { RequestDateTime, TimeZone, UtcDateTimeSchema } from "./date-time.ts";
 import { boundedString, rejectUnstorableText } from "./fields.ts";
 
 const millisecondsField = (description: string) =>
@@ -220,7 +220,7 @@ export const JobStatus = Job.extend({
     .object({ message: z.string() })
     .nullable()
     .meta({ description: "Error of the latest attempt; null unless this attempt failed" }),
-  finishedAt: UtcDateTime.nullable(),
+  finishedAt: UtcDateTimeSchema.nullable(),
 }).meta({
   id: "JobStatus",
   description: "A job with its state and progress",

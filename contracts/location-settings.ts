@@ -36,7 +36,7 @@ const TipsConfig = z
   .meta({ id: "TipsConfig", description: "Settings for tips" });
 
 /** The options of a location that are not part of its settings, with their defaults. */
-export const locationOptionsShape = {
+export const locationPosOptionsShape = {
   nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({ description: "Start of the next closing period" }),
   nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({ description: "End of the next closing period" }),
   groupItemsOnPreparation: applicationDefaultOption("Whether to group identical items on preparation tickets"),
@@ -61,12 +61,12 @@ export const locationOptionsShape = {
   tipsConfig: nullWhenAbsent(TipsConfig).meta({ description: "Settings for tips; null if tips are disabled" }),
 };
 
-const LocationOptions = z.object(locationOptionsShape);
+const LocationOptions = z.object(locationPosOptionsShape);
 
-export type LocationOptions = z.infer<typeof LocationOptions>;
+export type LocationPosOptions = z.infer<typeof LocationOptions>;
 
 /** The options of a new location if the request contains no options. */
-export const defaultLocationOptions: LocationOptions = LocationOptions.parse({});
+export const defaultLocationPosOptions: LocationPosOptions = LocationOptions.parse({});
 
 const booleanSetting = (description: string, byDefault: boolean) =>
   z.boolean().default(byDefault).meta({ description });

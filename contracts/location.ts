@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
 import { boundedArray, boundedString, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
@@ -7,7 +7,7 @@ import {
   LocationSettings,
   LocationSettingsChange,
   LocationSettingsInput,
-  locationOptionsShape,
+  locationPosOptionsShape,
 } from "./location-settings.ts";
 import { posApplicationInputSchema, posApplicationSchema } from "./pos-application.ts";
 
@@ -26,8 +26,8 @@ const agencyId = boundedString(255, { min: 1 }).meta({
 
 const locationShape = {
   id: locationId,
-  createdAt: UtcDateTime.meta({ description: "When the location was created or imported" }),
-  updatedAt: UtcDateTime.meta({ description: "When the location was last updated" }),
+  createdAt: UtcDateTimeSchema.meta({ description: "When the location was created or imported" }),
+  updatedAt: UtcDateTimeSchema.meta({ description: "When the location was last updated" }),
   application: posApplicationSchema,
   legacyId: legacyId
     .nullable()
@@ -55,7 +55,7 @@ export const LocationDetails = z
     ...locationShape,
     organizationId,
     agencyId,
-    ...withoutFieldDefaults(locationOptionsShape),
+    ...withoutFieldDefaults(locationPosOptionsShape),
     locationSettings: LocationSettings,
   })
   .meta({
@@ -72,7 +72,7 @@ export const CreateLocationRequest = rejectUnstorableText(
     application: posApplicationInputSchema,
     organizationId,
     agencyId,
-    ...locationOptionsShape,
+    ...locationPosOptionsShape,
     locationSettings: LocationSettingsInput,
   }),
 ).meta({
@@ -95,7 +95,7 @@ export const ChangeLocationRequest = rejectUnstorableText(
     .object({
       organizationId,
       agencyId,
-      ...withoutFieldDefaults(locationOptionsShape),
+      ...withoutFieldDefaults(locationPosOptionsShape),
       locationSettings: LocationSettingsChange,
     })
     .partial(),

@@ -1,18 +1,18 @@
 /**
  * Arithmetic with amounts of money. Amounts are integers in minor currency units. Results are rounded half away from
- * zero. Every function throws `AmountOutOfRange` if its result is not a safe integer.
+ * zero. Every function throws `AmountOutOfRangeError` if its result is not a safe integer.
  */
 
 /** The error for a result whose absolute value exceeds 2^53 - 1, the maximum of exact integers in JavaScript. */
-export class AmountOutOfRange extends RangeError {
-  override name = "AmountOutOfRange";
+export class AmountOutOfRangeError extends RangeError {
+  override name = "AmountOutOfRangeError";
 }
 
-export function addAmounts(one: number, other: number): number {
+export function addMoneyAmounts(one: number, other: number): number {
   return requireSafeInteger(one + other);
 }
 
-export function multiplyAmount(one: number, other: number): number {
+export function multiplyAmountExactly(one: number, other: number): number {
   return requireSafeInteger(one * other);
 }
 
@@ -71,6 +71,6 @@ function divideBigInts(numerator: bigint, denominator: bigint): bigint {
 }
 
 function requireSafeInteger(amount: number): number {
-  if (!Number.isSafeInteger(amount)) throw new AmountOutOfRange(`${amount} is not a safe integer`);
+  if (!Number.isSafeInteger(amount)) throw new AmountOutOfRangeError(`${amount} is not a safe integer`);
   return amount;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestDateTime, UtcDateTime } from "./date-time.ts";
+import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import { diningRoomTypes, orderServiceTypes, priceListTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
 import {
@@ -198,8 +198,8 @@ const orderV2Example = {
 export const OrderV2 = z
   .object({
     ...withoutFieldDefaults(OrderData.shape),
-    createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
 import {
   boundedString,
   ClientGeneratedId,
-  clientGeneratedIdToUuid,
+  normalizeClientGeneratedUuid,
   rejectUnstorableText,
   withoutFieldDefaults,
 } from "./fields.ts";
@@ -21,7 +21,7 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
   if (
     typeof id !== "string" ||
     typeof dataId !== "string" ||
-    clientGeneratedIdToUuid(id) === clientGeneratedIdToUuid(dataId)
+    normalizeClientGeneratedUuid(id) === normalizeClientGeneratedUuid(dataId)
   )
     return;
   context.addIssue({
@@ -67,12 +67,12 @@ const orderLiveExample = {
   createdAt: "2026-05-29T10:17:20.112Z",
   updatedAt: "2026-05-29T10:21:40.377Z",
   locationId: liveOrderLocationIdExample,
-  ...pickTopLevelOrderFields(data),
+  ...pickLiveOrderSummaryFields(data),
   data,
 };
 
 /** Returns the fields of an order that responses also contain outside of `data`. */
-export function pickTopLevelOrderFields(order: OrderData) {
+export function pickLiveOrderSummaryFields(order: OrderData) {
   const { roomName, tableName, total, totalTax, totalDiscount, totalWithoutTax, leftToPay } = order;
   const { serviceType, channel, source } = order;
   return {
@@ -95,8 +95,8 @@ const orderFields = OrderV2.shape;
 export const OrderLive = z
   .object({
     id: z.guid().meta({ description: "ID of the order" }),
-    createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTime.meta({ description: "When the order was last changed" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last changed" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     ...withoutFieldDefaults(establishmentShape),
     roomName: orderFields.roomName,
@@ -118,24 +118,24 @@ export const OrderLive = z
 export type OrderLive = z.infer<typeof OrderLive>;
 
 /** The reasons why an order leaves a stream, with their descriptions. */
-export const orderLeftReasons = {
+export const orderLeftStreamReasons = {
   till: "The order's till was closed, and its report is available",
   filter: "The order no longer matches the filters of the stream",
   training: "The order was marked as a training order",
   forgotten: "The order had not changed for a month",
 } as const;
 
-export type OrderLeftReason = keyof typeof orderLeftReasons;
+export type OrderLeftStreamReason = keyof typeof orderLeftStreamReasons;
 
 /** The data of a stream event of type `left`. */
-export const OrderLeftEvent = z.object({
+export const OrderLeftStreamEventData = z.object({
   id: z.guid(),
   locationId: z.guid(),
   tillId: z.guid(),
-  reason: z.enum(Object.keys(orderLeftReasons) as [OrderLeftReason, ...OrderLeftReason[]]),
+  reason: z.enum(Object.keys(orderLeftStreamReasons) as [OrderLeftStreamReason, ...OrderLeftStreamReason[]]),
 });
 
-export type OrderLeftEvent = z.infer<typeof OrderLeftEvent>;
+export type OrderLeftStreamEventData = z.infer<typeof OrderLeftStreamEventData>;
 
 /** An order in events: the data from the point of sale, its location and till, and the establishment fields. */
 export const OrderInEvent = z.object({

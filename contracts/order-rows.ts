@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { RequestDateTime } from "./date-time.ts";
 import {
-  orderRowStatuses,
+  paymentAndDiscountRowStatuses,
   paymentModes,
+  paymentRowTypes,
   paymentTerminalProtocols,
-  paymentTypes,
   priceListTypes,
-  productCategoryColors,
+  productCategoryColorNames,
 } from "./enumerations.ts";
 import {
   discountRowExample,
@@ -30,7 +30,7 @@ import {
   signedUnitCountField,
   vatPercentField,
 } from "./fields.ts";
-import { addAmounts, amountWithoutTax, multiplyAmount, priceByWeight } from "./money.ts";
+import { addMoneyAmounts, amountWithoutTax, multiplyAmountExactly, priceByWeight } from "./money.ts";
 
 /** The rows of an order: products, menus, modifiers, discounts and payments. */
 
@@ -64,7 +64,7 @@ export const DiscountRow = z
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount deducted from this product"),
     status: z
-      .enum(orderRowStatuses)
+      .enum(paymentAndDiscountRowStatuses)
       .meta({ description: "Status of the discount. Only validated discounts are included in totals." }),
     splitAllowed: booleanField("Whether the discount can be split over several bills"),
     name: optionalTextField("Name of the discount"),
@@ -107,7 +107,9 @@ export const ProductRow = z
     taxableAmount: amountField("Total of the row excluding VAT"),
     subCategoryName: optionalTextField("Name of the subcategory"),
     categoryName: optionalTextField("Name of the category"),
-    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColors)).meta({ description: "Color of the category" }),
+    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColorNames)).meta({
+      description: "Color of the category",
+    }),
     unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set"),
     unitPriceRowWithModifier: amountField("Price of one unit with its modifiers"),
     totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
@@ -200,10 +202,10 @@ export const PaymentRow = z
     lastProofOfPaymentAmount: optionalAmountField("Amount of the last proof of payment"),
     totalProofOfPaymentAmount: optionalAmountField("Amount of all proofs of payment"),
     status: z
-      .enum(orderRowStatuses)
+      .enum(paymentAndDiscountRowStatuses)
       .meta({ description: "Status of the payment. Only validated payments are included in totals." }),
     name: optionalTextField("Name of the payment method"),
-    paymentType: z.enum(paymentTypes).meta({ description: "Type of payment" }),
+    paymentType: z.enum(paymentRowTypes).meta({ description: "Type of payment" }),
     paymentMode: z.enum(paymentModes).meta({ description: "Payment mode" }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     changePaymentId: optionalTextField("ID of the payment method with which change was given"),
@@ -237,16 +239,16 @@ type Computed =
 export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
   const { unitPriceRow, quantity, weight, taxRate } = row;
   const unitPriceRowWithModifier = row.modifierRowList.reduce(
-    (sum, { amount }) => addAmounts(sum, amount),
+    (sum, { amount }) => addMoneyAmounts(sum, amount),
     unitPriceRow,
   );
   const totalRowWithModifier =
     weight === null
-      ? multiplyAmount(unitPriceRowWithModifier, quantity)
+      ? multiplyAmountExactly(unitPriceRowWithModifier, quantity)
       : priceByWeight(unitPriceRowWithModifier, quantity, weight);
   const validated = row.discountRowList.filter(({ status }) => status === "validated");
-  const totalDiscount = validated.reduce((sum, { amount }) => addAmounts(sum, amount), 0);
-  const totalRow = addAmounts(totalRowWithModifier, -totalDiscount);
+  const totalDiscount = validated.reduce((sum, { amount }) => addMoneyAmounts(sum, amount), 0);
+  const totalRow = addMoneyAmounts(totalRowWithModifier, -totalDiscount);
   const taxableAmount = amountWithoutTax(totalRow, taxRate);
   return {
     ...row,
@@ -255,7 +257,7 @@ export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): Produ
     totalDiscount,
     totalRow,
     taxableAmount,
-    taxAmount: addAmounts(totalRow, -taxableAmount),
+    taxAmount: addMoneyAmounts(totalRow, -taxableAmount),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { orderServiceTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
 import { computedAmountField, countField, nullableTextField, vatBasisPointsField } from "./fields.ts";
@@ -65,15 +65,15 @@ const orderItemV1 = z
 export const OrderV1 = z
   .object({
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
-    createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
     customerId: nullableTextField("Reference of the customer; null if anonymous"),
     deviceId: nullableTextField("ID of the device"),
     deviceName: nullableTextField("Name of the device"),
     locationId: z.guid().meta({ description: "ID of the location" }),
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
-    openedAt: UtcDateTime.meta({ description: "When the order was opened at the point of sale" }),
-    closedAt: UtcDateTime.nullable().meta({
+    openedAt: UtcDateTimeSchema.meta({ description: "When the order was opened at the point of sale" }),
+    closedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the order was closed; null if the order was not closed",
     }),
     guests: countField("Number of guests"),

@@ -19,7 +19,7 @@ export const personalDataFields: ReadonlySet<string> = new Set([
 
 /** Returns the value with all personal fields, at any depth, set to null. Without them, returns the same value. */
 export function redactPersonalData<Value>(value: Value): Value {
-  return isObject(value) ? (replaceFields(value, personalDataFields, null) as Value) : value;
+  return isObject(value) ? (replaceNestedFieldsByName(value, personalDataFields, null) as Value) : value;
 }
 
 function isObject(value: unknown): value is object {
@@ -30,7 +30,7 @@ function isObject(value: unknown): value is object {
  * Returns a copy of the object or array in which `replacement` replaces every field with one of the names, down to
  * `levels` nested levels. Returns the same object if it contains no such field. Does not change `Error` objects.
  */
-export function replaceFields(
+export function replaceNestedFieldsByName(
   value: object,
   names: ReadonlySet<string>,
   replacement: unknown,
@@ -42,7 +42,7 @@ export function replaceFields(
     let replaced = field;
     if (names.has(name)) replaced = replacement;
     else if (isObject(field) && levels > 1 && !(field instanceof Error))
-      replaced = replaceFields(field, names, replacement, levels - 1);
+      replaced = replaceNestedFieldsByName(field, names, replacement, levels - 1);
     if (replaced === field) continue;
     copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
     copy[name] = replaced;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RateLimit } from "./api-consumer.ts";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { posApplications } from "./pos-application.ts";
 
 /** The responses of the accounts service to the gateway and to other services. */
@@ -16,7 +16,7 @@ export const LocationRef = z.object({
 export type LocationRef = z.infer<typeof LocationRef>;
 
 /** The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. */
-export const ResolvedKey = z.object({
+export const ResolvedApiKey = z.object({
   /** The id of the key. Logs use it to distinguish the keys of a consumer. */
   keyId: z.guid(),
   consumer: z.string(),
@@ -24,16 +24,16 @@ export const ResolvedKey = z.object({
   /** The location of the key; null for an operator's key. */
   location: LocationRef.nullable(),
   rateLimit: RateLimit.nullable(),
-  revokedAt: UtcDateTime.nullable(),
+  revokedAt: UtcDateTimeSchema.nullable(),
 });
 
-export type ResolvedKey = z.infer<typeof ResolvedKey>;
+export type ResolvedApiKey = z.infer<typeof ResolvedApiKey>;
 
 /**
  * The authenticated client of a request. The gateway sends the principal, with a signature, to the services.
  *
  * Contains the fields of the location that services need, so that services do not have to store locations.
  */
-export const principalSchema = ResolvedKey.pick({ keyId: true, consumer: true, scopes: true, location: true });
+export const principalSchema = ResolvedApiKey.pick({ keyId: true, consumer: true, scopes: true, location: true });
 
 export type Principal = z.infer<typeof principalSchema>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
-import { requiredTextField } from "./fields.ts";
+import { responseTextField } from "./fields.ts";
 import { commonReportFieldsShape, ReportV2 } from "./report-v2.ts";
 
 const reportV2Fields = ReportV2.shape;
@@ -36,23 +36,23 @@ const cashMovement = reportV2Fields.reportEntries.element.pick({
 export const ReportV0 = z
   .object({
     id: reportV2Fields.id,
-    createdAt: UtcDateTime.meta({ description: "When the report was first computed" }),
-    updatedAt: UtcDateTime.meta({ description: "When the report was last computed" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the report was first computed" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the report was last computed" }),
     locationId: reportV2Fields.locationId,
     ...commonReportFieldsShape,
     reportHeaderInfo: z
       .object({
-        headerAddress: requiredTextField("First line of the address"),
-        headerSiret: requiredTextField("French business registration number (SIRET)"),
-        headerCity: requiredTextField("City"),
-        headerCountry: requiredTextField("Country"),
-        headerNaf: requiredTextField("French business activity code (NAF)"),
-        headerName: requiredTextField("Name of the establishment"),
-        headerPhone: requiredTextField("Phone number"),
-        headerText: requiredTextField("Text printed at the top of each ticket"),
-        headerTva: requiredTextField("VAT number"),
-        headerUrl: requiredTextField("Website"),
-        headerZip: requiredTextField("Postal code"),
+        headerAddress: responseTextField("First line of the address"),
+        headerSiret: responseTextField("French business registration number (SIRET)"),
+        headerCity: responseTextField("City"),
+        headerCountry: responseTextField("Country"),
+        headerNaf: responseTextField("French business activity code (NAF)"),
+        headerName: responseTextField("Name of the establishment"),
+        headerPhone: responseTextField("Phone number"),
+        headerText: responseTextField("Text printed at the top of each ticket"),
+        headerTva: responseTextField("VAT number"),
+        headerUrl: responseTextField("Website"),
+        headerZip: responseTextField("Postal code"),
       })
       .meta({ description: "Header of the establishment's tickets" }),
     reportProducts: z.array(product).meta({ description: "Sales by product, including products in menus" }),

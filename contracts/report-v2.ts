@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
-import { diningRoomTypes, financialMovementTypes, paymentModes, paymentTypes } from "./enumerations.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
+import { diningRoomTypes, financialMovementTypes, paymentModes, paymentRowTypes } from "./enumerations.ts";
 import { reportV2Example } from "./examples/report-v2.ts";
 import {
   aggregateQuantityField,
   computedAmountField,
   countField,
   nullableTextField,
-  requiredTextField,
+  responseTextField,
   vatBasisPointsField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
@@ -19,7 +19,9 @@ const recordedPayment = z.object({
   tipsAmount: computedAmountField("Tips in addition to the amount"),
   name: nullableTextField("Name of the payment method"),
   paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
-  paymentType: z.enum(paymentTypes).meta({ description: "Type of the payment rows, such as payment, change or tip" }),
+  paymentType: z
+    .enum(paymentRowTypes)
+    .meta({ description: "Type of the payment rows, such as payment, change or tip" }),
 });
 
 const cancellation = z.object({
@@ -28,13 +30,13 @@ const cancellation = z.object({
   afterFinalization: z
     .boolean()
     .meta({ description: "Whether the products were canceled after the first print of the bill" }),
-  name: requiredTextField("Reason for the cancellation"),
+  name: responseTextField("Reason for the cancellation"),
 });
 
 const transfer = z.object({
   amount: computedAmountField("Price of the transferred products"),
   quantity: aggregateQuantityField("Number of transferred products"),
-  name: requiredTextField("Destination of the transfer"),
+  name: responseTextField("Destination of the transfer"),
 });
 
 const modifier = z.object({
@@ -48,7 +50,7 @@ const cashMovement = z.object({
   entryCatalogId: nullableTextField("ID of the movement"),
   entryAmount: computedAmountField("Amount of the movement (negative if cash was removed from the drawer)"),
   deviceIdentifier: nullableTextField("ID of the device"),
-  recordedAt: UtcDateTime.nullable().meta({ description: "When the movement was recorded" }),
+  recordedAt: UtcDateTimeSchema.nullable().meta({ description: "When the movement was recorded" }),
   entryName: nullableTextField("Reason for the movement"),
   operatorName: nullableTextField("Name of the clerk who recorded the movement"),
   operatorId: nullableTextField("ID of the clerk who recorded the movement"),
@@ -95,9 +97,9 @@ const product = z.object({
 });
 
 const clerkShift = z.object({
-  id: requiredTextField("ID of the clerk"),
-  clockInDate: UtcDateTime.nullable().meta({ description: "When the shift began" }),
-  clockOutDate: UtcDateTime.nullable().meta({ description: "When the shift ended; null if it had not ended" }),
+  id: responseTextField("ID of the clerk"),
+  clockInDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift began" }),
+  clockOutDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift ended; null if it had not ended" }),
   name: nullableTextField("Name of the clerk"),
   orderCount: countField("Number of orders in the shift"),
   guestCount: countField("Number of guests in the shift's orders"),
@@ -138,7 +140,7 @@ const menuStep = z.object({
 
 const menu = z.object({
   name: nullableTextField("Name of the menu"),
-  coursesDescription: requiredTextField("Names of the menu steps"),
+  coursesDescription: responseTextField("Names of the menu steps"),
   quantity: aggregateQuantityField("Number of units sold"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalSales: computedAmountField("Sales including VAT"),
@@ -156,8 +158,8 @@ const tax = z.object({
 const orderSummary = z.object({
   id: z.guid().meta({ description: "ID of the order" }),
   roomName: nullableTextField("Name of the room"),
-  openedAt: UtcDateTime.meta({ description: "When the order was opened at the point of sale" }),
-  closedAt: UtcDateTime.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
+  openedAt: UtcDateTimeSchema.meta({ description: "When the order was opened at the point of sale" }),
+  closedAt: UtcDateTimeSchema.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
   tableName: nullableTextField("Name of the table"),
   operatorName: nullableTextField("Name of the clerk"),
   total: computedAmountField("Total including VAT"),
@@ -165,15 +167,15 @@ const orderSummary = z.object({
 
 /** The fields that both formats of a report have in common. */
 export const commonReportFieldsShape = {
-  startedAt: UtcDateTime.meta({ description: "When the shift began" }),
-  finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
-  deviceName: requiredTextField("Name of the device that closed the till"),
-  deviceIdentifier: requiredTextField("ID of the device that closed the till"),
+  startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
+  finalizedAt: UtcDateTimeSchema.meta({ description: "When the shift was closed" }),
+  deviceName: responseTextField("Name of the device that closed the till"),
+  deviceIdentifier: responseTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   guestsNumber: countField("Number of guests in orders that were neither canceled nor transferred"),
   totalSales: computedAmountField("Sales including VAT"),
-  clerkName: requiredTextField("Name of the clerk who closed the till"),
-  clerkId: requiredTextField("ID of the clerk who closed the till"),
+  clerkName: responseTextField("Name of the clerk who closed the till"),
+  clerkId: responseTextField("ID of the clerk who closed the till"),
   initialCashBalance: computedAmountField("Cash in the drawer at the start of the shift"),
   finalCashBalance: computedAmountField("Cash in the drawer at the end of the shift"),
 };
@@ -186,22 +188,22 @@ export const ReportV2 = z
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...commonReportFieldsShape,
     orderCount: countField("Number of orders that were neither canceled nor transferred"),
-    establishmentName: requiredTextField("Name of the establishment"),
-    siretCode: requiredTextField("French business registration number (SIRET)"),
-    customHeader: requiredTextField("Text printed at the top of each ticket"),
-    customFooter: requiredTextField("Text printed at the bottom of each ticket"),
-    companyName: requiredTextField("Name of the company"),
-    phoneNumber: requiredTextField("Phone number"),
-    website: requiredTextField("Website"),
+    establishmentName: responseTextField("Name of the establishment"),
+    siretCode: responseTextField("French business registration number (SIRET)"),
+    customHeader: responseTextField("Text printed at the top of each ticket"),
+    customFooter: responseTextField("Text printed at the bottom of each ticket"),
+    companyName: responseTextField("Name of the company"),
+    phoneNumber: responseTextField("Phone number"),
+    website: responseTextField("Website"),
     locale: Locale,
-    address1: requiredTextField("First line of the address"),
+    address1: responseTextField("First line of the address"),
     address2: nullableTextField("Second line of the address"),
     logoUrl: nullableTextField("URL of the logo"),
-    zipCode: requiredTextField("Postal code"),
-    tvaCode: requiredTextField("VAT number"),
-    country: requiredTextField("Country"),
-    nafCode: requiredTextField("French business activity code (NAF)"),
-    city: requiredTextField("City"),
+    zipCode: responseTextField("Postal code"),
+    tvaCode: responseTextField("VAT number"),
+    country: responseTextField("Country"),
+    nafCode: responseTextField("French business activity code (NAF)"),
+    city: responseTextField("City"),
     note: nullableTextField("Note written by the clerk"),
     reportVersion: z
       .int()

@@ -21,7 +21,7 @@ export type InternalScope = "internal:keys" | "internal:locations";
  * Returns the callers that may send requests to a service. The gateway may call every service, to forward client
  * requests. The other services may call only accounts.
  */
-export function allowedCallersOf(service: ServiceName): InternalCallerName[] {
+export function getAllowedCallersOfService(service: ServiceName): InternalCallerName[] {
   return ["gateway", ...serviceNames.filter((name) => service === "accounts" && name !== service)];
 }
 

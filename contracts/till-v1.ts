@@ -6,7 +6,7 @@ import {
   boundedArray,
   boundedString,
   ClientGeneratedId,
-  createUniqueItemsCheck,
+  createUniqueIdsCheck,
   nullWhenAbsent,
   optionalCountField,
   optionalLongTextField,
@@ -109,7 +109,7 @@ const tillJsonV1 = z
       description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
     }),
     tickets: boundedArray(TicketV1, 10_000)
-      .check(createUniqueItemsCheck("order", "order_id"))
+      .check(createUniqueIdsCheck("order", "order_id"))
       .meta({ description: "All orders of the shift, without duplicates" }),
     cash_movements: boundedArray(cashMovementV1, 10_000).meta({ description: "Cash movements other than sales" }),
     total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Declared payments by payment mode" }),

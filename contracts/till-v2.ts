@@ -12,7 +12,7 @@ import {
   amountField,
   boundedArray,
   ClientGeneratedId,
-  createUniqueItemsCheck,
+  createUniqueIdsCheck,
   nullWhenAbsent,
   optionalCountField,
   optionalCurrencyField,
@@ -118,7 +118,7 @@ export const TillV2 = z
     declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Declared payments by method" }),
     clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "Shifts of the clerks" }),
     orderList: boundedArray(OrderData, maxOrdersPerTill)
-      .check(createUniqueItemsCheck("order", "id"))
+      .check(createUniqueIdsCheck("order", "id"))
       .meta({ description: "All orders of the shift, without duplicates" }),
   })
   .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });

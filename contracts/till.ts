@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { posApplicationSchema } from "./pos-application.ts";
 
 const tillIdExample = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
@@ -17,8 +17,8 @@ const tillExample = {
 export const Till = z
   .object({
     id: z.guid().meta({ description: "ID of the till: a UUID assigned by the point of sale" }),
-    createdAt: UtcDateTime.meta({ description: "When the till was first received" }),
-    updatedAt: UtcDateTime.meta({ description: "When the body of the till was last received" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the till was first received" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the body of the till was last received" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     application: posApplicationSchema,
     serverId: z
@@ -73,8 +73,8 @@ export const TillReprocessingJob = z
     }),
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
     done: z.int().min(0).meta({ description: "Number of tills submitted for reprocessing so far" }),
-    createdAt: UtcDateTime.meta({ description: "When the job was created" }),
-    finishedAt: UtcDateTime.nullable().meta({ description: "When the last till was submitted; null until then" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the job was created" }),
+    finishedAt: UtcDateTimeSchema.nullable().meta({ description: "When the last till was submitted; null until then" }),
   })
   .meta({
     id: "Reprocessing",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestDateTime, UtcDateTime } from "./date-time.ts";
+import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import { webhookDeliveryExample, webhookDeliveryRecoveryExample } from "./examples/webhook.ts";
 import { webhookEventNames } from "./webhook.ts";
 
@@ -11,7 +11,7 @@ export type WebhookDeliveryState = (typeof webhookDeliveryStates)[number];
 export const WebhookDelivery = z
   .object({
     id: z.guid().meta({ description: "ID of the delivery" }),
-    createdAt: UtcDateTime,
+    createdAt: UtcDateTimeSchema,
     webhookId: z.guid().meta({ description: "ID of the webhook" }),
     messageId: z.guid().meta({
       description:
@@ -22,10 +22,10 @@ export const WebhookDelivery = z
       description:
         "State of the delivery. pending: the next attempt is due at `nextAttemptAt`. sending: an attempt is in progress. succeeded: an attempt succeeded. failed: all attempts failed.",
     }),
-    nextAttemptAt: UtcDateTime.nullable().meta({
+    nextAttemptAt: UtcDateTimeSchema.nullable().meta({
       description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
-    settledAt: UtcDateTime.nullable().meta({
+    settledAt: UtcDateTimeSchema.nullable().meta({
       description: "When the delivery succeeded, or when its last attempt failed",
     }),
   })
@@ -40,7 +40,7 @@ export const WebhookDeliveryAttempt = z
       description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
     }),
     number: z.int().min(1).meta({ description: "Number of the attempt within its generation, starting at 1" }),
-    startedAt: UtcDateTime,
+    startedAt: UtcDateTimeSchema,
     milliseconds: z
       .int()
       .min(0)
@@ -52,7 +52,7 @@ export const WebhookDeliveryAttempt = z
       .nullable()
       .meta({ description: "Reason for the failure; null if the attempt succeeded or is in progress" }),
     response: z.string().nullable().meta({ description: "First 20 KB of the response body; null without a response" }),
-    nextAttemptAt: UtcDateTime.nullable().meta({
+    nextAttemptAt: UtcDateTimeSchema.nullable().meta({
       description: "Scheduled time of the next attempt; null if no attempt is scheduled",
     }),
   })
@@ -120,9 +120,9 @@ export const RecoverWebhookDeliveriesRequest = z
 export const WebhookDeliveryRecovery = z
   .object({
     id: z.guid().meta({ description: "ID of the recovery" }),
-    createdAt: UtcDateTime,
+    createdAt: UtcDateTimeSchema,
     webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
-    since: UtcDateTime.meta({ description: "Time from which failed deliveries are recovered" }),
+    since: UtcDateTimeSchema.meta({ description: "Time from which failed deliveries are recovered" }),
     state: z.enum(["running", "done"]),
     total: z.int().min(0).meta({
       description: "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
@@ -131,7 +131,7 @@ export const WebhookDeliveryRecovery = z
       description:
         "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
     }),
-    finishedAt: UtcDateTime.nullable(),
+    finishedAt: UtcDateTimeSchema.nullable(),
   })
   .meta({
     id: "Recovery",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
 import { OrderInEvent, OrderLiveInput } from "./order-live.ts";
@@ -7,7 +7,7 @@ import type { ProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
 /** The headers that identify and authenticate a message. */
-export const webhookHeadersSchema = z.object({
+export const webhookMessageHeadersSchema = z.object({
   "webhook-id": z.guid().meta({
     description: "ID of the message, the same for every attempt. Use it for deduplication.",
     example: webhookDeliveryExample.messageId,
@@ -87,8 +87,8 @@ export const ReportFinalizedEventData = z.object({
   }),
   reportVersion: z.int().min(1).meta({ description: "Version of the calculation that produced the report" }),
   reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
-  startedAt: UtcDateTime,
-  finalizedAt: UtcDateTime,
+  startedAt: UtcDateTimeSchema,
+  finalizedAt: UtcDateTimeSchema,
   totalSales: z.int().meta({ description: "Sales including VAT, in minor units (1400 means 14.00)" }),
   orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till" }),
 });
@@ -98,7 +98,9 @@ export const WebhookEndpointFailingEventData = z.object({
   locationId: z.guid(),
   webhookId: z.guid().meta({ description: "ID of the endpoint's webhook" }),
   endpointUrl: z.string().meta({ description: "URL of the endpoint" }),
-  failingSince: UtcDateTime.meta({ description: "Time of the first failed attempt after the last successful attempt" }),
+  failingSince: UtcDateTimeSchema.meta({
+    description: "Time of the first failed attempt after the last successful attempt",
+  }),
   lastError: z.string().meta({ description: "Error of the most recent failed attempt" }),
 });
 
@@ -125,7 +127,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
   const meta = z.object({
     id: z.guid().meta({ description: "ID of the message, the same for every attempt. Use it for deduplication." }),
     event: z.literal(event).meta({ description: "Type of event" }),
-    emittedAt: UtcDateTime.meta({ description: "When the event occurred" }),
+    emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
         "Sequence number of the message. Messages about an order can arrive in a different sequence. The message with the highest number is the most recent. For a report, the number is the revision of the till. Null for other events.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
 import { boundedString, rejectUnstorableText } from "./fields.ts";
 
@@ -48,7 +48,7 @@ export const UpsertWebhookRecipientRequest = rejectUnstorableText(
 
 export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipientRequest>;
 
-export const RotateRecipientSecretRequest = rejectUnstorableText(
+export const RotateWebhookRecipientSecretRequest = rejectUnstorableText(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
       description: "New secret, at least 64 characters. If omitted, a new secret is generated and returned once.",
@@ -60,22 +60,22 @@ export const RotateRecipientSecretRequest = rejectUnstorableText(
   }),
 ).meta({ id: "RotateSecret", description: "Options for rotating a recipient's secret", example: { isLeaked: false } });
 
-export type RotateRecipientSecretRequest = z.infer<typeof RotateRecipientSecretRequest>;
+export type RotateWebhookRecipientSecretRequest = z.infer<typeof RotateWebhookRecipientSecretRequest>;
 
 /** An application to which webhook messages are sent. Responses contain neither its secrets nor its API key. */
 export const WebhookRecipient = z
   .object({
     id: z.guid().meta({ description: "ID of the recipient" }),
-    createdAt: UtcDateTime,
-    updatedAt: UtcDateTime,
+    createdAt: UtcDateTimeSchema,
+    updatedAt: UtcDateTimeSchema,
     locationId: z.guid().meta({ description: "ID of the location" }),
     name: recipientName,
     hasApiKey: z.boolean().meta({ description: "Whether an `authorization` header is sent to the endpoints" }),
     secrets: z
       .array(
         z.object({
-          createdAt: UtcDateTime.meta({ description: "When the secret was set or generated" }),
-          expiresAt: UtcDateTime.nullable().meta({
+          createdAt: UtcDateTimeSchema.meta({ description: "When the secret was set or generated" }),
+          expiresAt: UtcDateTimeSchema.nullable().meta({
             description: "When a rotated secret expires; null for the newest secret",
           }),
         }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTime } from "./date-time.ts";
+import { UtcDateTimeSchema } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
 import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
 
@@ -90,8 +90,8 @@ export const webhookDisabledReasonSchema = z.enum(
 export const Webhook = z
   .object({
     id: z.guid().meta({ description: "ID of the webhook" }),
-    createdAt: UtcDateTime,
-    updatedAt: UtcDateTime,
+    createdAt: UtcDateTimeSchema,
+    updatedAt: UtcDateTimeSchema,
     locationId: z.guid().meta({ description: "ID of the location whose events are sent" }),
     recipientId: z.guid().meta({ description: "ID of the recipient, whose secret signs the messages" }),
     endpointUrl,
@@ -104,7 +104,7 @@ export const Webhook = z
       description:
         "Reason why the webhook is disabled. gone: the endpoint responded with status 410. failing: all attempts failed for five days. Null unless the webhook is disabled.",
     }),
-    failingSince: UtcDateTime.nullable().meta({
+    failingSince: UtcDateTimeSchema.nullable().meta({
       description:
         "Time of the first failed attempt after the last successful attempt; null if the latest attempt succeeded",
     }),
@@ -143,10 +143,10 @@ export const WebhookDetails = Webhook.extend({
             .meta({ description: "Average duration of an attempt in milliseconds; null without attempts" }),
         })
         .meta({ description: "Attempts in the last 24 hours, rounded to full hours" }),
-      lastSucceededAt: UtcDateTime.nullable().meta({
+      lastSucceededAt: UtcDateTimeSchema.nullable().meta({
         description: "Time of the last successful attempt; null if no attempt succeeded",
       }),
-      lastFailedAt: UtcDateTime.nullable().meta({
+      lastFailedAt: UtcDateTimeSchema.nullable().meta({
         description: "Time of the last failed attempt; null if no attempt failed",
       }),
     })

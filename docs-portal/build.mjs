@@ -11,7 +11,7 @@ import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 import { computeHomePageDay, homePageDaySourcePaths } from "./home-page-day.mjs";
 import { createReferenceOpenApiDocument } from "./reference-document.mjs";
-import { computeSourceFingerprint } from "./source-fingerprint.mjs";
+import { computeSiteSourceFingerprint } from "./source-fingerprint.mjs";
 
 const portalFolder = dirname(fileURLToPath(import.meta.url));
 const openapi = join(portalFolder, "..", "contracts", "openapi.json");
@@ -20,7 +20,7 @@ const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/co
 const fingerprintFile = join(portalFolder, "build", ".built-from");
 
 const packages = ["package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
-const fingerprint = computeSourceFingerprint(portalFolder, [...homePageDaySourcePaths, openapi, ...packages]);
+const fingerprint = computeSiteSourceFingerprint(portalFolder, [...homePageDaySourcePaths, openapi, ...packages]);
 const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 

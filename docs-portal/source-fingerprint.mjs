@@ -11,7 +11,7 @@ const excludedNames = new Set(["build", "api", ".generated", ".docusaurus", "nod
  * @param {string[]} others
  * @returns {string}
  */
-export function computeSourceFingerprint(folder, others) {
+export function computeSiteSourceFingerprint(folder, others) {
   const hash = createHash("sha256");
   for (const file of [folder, ...others].flatMap(listFilesAt)) {
     hash.update(`${relative(folder, file)}\n`);

@@ -4,7 +4,11 @@ import { integerEnvSchema, readConfigFromEnvironment } from "@pragma/runtime/con
 import { createErrorResponse } from "@pragma/runtime/http/error-response";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { toFetchResponse } from "@pragma/runtime/http/route-response";
-import { type ProcessComponent, type ProcessDependencies, runProcess } from "@pragma/runtime/process/run-process";
+import {
+  type ProcessComponent,
+  type ProcessDependencies,
+  runProcessUntilSignal,
+} from "@pragma/runtime/process/run-process";
 import { startService } from "@pragma/runtime/service/start-service";
 import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
@@ -25,7 +29,7 @@ const processRoleConfig = z.object({
 
 const { SERVICE: role, PORT: port } = readConfigFromEnvironment(processRoleConfig, process.env);
 
-await runProcess(role ?? "pragma", async (base, onStarted) => {
+await runProcessUntilSignal(role ?? "pragma", async (base, onStarted) => {
   const registry = createServiceRegistry(base.environment);
   if (role === undefined) {
     for (const name of serviceNames) {

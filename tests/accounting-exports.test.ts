@@ -3,26 +3,26 @@ import { AccountingExport } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FecLine, parseFecFile } from "./accounting/read-fec.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const days = 12;
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let testLocation: TestLocation;
 let sql: postgres.Sql;
 let reports: ReportV2[];
 let configId: string;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  environment = await createIsolatedTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
   for (let day = 1; day <= days; day += 1) {

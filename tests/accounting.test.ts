@@ -3,11 +3,11 @@ import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/co
 import { type AccountingProvider, accountingProviders } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { fecFileFormats } from "@pragma/reporting/accounting/fec/file-formats";
+import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
 import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
 import { computeTillAccountingData, type TillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
-import { computeReport } from "@pragma/reporting/calculation/compute-report";
+import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ function createAccountingCase(seed: number): AccountingCase {
     finalCashBalance:
       counted !== null && random.chance(0.5) ? Math.max(0, counted + random.integer(-900, 900)) : counted,
   });
-  const report = computeReport(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
+  const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
   return { till, report, accountingData: computeTillAccountingData(till, (instant) => instant.slice(0, 10)) };
 }
 
@@ -80,7 +80,10 @@ function writeAccountingFile(
 /** Exports one till, and returns the lines of the file as a strict reader parses them. */
 function exportLines(accountingCase: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
   const { lines } = writeAccountingFile(accountingCase, { provider, config });
-  return parseFecFile(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), fecFormats[provider]);
+  return parseFecFile(
+    Buffer.concat([encodeFecHeader(fecFileFormatsByProvider[provider]), lines]),
+    fecFormats[provider],
+  );
 }
 
 const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
@@ -220,7 +223,7 @@ describe(`${caseCount} generated tills`, () => {
 
   it("are numbered continuously in one file", () => {
     for (const provider of accountingProviders) {
-      const pieces: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
+      const pieces: Uint8Array[] = [encodeFecHeader(fecFileFormatsByProvider[provider])];
       let entriesBefore = 0;
       for (const accountingCase of accountingCases) {
         const { lines, entries } = writeAccountingFile(accountingCase, { provider, config: netConfig, entriesBefore });

@@ -1,25 +1,25 @@
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let attacker: TestLocation;
 let victim: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     NODE_OPTIONS: "--max-old-space-size=256",
     RATE_LIMIT_PER_SECOND: "100000",
     RATE_LIMIT_BURST: "1000000",
   });
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "order-live", "reporting"] });
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "order-live", "reporting"] });
   attacker = await createTestLocation(product, { scopes: ["reports:read", "orders:write"] });
   victim = await createTestLocation(product, { scopes: ["reports:read", "orders:read", "keys:write"] });
 }, 120_000);

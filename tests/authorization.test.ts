@@ -1,19 +1,27 @@
-import type { ErrorCode } from "@pragma/contracts/errors";
+import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { createApiKey } from "@pragma/runtime/security/api-key";
+import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ApiOperation, type ApiOperationOutcome, apiOperations } from "./contract/api-operations.ts";
-import { type ApiContractFixture, createApiContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
+import {
+  apiOperations,
+  type DocumentedApiOperation,
+  type DocumentedOperationOutcome,
+} from "./contract/api-operations.ts";
+import {
+  type ContractTestFixture,
+  createContractTestFixture,
+  testLocationKeyScopes,
+} from "./contract/contract-fixture.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
-import { operationContracts } from "./contract/operation-contracts.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
+import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
-import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "./harness/shared-product.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 
-let product: ProductUnderTestAccess;
-let fixture: ApiContractFixture;
+let product: PragmaUnderTestAccess;
+let fixture: ContractTestFixture;
 let revokedKey: string;
 /** API keys of the location, by scope. Each key has all scopes except this scope. */
 const keysWithoutScope = new Map<ApiScope, string>();
@@ -24,19 +32,19 @@ const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
 const publicOperations = apiOperations.filter(({ scope }) => scope === undefined);
 
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
-  fixture = await createApiContractFixture(product);
+  product = await getSharedPragmaUnderTest();
+  fixture = await createContractTestFixture(product);
   for (const scope of new Set(protectedOperations.map((operation) => operation.scope))) {
     keysWithoutScope.set(
       scope,
-      await fixture.createKeyWithScopes([...locationKeyScopes.filter((each) => each !== scope), "locations:any"]),
+      await fixture.createKeyWithScopes([...testLocationKeyScopes.filter((each) => each !== scope), "locations:any"]),
     );
   }
   revokedKey = await createRevokedKey();
 }, 120_000);
 
 async function createRevokedKey(): Promise<string> {
-  const key = await fixture.createKeyWithScopes(locationKeyScopes);
+  const key = await fixture.createKeyWithScopes(testLocationKeyScopes);
   const { data } = await fixture.testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
   expect((await fixture.testLocation.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
   await eventually(
@@ -47,32 +55,35 @@ async function createRevokedKey(): Promise<string> {
 }
 
 /** Sends an operation's success request with the given API key instead of the location's key. */
-async function requestWithKey(operation: ApiOperation, key: string | null): Promise<ReceivedOperationResponse> {
-  const successRequest = await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture);
+async function requestWithKey(
+  operation: DocumentedApiOperation,
+  key: string | null,
+): Promise<ReceivedOperationResponse> {
+  const successRequest = await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
 /** Unused success requests, by operation id. A request that was sent only with rejected keys is still unused. */
-const unusedRequests = new Map<string, OperationRequest>();
+const unusedRequests = new Map<string, ContractTestRequest>();
 
 /** Sends an operation's success request with an API key that is rejected. */
 async function requestExpectingRefusal(
-  operation: ApiOperation,
+  operation: DocumentedApiOperation,
   key: string | null,
 ): Promise<ReceivedOperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??
-    (await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture));
+    (await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture));
   unusedRequests.set(operation.id, successRequest);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
 /** Checks that the response is documented, and returns its status. */
-function expectDocumentedStatus(operation: ApiOperation, response: ReceivedOperationResponse): number {
+function expectDocumentedStatus(operation: DocumentedApiOperation, response: ReceivedOperationResponse): number {
   const isError = response.status >= 400;
-  const outcome: ApiOperationOutcome = isError
-    ? (JSON.parse(response.text).code as ErrorCode)
-    : (`${response.status}` as ApiOperationOutcome);
+  const outcome: DocumentedOperationOutcome = isError
+    ? (JSON.parse(response.text).code as ApiErrorCode)
+    : (`${response.status}` as DocumentedOperationOutcome);
   expectDocumentedResponse(operation, response, outcome);
   return response.status;
 }
@@ -83,7 +94,7 @@ describe.each(protectedOperations)("$id", (operation) => {
   });
 
   it.each([
-    ["that was never created", () => createApiKey().key],
+    ["that was never created", () => generateApiKey().key],
     ["with an invalid format", () => "pragma_mistyped"],
   ])("rejects an API key %s", async (_, keyOf) => {
     expectDocumentedResponse(operation, await requestExpectingRefusal(operation, keyOf()), "key_invalid");
@@ -103,7 +114,7 @@ describe.each(protectedOperations)("$id", (operation) => {
 
   it("returns the status of its contract to an API key of another location", async () => {
     const status = expectDocumentedStatus(operation, await requestWithKey(operation, fixture.otherLocation.key));
-    expect(status).toBe(operationContracts[operation.id]?.statusForOtherLocation);
+    expect(status).toBe(contractTestCasesByOperation[operation.id]?.statusForOtherLocation);
   });
 
   it("accepts an admin key", async () => {

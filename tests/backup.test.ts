@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
-import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { createWebhookStatusHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { createFixedStatusResponseHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { computeExpectedReport, roundTripThroughJson } from "./harness/expected-report.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const backupProgram = join(
@@ -24,13 +24,13 @@ const backupProgram = join(
 );
 
 let folder: string;
-let servers: DedicatedServers[] = [];
-let environment: TestEnvironment;
+let servers: DedicatedTestServers[] = [];
+let environment: IsolatedTestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
   servers = [await startDedicatedTestServers(), await startDedicatedTestServers()];
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
 }, 120_000);
 afterAll(async () => {
   await Promise.all(servers.map((each) => each.stop()));
@@ -60,11 +60,11 @@ async function expectReportOf(testLocation: TestLocation, till: object): Promise
     const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
     return response.status === 200 && response.json();
   });
-  expect(report).toEqual(toJsonValue(expected?.reportV2));
+  expect(report).toEqual(roundTripThroughJson(expected?.reportV2));
 }
 
 /** Returns the test location with a client that sends requests to another installation. */
-function copyOfTestLocation(product: ProductUnderTest, testLocation: TestLocation): TestLocation {
+function copyOfTestLocation(product: PragmaUnderTest, testLocation: TestLocation): TestLocation {
   const copy: TestLocation = {
     ...testLocation,
     request: (method, path, { body, headers } = {}) =>
@@ -85,8 +85,8 @@ function copyOfTestLocation(product: ProductUnderTest, testLocation: TestLocatio
 describe("a backup", () => {
   it("restores all data when PostgreSQL, the objects, NATS and Redis are lost", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(503));
-    const before = await startProductUnderTest(variablesFor(0));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(503));
+    const before = await startPragmaUnderTest(variablesFor(0));
     const testLocation = await createTestLocation(before, {
       scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "webhooks:write"],
     });
@@ -110,10 +110,10 @@ describe("a backup", () => {
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);
     await rm(join(folder, "installation-0"), { recursive: true });
 
-    endpoint.setHandler(createWebhookStatusHandler(204));
+    endpoint.setHandler(createFixedStatusResponseHandler(204));
     const restoring = performance.now();
     await runBackupCommand("restore", 1);
-    const after = await startProductUnderTest(variablesFor(1), { adminKey: before.adminKey });
+    const after = await startPragmaUnderTest(variablesFor(1), { adminKey: before.adminKey });
     const seconds = (performance.now() - restoring) / 1000;
     try {
       const restored = copyOfTestLocation(after, testLocation);

@@ -3,20 +3,20 @@ import { gzipSync } from "node:zlib";
 import { type Catalog, catalogListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "catalog"] });
+  environment = await createIsolatedTestEnvironment();
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "catalog"] });
   testLocation = await createCatalogLocation();
 }, 120_000);
 afterAll(async () => {

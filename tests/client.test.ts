@@ -4,11 +4,11 @@ import { ApiProblem, NotModifiedError, nullOnProblem } from "@pragma/client/api-
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "./harness/shared-product.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let product: ProductUnderTestAccess;
+let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
 
 const tills = Array.from({ length: 5 }, (_, index) =>
@@ -16,7 +16,7 @@ const tills = Array.from({ length: 5 }, (_, index) =>
 );
 
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
+  product = await getSharedPragmaUnderTest();
   testLocation = await createTestLocation(product);
   for (const till of tills) await testLocation.api.POST("/v2/tills", { body: till });
   await testLocation.waitForReports(tills.length);

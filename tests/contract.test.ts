@@ -1,49 +1,57 @@
 import { serviceNames } from "@pragma/contracts/service-names";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiOperation, type ApiOperationOutcome, apiOperations } from "./contract/api-operations.ts";
 import {
+  apiOperations,
+  type DocumentedApiOperation,
+  type DocumentedOperationOutcome,
+} from "./contract/api-operations.ts";
+import {
+  addContractTestRequestHeaders,
   errorRequestBuilders,
   listExpectedRequestIssueLocations,
   withIdempotencyKey,
-  withRequestHeaders,
   withRequestQuery,
 } from "./contract/common-error-requests.ts";
-import { type ApiContractFixture, createApiContractFixture, locationKeyScopes } from "./contract/contract-fixture.ts";
+import {
+  type ContractTestFixture,
+  createContractTestFixture,
+  testLocationKeyScopes,
+} from "./contract/contract-fixture.ts";
 import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
-import { operationContracts } from "./contract/operation-contracts.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
+import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
-import { jobLimitVariables } from "./contract/tags/jobs.ts";
+import { testJobLimitVariables } from "./contract/tags/jobs.ts";
 import {
   type FakeLegacyBackoffice,
   legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let backoffice: FakeLegacyBackoffice;
-let fixture: ApiContractFixture;
+let fixture: ContractTestFixture;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
   const webhookLimits = { MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" };
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...unlimited,
     ...webhookLimits,
-    ...jobLimitVariables,
+    ...testJobLimitVariables,
     ...legacyBackofficeVariables(backoffice),
   });
-  product = await startProductUnderTest(environment.variables, { split: true });
-  fixture = await createApiContractFixture(product);
+  product = await startPragmaUnderTest(environment.variables, { split: true });
+  fixture = await createContractTestFixture(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -54,9 +62,9 @@ afterAll(async () => {
 });
 
 /** Errors that every operation can return. They count as covered here, because the authorization tests cause them. */
-const keyErrorOutcomes: ApiOperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
+const keyErrorOutcomes: DocumentedOperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
 /** Outcomes with a separate test below, which covers every operation that documents the outcome. */
-const outcomesWithOwnTest: ApiOperationOutcome[] = [
+const outcomesWithOwnTest: DocumentedOperationOutcome[] = [
   "304",
   "idempotency_key_reused",
   "idempotency_key_in_use",
@@ -68,34 +76,40 @@ const outcomesWithOwnTest: ApiOperationOutcome[] = [
   "request_timeout",
 ];
 
-const hasOwnRequest = ({ id }: ApiOperation, outcome: ApiOperationOutcome) =>
-  operationContracts[id]?.requestsByOutcome[outcome] !== undefined;
-const operationsDocumenting = (outcome: ApiOperationOutcome) =>
+const hasOwnRequest = ({ id }: DocumentedApiOperation, outcome: DocumentedOperationOutcome) =>
+  contractTestCasesByOperation[id]?.requestsByOutcome[outcome] !== undefined;
+const operationsDocumenting = (outcome: DocumentedOperationOutcome) =>
   apiOperations.filter(
-    (each) => each.outcomes.has(outcome) && !operationContracts[each.id]?.untestableOutcomes?.[outcome],
+    (each) => each.outcomes.has(outcome) && !contractTestCasesByOperation[each.id]?.untestableOutcomes?.[outcome],
   );
 
 /** Returns the request that causes an outcome of an operation. Default: the success request. */
-async function buildRequestFor(operation: ApiOperation, outcome?: ApiOperationOutcome): Promise<OperationRequest> {
-  const contract = operationContracts[operation.id];
+async function buildRequestFor(
+  operation: DocumentedApiOperation,
+  outcome?: DocumentedOperationOutcome,
+): Promise<ContractTestRequest> {
+  const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
   return { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
 }
 const sendContractRequest = (
-  operation: ApiOperation,
-  operationRequest: OperationRequest,
+  operation: DocumentedApiOperation,
+  operationRequest: ContractTestRequest,
 ): Promise<ReceivedOperationResponse> => sendOperationRequest(product.url, operation, operationRequest);
 
 describe("the operation contracts", () => {
   it.each(apiOperations)("cover every documented outcome of $id", ({ id, outcomes }) => {
-    const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
-    const named = [...Object.keys(requestsByOutcome), ...Object.keys(untestableOutcomes)] as ApiOperationOutcome[];
-    const covered = new Set<ApiOperationOutcome>([
+    const { requestsByOutcome = {}, untestableOutcomes = {} } = contractTestCasesByOperation[id] ?? {};
+    const named = [
+      ...Object.keys(requestsByOutcome),
+      ...Object.keys(untestableOutcomes),
+    ] as DocumentedOperationOutcome[];
+    const covered = new Set<DocumentedOperationOutcome>([
       ...named,
       ...keyErrorOutcomes,
       ...outcomesWithOwnTest,
-      ...(Object.keys(errorRequestBuilders) as ApiOperationOutcome[]),
+      ...(Object.keys(errorRequestBuilders) as DocumentedOperationOutcome[]),
     ]);
     expect([...outcomes.keys()].filter((outcome) => !covered.has(outcome))).toEqual([]);
     expect(named.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
@@ -103,13 +117,13 @@ describe("the operation contracts", () => {
 
   it("contain only documented operations", () => {
     const ids = apiOperations.map(({ id }) => id);
-    expect(Object.keys(operationContracts).filter((id) => !ids.includes(id))).toEqual([]);
+    expect(Object.keys(contractTestCasesByOperation).filter((id) => !ids.includes(id))).toEqual([]);
   });
 });
 
 describe.each(apiOperations)("$id", (operation) => {
   const documented = [...operation.outcomes.keys()];
-  const unreachable = operationContracts[operation.id]?.untestableOutcomes ?? {};
+  const unreachable = contractTestCasesByOperation[operation.id]?.untestableOutcomes ?? {};
 
   const ownOutcomes = documented.filter(
     (outcome) => hasOwnRequest(operation, outcome) && outcome !== "service_unavailable",
@@ -149,7 +163,7 @@ describe("a request with a current ETag", () => {
     const etag = (await sendContractRequest(operation, successRequest)).headers.get("etag") ?? "";
     expectDocumentedResponse(
       operation,
-      await sendContractRequest(operation, withRequestHeaders(successRequest, { "if-none-match": etag })),
+      await sendContractRequest(operation, addContractTestRequestHeaders(successRequest, { "if-none-match": etag })),
       "304",
     );
   });
@@ -197,7 +211,7 @@ async function listServiceSchemas(): Promise<string[]> {
 describe("an API key at its rate limit", () => {
   let key: string;
   beforeAll(async () => {
-    key = await fixture.createKeyWithScopes(locationKeyScopes, { perSecond: 1, burst: 1 });
+    key = await fixture.createKeyWithScopes(testLocationKeyScopes, { perSecond: 1, burst: 1 });
   });
 
   it.each(operationsDocumenting("rate_limited"))("is rejected: $id", async (operation) => {
@@ -215,11 +229,11 @@ describe("an API key at its rate limit", () => {
 
 /** Builds a request to each operation that documents the outcome, calls `change`, and checks the outcome. */
 async function expectOutcomeOfAll(
-  outcome: ApiOperationOutcome,
+  outcome: DocumentedOperationOutcome,
   change: () => Promise<void>,
   url = product.url,
 ): Promise<void> {
-  const requests: [ApiOperation, OperationRequest][] = [];
+  const requests: [DocumentedApiOperation, ContractTestRequest][] = [];
   for (const operation of operationsDocumenting(outcome))
     requests.push([operation, await buildRequestFor(operation, outcome)]);
   await change();
@@ -228,10 +242,10 @@ async function expectOutcomeOfAll(
 }
 
 describe("a server with low limits", () => {
-  let strict: ProductUnderTest;
+  let strict: PragmaUnderTest;
   beforeAll(async () => {
     const limits = { IDEMPOTENCY_MAX_KEYS_PER_DAY: "0", REQUEST_BODY_MEMORY_MB: "56" };
-    strict = await startProductUnderTest({ ...environment.variables, ...limits }, { adminKey: product.adminKey });
+    strict = await startPragmaUnderTest({ ...environment.variables, ...limits }, { adminKey: product.adminKey });
   });
   afterAll(() => strict?.stop());
 
@@ -258,11 +272,11 @@ describe("a server with low limits", () => {
 describe("during a failure", () => {
   it("a body that stalls is rejected", async () => {
     const variables = { ...environment.variables, BODY_RATE_WINDOW_SECONDS: "1" };
-    const productInOneProcess = await startProductUnderTest(variables, { adminKey: product.adminKey });
+    const productInOneProcess = await startPragmaUnderTest(variables, { adminKey: product.adminKey });
     const createStallingBody = () =>
       new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(100 * 1024, " ")) });
     try {
-      const requests: [ApiOperation, OperationRequest][] = [];
+      const requests: [DocumentedApiOperation, ContractTestRequest][] = [];
       for (const operation of operationsDocumenting("request_timeout")) {
         requests.push([operation, { ...(await buildRequestFor(operation)), body: createStallingBody() }]);
       }

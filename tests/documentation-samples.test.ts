@@ -3,23 +3,23 @@ import { catalogExample } from "@pragma/contracts/examples/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
-import { locationKeyScopes } from "./contract/contract-fixture.ts";
-import { createRunnableSample, installedSampleLanguages, type RunnableSample } from "./documentation/run-sample.ts";
-import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "./harness/shared-product.ts";
+import { testLocationKeyScopes } from "./contract/contract-fixture.ts";
+import { createRunnableSample, installedSampleLanguages, type RunnableCodeSample } from "./documentation/run-sample.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
  * These tests run the code samples of the API reference as a reader would. The code of the site generates the samples.
  */
 
-let product: ProductUnderTestAccess;
+let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
 const tills = ["2026-05-28", "2026-05-29"].map((day) => generateTill({ seed: "samples", orders: 3, day }));
 
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
-  testLocation = await createTestLocation(product, { scopes: locationKeyScopes });
+  product = await getSharedPragmaUnderTest();
+  testLocation = await createTestLocation(product, { scopes: testLocationKeyScopes });
   for (const till of tills) await testLocation.pushTillWithRetries(till);
   await testLocation.waitForReports(tills.length);
 }, 120_000);
@@ -29,7 +29,7 @@ const textWithSpecialCharacters = `L'Été "chez" Zoë \\ $HOME \${x} {$y} %s \\
 
 describe.each(installedSampleLanguages)("a sample in $label", (language) => {
   const inputs = () => ({ server: product.url, key: testLocation.key, parameters: {} });
-  const sample = (operationId: string, more: object = {}): RunnableSample =>
+  const sample = (operationId: string, more: object = {}): RunnableCodeSample =>
     createRunnableSample(language, operationId, { ...inputs(), ...more });
 
   it("reads a list with its filters", async () => {

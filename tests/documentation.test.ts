@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDocumentationFixture, type DocumentationFixture } from "./documentation/documentation-fixture.ts";
+import {
+  createDocumentationExampleLocation,
+  type DocumentationExampleLocation,
+} from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
 import { recordLiveOrderExchanges } from "./documentation/record-live-order.ts";
 import {
@@ -13,7 +16,7 @@ import {
   recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
 import { recordWebhookExamples } from "./documentation/record-webhooks.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 
 /*
  * The requests and responses in the documentation come from the files in `docs-portal/examples`. These tests send the
@@ -23,13 +26,13 @@ import { type ProductUnderTest, startProductUnderTest } from "./harness/product-
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
 const examplesFolder = join(portalFolder, "examples");
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
-let documentationFixture: DocumentationFixture;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
+let documentationFixture: DocumentationExampleLocation;
 beforeAll(async () => {
-  environment = await createTestEnvironment({ PUBLIC_URL: documentedApiUrl });
-  product = await startProductUnderTest(environment.variables);
-  documentationFixture = await createDocumentationFixture(product);
+  environment = await createIsolatedTestEnvironment({ PUBLIC_URL: documentedApiUrl });
+  product = await startPragmaUnderTest(environment.variables);
+  documentationFixture = await createDocumentationExampleLocation(product);
 }, 120_000);
 afterAll(async () => {
   await product?.stop();

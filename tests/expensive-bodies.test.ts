@@ -4,11 +4,11 @@ import { gzip } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductProcessRole } from "./harness/product-process.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import type { PragmaProcessRole } from "./harness/pragma-process.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -20,16 +20,16 @@ const gzipOfSpaces = promisify(gzip);
 const maxHeapMegabytes = 384;
 const maxResidentMegabytes = 1_000;
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let attacker: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
   // The time window is long, so that slow bodies are not rejected before the checks, even on a busy machine.
-  environment = await createTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
+  environment = await createIsolatedTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
   const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
-  product = await startProductUnderTest(environment.variables, {
+  product = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "order-live", "reporting", "catalog", "jobs"],
     variablesOf,
   });
@@ -72,7 +72,7 @@ function jsonObjectWithMembers(size: number): string {
 
 /** Runs `work`, and checks the memory of a process meanwhile. Also measures the slowest push of another location. */
 async function measureWhile<T>(
-  role: ProductProcessRole,
+  role: PragmaProcessRole,
   work: () => Promise<T>,
 ): Promise<{ result: T; slowestPushMs: number }> {
   const pid = product.process(role).pid ?? 0;
@@ -107,7 +107,7 @@ async function measureWhile<T>(
 
 describe("a small gzip body with millions of keys", () => {
   const tillId = randomUUID();
-  it.each<[string, string, ProductProcessRole, number, (members: string) => string]>([
+  it.each<[string, string, PragmaProcessRole, number, (members: string) => string]>([
     ["POST", "/v2/tills/", "till-ingest", 49, (keys) => `{${keys}}`],
     ["POST", "/v1/tills/", "till-ingest", 49, (keys) => `{"tillJson":{${keys}}}`],
     ["PUT", `/v1/tills/${tillId}`, "till-ingest", 49, (keys) => `{"orderList":[{${keys}}]}`],

@@ -1,14 +1,14 @@
-import { computeReport } from "@pragma/reporting/calculation/compute-report";
+import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sumTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
 import type { OlderClientApiAccess } from "./field-clients/field-client-api.ts";
-import { fetchOrderList, fetchOrdersOfReports } from "./field-clients/order-client.ts";
-import { sumSoldQuantitiesBySku } from "./field-clients/stock-client.ts";
-import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "./harness/shared-product.ts";
+import { fetchAllOrdersOfLocation, fetchOrdersOfReports } from "./field-clients/order-client.ts";
+import { fetchSoldQuantitiesBySku } from "./field-clients/stock-client.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
@@ -23,12 +23,12 @@ const tills = Array.from({ length: 106 }, (_, index) => {
   return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
 });
 
-let product: ProductUnderTestAccess;
+let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
 let api: OlderClientApiAccess;
 
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
+  product = await getSharedPragmaUnderTest();
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
   testLocation = await createTestLocation(product, { scopes: [...scopes] });
   const { locationId, key } = testLocation;
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 /** Returns the expected reports of the tills, in the V0 format that older clients read. */
 function expectedReports() {
-  return tills.flatMap((till) => computeReport(till, { locationId: testLocation.locationId })?.reportV0 ?? []);
+  return tills.flatMap((till) => computeReportAndOrders(till, { locationId: testLocation.locationId })?.reportV0 ?? []);
 }
 
 const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
@@ -65,7 +65,7 @@ describe("a client that books takings", () => {
 
 describe("a client that keeps stock", () => {
   it("finds every sold product in the array of the catalog", async () => {
-    const { sold, unknown, archived } = await sumSoldQuantitiesBySku(api);
+    const { sold, unknown, archived } = await fetchSoldQuantitiesBySku(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
     const quantityOf = (id: string) =>
@@ -95,7 +95,7 @@ describe("a client that copies orders", () => {
   });
 
   it("finds the same orders on the three pages of the list", async () => {
-    const listed = await fetchOrderList(api);
+    const listed = await fetchAllOrdersOfLocation(api);
     expect(listed.length).toBeGreaterThan(200);
     expect(listed.map(({ id }) => id).sort()).toEqual(
       expectedReports()

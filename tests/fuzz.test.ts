@@ -4,12 +4,12 @@ import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { ComputedReport } from "@pragma/reporting/calculation/compute-report";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
+import { computeExpectedReport, roundTripThroughJson } from "./harness/expected-report.ts";
 import { createMutatedTill, type MutatedTill } from "./harness/mutated-till.ts";
-import type { ProductProcessRole } from "./harness/product-process.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import type { PragmaProcessRole } from "./harness/pragma-process.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -21,20 +21,20 @@ const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 const requestTimeoutMs = 15_000;
 /** Maximum memory growth of each process after its warm-up, in megabytes. 2,000 tills with a leak of 64 kB reach it. */
 const maxMemoryGrowthMegabytes = 128;
-const roles: ProductProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
+const roles: PragmaProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
 
 const ordersPage = paginatedSchema(OrderV1);
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
   });
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);
 }, 120_000);
 afterAll(async () => {
@@ -102,7 +102,7 @@ async function expectExactReport(seed: number, { id, reportV2 }: ComputedReport)
     const response = await testLocation.request("GET", `/v2/reports/${id}`);
     return response.status === 200 && response.json();
   });
-  expect(report).toEqual(toJsonValue(reportV2));
+  expect(report).toEqual(roundTripThroughJson(reportV2));
 }
 
 async function readMemory(): Promise<number[]> {

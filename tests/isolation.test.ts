@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import fc from "fast-check";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { apiOperations } from "./contract/api-operations.ts";
-import { type ApiContractFixture, createApiContractFixture } from "./contract/contract-fixture.ts";
-import type { OperationRequest } from "./contract/operation-contract.ts";
-import { operationContracts } from "./contract/operation-contracts.ts";
+import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
+import type { ContractTestRequest } from "./contract/operation-contract.ts";
+import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import {
   type FakeLegacyBackoffice,
   legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import {
   buildCrossLocationRequest,
   crossLocationRequestArbitrary,
@@ -21,7 +21,7 @@ import {
 } from "./isolation/cross-location-request.ts";
 import { snapshotLocationData } from "./isolation/location-snapshot.ts";
 import {
-  collectVictimData,
+  createIsolationVictimData,
   listVictimReadPaths,
   type VictimData,
   waitUntilUnchanged,
@@ -34,12 +34,12 @@ const runs = Number(process.env.ISOLATION_RUNS ?? 15);
 const nameSuffix = ` (${randomUUID()})`;
 const uuidPattern = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let backoffice: FakeLegacyBackoffice;
 let sql: postgres.Sql;
-let victimFixture: ApiContractFixture;
-let otherFixture: ApiContractFixture;
+let victimFixture: ContractTestFixture;
+let otherFixture: ContractTestFixture;
 let victimData: VictimData;
 let knownRequests: KnownRequestsByOperationId;
 /** Ids that exist only at the victim's location. A response to the other location must not contain these ids. */
@@ -47,19 +47,19 @@ let victimSecrets: Set<string>;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...legacyBackofficeVariables(backoffice),
   });
-  product = await startProductUnderTest(environment.variables);
+  product = await startPragmaUnderTest(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   [victimFixture, otherFixture] = await Promise.all([
-    createApiContractFixture(product, { mark: nameSuffix }),
-    createApiContractFixture(product),
+    createContractTestFixture(product, { mark: nameSuffix }),
+    createContractTestFixture(product),
   ]);
-  victimData = await collectVictimData(victimFixture);
-  await collectVictimData(otherFixture);
+  victimData = await createIsolationVictimData(victimFixture);
+  await createIsolationVictimData(otherFixture);
   knownRequests = await collectKnownRequests();
   victimSecrets = await collectIds(victimFixture);
 }, 120_000);
@@ -74,8 +74,8 @@ afterAll(async () => {
 async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
   const known: KnownRequestsByOperationId = new Map();
   for (const { id } of apiOperations) {
-    const operationRequests: OperationRequest[] = [];
-    for (const buildRequest of Object.values(operationContracts[id]?.requestsByOutcome ?? {})) {
+    const operationRequests: ContractTestRequest[] = [];
+    for (const buildRequest of Object.values(contractTestCasesByOperation[id]?.requestsByOutcome ?? {})) {
       for (const fixture of [otherFixture, victimFixture])
         if (buildRequest) operationRequests.push(await buildRequest(fixture));
     }
@@ -86,8 +86,8 @@ async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
 }
 
 /** Returns the ids in all reads of a location, except ids that both locations have, such as ids of seeded products. */
-async function collectIds(fixture: ApiContractFixture): Promise<Set<string>> {
-  const readIds = async ({ testLocation }: ApiContractFixture, paths: string[]) => {
+async function collectIds(fixture: ContractTestFixture): Promise<Set<string>> {
+  const readIds = async ({ testLocation }: ContractTestFixture, paths: string[]) => {
     const ids = new Set<string>();
     for (const path of paths) {
       const text = await (await testLocation.request("GET", `${path}size=100`)).text();

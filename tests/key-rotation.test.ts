@@ -1,15 +1,15 @@
 import { Agent } from "node:http";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductPart } from "./harness/product-process.ts";
-import { type ReplicatedProduct, startReplicatedProduct } from "./harness/replicated-product.ts";
+import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
+import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const oldKeys = `old:${"secret-of-the-old-key-".repeat(2)}`;
 const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
 
 /** The roles that use internal keys: the gateway signs every request, and catalog signs its requests to accounts. */
-const roles: ProductPart[] = ["gateway", "accounts", "catalog"];
+const roles: ServiceOrGatewayName[] = ["gateway", "accounts", "catalog"];
 
 /** Returns the environment variables that set the internal keys between these roles. */
 const internalKeyVariables = (keys: string) =>
@@ -17,12 +17,12 @@ const internalKeyVariables = (keys: string) =>
     ["GATEWAY_TO_ACCOUNTS", "GATEWAY_TO_CATALOG", "CATALOG_TO_ACCOUNTS"].map((hop) => [`${hop}_KEYS`, keys]),
   );
 
-let environment: TestEnvironment;
-let replicatedProduct: ReplicatedProduct;
+let environment: IsolatedTestEnvironment;
+let replicatedProduct: ReplicatedPragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...internalKeyVariables(oldKeys),
     // The delay is long enough for a busy load balancer to detect the stop, and for clients to close their connections.
     SHUTDOWN_DELAY_SECONDS: "3",
@@ -31,7 +31,7 @@ beforeAll(async () => {
     // Cached API keys expire quickly, so that the gateways send many signed requests to accounts.
     KEY_CACHE_TTL_SECONDS: "1",
   });
-  replicatedProduct = await startReplicatedProduct(environment.variables, roles);
+  replicatedProduct = await startReplicatedPragmaUnderTest(environment.variables, roles);
   testLocation = await createTestLocation(replicatedProduct, { scopes: ["catalog:read", "locations:read"] });
 }, 120_000);
 afterAll(async () => {

@@ -2,15 +2,15 @@ import { randomInt, randomUUID } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { serviceNames } from "@pragma/contracts/service-names";
-import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { type FaultInjectionRun, runFaultInjectionRound } from "./fault-injection/run-with-faults.ts";
-import { computeExpectedReport, toJsonValue } from "./harness/expected-report.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type FaultInjectionRunOptions, runFaultInjectionRound } from "./fault-injection/run-with-faults.ts";
+import { computeExpectedReport, roundTripThroughJson } from "./harness/expected-report.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 
 /**
@@ -21,24 +21,24 @@ import { createTestLocation } from "./harness/test-location.ts";
 const longRunCount = Number(process.env.SOAK_ROUNDS ?? 0);
 const firstSeed = Number(process.env.SOAK_SEED ?? randomInt(1_000_000_000));
 const seeds = Array.from({ length: Math.max(1, longRunCount) }, (_, index) => firstSeed + index);
-const faultInjectionRun: Omit<FaultInjectionRun, "seed" | "log"> =
+const faultInjectionRun: Omit<FaultInjectionRunOptions, "seed" | "log"> =
   longRunCount > 0
     ? { tills: 60, clients: 8, readers: 3, services: serviceNames, outageMs: 5_000 }
     : { tills: 24, clients: 8, readers: 2, services: ["accounts", "till-ingest", "reporting"], outageMs: 1_000 };
 
-let servers: DedicatedServers;
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let servers: DedicatedTestServers;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 
 beforeAll(async () => {
   servers = await startDedicatedTestServers();
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     // A crashing process logs the reason at this level. Other messages would only hide it.
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
-  product = await startProductUnderTest(environment.variables, { split: faultInjectionRun.services });
+  product = await startPragmaUnderTest(environment.variables, { split: faultInjectionRun.services });
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
@@ -78,7 +78,7 @@ describe("an accepted till that cannot be processed", () => {
         const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
         return response.status === 200 && response.json();
       });
-      expect(report).toEqual(toJsonValue(expected?.reportV2));
+      expect(report).toEqual(roundTripThroughJson(expected?.reportV2));
     };
     await product.process("reporting").kill();
     const objectsBefore = new Set(await listTillBodies());

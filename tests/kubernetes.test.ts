@@ -2,7 +2,7 @@ import { serviceNames } from "@pragma/contracts/service-names";
 import { listNatsUsers } from "@pragma/services/commands/nats-users";
 import { describe, expect, it } from "vitest";
 import {
-  buildKustomization,
+  buildKustomizedManifests,
   type KubernetesManifest,
   kustomizeCommand,
   readKubernetesManifests,
@@ -70,11 +70,11 @@ it("the network policies allow NATS for each of its users", async () => {
 // These tests run only if kustomize is installed, because no other program can apply the patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
-    for (const manifest of buildKustomization(kustomization)) validateKubernetesManifest(manifest);
+    for (const manifest of buildKustomizedManifests(kustomization)) validateKubernetesManifest(manifest);
   });
 
   it("runs all containers without privileges and with limits", () => {
-    const manifests = buildKustomization("overlays/production");
+    const manifests = buildKustomizedManifests("overlays/production");
     for (const pod of listPods(manifests)) {
       expect(pod.automountServiceAccountToken).toBe(false);
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
@@ -93,7 +93,7 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   });
 
   it("replaces pods without downtime", () => {
-    const deployments = buildKustomization("overlays/production").filter(({ kind }) => kind === "Deployment");
+    const deployments = buildKustomizedManifests("overlays/production").filter(({ kind }) => kind === "Deployment");
     expect(deployments).toHaveLength(expectedRoles.length + 1);
     for (const deployment of deployments) {
       expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
@@ -105,11 +105,11 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   });
 
   it("allows ingress only to the gateway and the portal", () => {
-    const open = buildKustomization("base")
+    const open = buildKustomizedManifests("base")
       .filter(({ kind }) => kind === "NetworkPolicy")
       .filter(({ spec }) => ((spec?.ingress ?? []) as { from?: unknown }[]).some(({ from }) => from === undefined));
     expect(open.map(({ metadata }) => metadata.name).sort()).toEqual(["gateway", "portal"]);
-    const production = buildKustomization("overlays/production").filter(({ kind }) => kind === "NetworkPolicy");
+    const production = buildKustomizedManifests("overlays/production").filter(({ kind }) => kind === "NetworkPolicy");
     expect(JSON.stringify(production.find(({ metadata }) => metadata.name === "gateway"))).toContain("ingress-nginx");
   });
 });

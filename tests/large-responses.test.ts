@@ -3,29 +3,29 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { createLiveOrderInput, createTestProductRow } from "@pragma/order-live/testing/order-fixtures";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const orderCount = 104;
 const scopes = ["orders:read", "orders:write"] as const;
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let testLocation: TestLocation;
 let otherLocation: TestLocation;
 let idleMegabytes: number;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" },
     DATABASE_POOL: "10",
     ...(JSON.parse(process.env.LARGE_REPLIES_VARIABLES ?? "{}") as Record<string, string>),
   });
-  product = await startProductUnderTest(environment.variables, {
+  product = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "order-live"],
     variablesOf: (role) => (role === "order-live" ? { NODE_OPTIONS: "--max-old-space-size=128" } : {}),
   });

@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { serviceNames } from "@pragma/contracts/service-names";
-import { collectNatsErrors } from "@pragma/runtime/testing/nats-errors";
+import { collectErrorsOfNatsActions } from "@pragma/runtime/testing/nats-errors";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductPart } from "./harness/product-process.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 import { type RestrictedServers, startLeastPrivilegeServers } from "./privileges/restricted-servers.ts";
 
 let servers: RestrictedServers;
-let product: ProductUnderTest;
+let product: PragmaUnderTest;
 
 beforeAll(async () => {
   servers = await startLeastPrivilegeServers();
   await servers.migrate();
-  product = await startProductUnderTest(servers.variables, { split: true, variablesOf: servers.variablesOf });
+  product = await startPragmaUnderTest(servers.variables, { split: true, variablesOf: servers.variablesOf });
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
@@ -37,7 +37,7 @@ it("works with restricted users: a till gets its report, and every service is re
   expect((await testLocation.request("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(
     201,
   );
-  for (const part of [...serviceNames, "gateway"] as ProductPart[]) {
+  for (const part of [...serviceNames, "gateway"] as ServiceOrGatewayName[]) {
     const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
       status: string;
       parts: object;
@@ -86,8 +86,10 @@ describe("a service's role in PostgreSQL", () => {
 });
 
 describe("a service's user of NATS", () => {
-  const collectPermissionErrors = (part: ProductPart, action: Parameters<typeof collectNatsErrors>[1]) =>
-    collectNatsErrors(servers.variablesOf(part).NATS_URL ?? "", action);
+  const collectPermissionErrors = (
+    part: ServiceOrGatewayName,
+    action: Parameters<typeof collectErrorsOfNatsActions>[1],
+  ) => collectErrorsOfNatsActions(servers.variablesOf(part).NATS_URL ?? "", action);
 
   const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
 
@@ -131,7 +133,7 @@ describe("a service's user of Redis", () => {
   afterAll(() => {
     for (const client of clients) client.disconnect();
   });
-  const connectAs = (part: ProductPart) => {
+  const connectAs = (part: ServiceOrGatewayName) => {
     const client = new Redis(servers.variablesOf(part).REDIS_URL ?? "");
     clients.push(client);
     return client;

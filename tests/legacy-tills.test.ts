@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { Problem } from "@pragma/contracts/errors";
 import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTillV1Input } from "./contract/order-and-till-inputs.ts";
 import {
@@ -10,18 +10,18 @@ import {
   legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let backoffice: FakeLegacyBackoffice;
-let product: ProductUnderTest;
+let product: PragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice({ maxPageSize: 20 });
-  environment = await createTestEnvironment(legacyBackofficeVariables(backoffice));
-  product = await startProductUnderTest(environment.variables);
+  environment = await createIsolatedTestEnvironment(legacyBackofficeVariables(backoffice));
+  product = await startPragmaUnderTest(environment.variables);
 }, 120_000);
 afterAll(async () => {
   await product?.stop();

@@ -2,23 +2,23 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** CPU time of the computation that measures how busy the machine is, in milliseconds. */
 const measuredCpuMs = 200;
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let busyLocation: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
-  product = await startProductUnderTest(environment.variables);
+  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
+  product = await startPragmaUnderTest(environment.variables);
   [busyLocation, otherLocation] = [await createTestLocation(product), await createTestLocation(product)];
 }, 120_000);
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { createWebhookStatusHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { createFixedStatusResponseHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
-import { startProductInProcess } from "./harness/product-in-process.ts";
+import { startPragmaInProcess } from "./harness/pragma-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** A text that all secret and personal data of the test contains, so that the test can find such data in logs. */
@@ -22,19 +22,19 @@ const personal = {
   extQoodosUserName: personalDataMark,
 };
 
-let environment: TestEnvironment;
-let product: Awaited<ReturnType<typeof startProductInProcess>>;
+let environment: IsolatedTestEnvironment;
+let product: Awaited<ReturnType<typeof startPragmaInProcess>>;
 let testLocation: TestLocation;
 const logLines: string[] = [];
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const log = createLogger({
     name: "test",
     level: "trace",
     destination: { write: (text: string) => logLines.push(...text.trimEnd().split("\n")) },
   });
-  product = await startProductInProcess(environment.variables, { log });
+  product = await startPragmaInProcess(environment.variables, { log });
   testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "orders:write", "orders:read", "webhooks:write", "jobs:write"],
   });
@@ -53,7 +53,7 @@ const writtenLogLines = () => logLines.map((line) => JSON.parse(line) as LogLine
 describe("the log", () => {
   it("has lines for requests, events, jobs and attempts, and contains no secrets and no personal data", async () => {
     const receiver = await startWebhookReceiver();
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: personalDataMark }));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500, { body: personalDataMark }));
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", {
       body: { name: "Logged", apiKey: `Bearer ${personalDataMark}`, hmacSecret: personalDataMark.repeat(6) },
     });

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { type ApiOperation, apiOperations } from "./contract/api-operations.ts";
-import { type ApiContractFixture, createApiContractFixture } from "./contract/contract-fixture.ts";
-import { getSuccessRequestBuilder, type OperationRequest } from "./contract/operation-contract.ts";
-import { operationContracts } from "./contract/operation-contracts.ts";
+import { apiOperations, type DocumentedApiOperation } from "./contract/api-operations.ts";
+import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
+import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
-import { edgeCaseNumbers, edgeCaseStrings, invalidObjects } from "./harness/invalid-values.ts";
-import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "./harness/shared-product.ts";
-import { generateInvalidBodies } from "./malformed-requests/invalid-bodies.ts";
+import { adversarialTestObjects, edgeCaseNumbers, edgeCaseStrings } from "./harness/invalid-values.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
+import { generateInvalidBodyRequests } from "./malformed-requests/invalid-bodies.ts";
 
 // These tests check that invalid requests cause documented errors and never an internal error.
 
@@ -16,28 +16,28 @@ const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
 /** Errors that must not occur. They are returned before the validation of a request, so they would test nothing. */
 const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
 
-let product: ProductUnderTestAccess;
+let product: PragmaUnderTestAccess;
 
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
+  product = await getSharedPragmaUnderTest();
 }, 120_000);
 
 /** The fixture that all reads share, because reads cannot change it. */
-let sharedFixture: Promise<ApiContractFixture> | undefined;
+let sharedFixture: Promise<ContractTestFixture> | undefined;
 
 /** Returns the success request of an operation. If the operation is not a read, creates a separate fixture for it. */
-async function buildSuccessRequest(operation: ApiOperation): Promise<OperationRequest> {
-  if (operation.method === "GET") sharedFixture ??= createApiContractFixture(product);
-  const fixture = await ((operation.method === "GET" && sharedFixture) || createApiContractFixture(product));
+async function buildSuccessRequest(operation: DocumentedApiOperation): Promise<ContractTestRequest> {
+  if (operation.method === "GET") sharedFixture ??= createContractTestFixture(product);
+  const fixture = await ((operation.method === "GET" && sharedFixture) || createContractTestFixture(product));
   // This operation uses the admin key, because the location's key would lose its own scopes with the first empty body.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
-  return { key, ...(await getSuccessRequestBuilder(operation, operationContracts[operation.id])(fixture)) };
+  return { key, ...(await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture)) };
 }
 
 /** Sends the requests with limited concurrency, and checks that each response is documented. */
 async function expectDocumentedResponses(
-  operation: ApiOperation,
-  requests: Iterable<[description: string, OperationRequest]>,
+  operation: DocumentedApiOperation,
+  requests: Iterable<[description: string, ContractTestRequest]>,
 ): Promise<void> {
   const failures: string[] = [];
   const pending = requests[Symbol.iterator]();
@@ -57,7 +57,7 @@ async function expectDocumentedResponses(
 describe("a body with one unexpected value", () => {
   const levels = 20_000;
   const deeplyNested = ["[".repeat(levels) + "]".repeat(levels), `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`];
-  const values = invalidObjects.map((each) => JSON.stringify(each));
+  const values = adversarialTestObjects.map((each) => JSON.stringify(each));
 
   it.each(apiOperations.filter(({ acceptsBody }) => acceptsBody))(
     "gets a documented response: $id",
@@ -65,12 +65,12 @@ describe("a body with one unexpected value", () => {
       const successRequest = await buildSuccessRequest(operation);
       await expectDocumentedResponses(
         operation,
-        generateInvalidBodies(operation, successRequest, values, { valuesPerPlace: 3 }),
+        generateInvalidBodyRequests(operation, successRequest, values, { valuesPerPlace: 3 }),
       );
       // Four places in the body are enough, because the nesting depth is checked before the content is validated.
       await expectDocumentedResponses(
         operation,
-        generateInvalidBodies(operation, successRequest, deeplyNested, { maxPlaces: 4 }),
+        generateInvalidBodyRequests(operation, successRequest, deeplyNested, { maxPlaces: 4 }),
       );
     },
     120_000,
@@ -78,7 +78,7 @@ describe("a body with one unexpected value", () => {
 });
 
 describe("a path or query with one unexpected value", () => {
-  const hasParts = ({ pathParameters, queryParameters }: ApiOperation) =>
+  const hasParts = ({ pathParameters, queryParameters }: DocumentedApiOperation) =>
     pathParameters.length + queryParameters.length > 0;
   /** Returns whether a path segment can contain the text. An unpaired surrogate cannot be encoded in a URL. */
   const isSegment = (text: string) => !/^$|[/\p{Surrogate}]/u.test(text);
@@ -91,7 +91,7 @@ describe("a path or query with one unexpected value", () => {
     ];
     // The same code parses all parameters, so each parameter is tested with only a third of the texts.
     const share = Math.min(3, parts.length);
-    function* requests(): Generator<[string, OperationRequest]> {
+    function* requests(): Generator<[string, ContractTestRequest]> {
       for (const [index, text] of [...shortEdgeCaseTexts, ...edgeCaseNumbers.map(String)].entries()) {
         for (const [at, [where, name]] of parts.entries()) {
           if ((index + at) % share !== 0 || (where === "path" && !isSegment(text))) continue;
@@ -120,7 +120,7 @@ describe("an unexpected header", () => {
     "gets a documented response: $id",
     async (operation) => {
       const successRequest = await buildSuccessRequest(operation);
-      function* requests(): Generator<[string, OperationRequest]> {
+      function* requests(): Generator<[string, ContractTestRequest]> {
         for (const name of names) {
           for (const value of values) {
             yield [

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 import {
   type LabelsByMetricName,
@@ -34,14 +34,14 @@ const expressions = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let exportedMetrics: LabelsByMetricName;
 
 // Causes every event that a metric counts, and then reads the metrics of the installation.
 beforeAll(async () => {
-  environment = await createTestEnvironment({ OPS_TOKEN: randomUUID() });
-  product = await startProductUnderTest(environment.variables);
+  environment = await createIsolatedTestEnvironment({ OPS_TOKEN: randomUUID() });
+  product = await startPragmaUnderTest(environment.variables);
   const receiver = await startWebhookReceiver();
   const endpoint = receiver.addEndpoint();
   const testLocation = await createTestLocation(product, {

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import {
-  changeLiveOrderInput,
+  createChangedLiveOrderInput,
   createLiveOrderInput,
   createTestProductRow,
 } from "@pragma/order-live/testing/order-fixtures";
@@ -10,28 +10,28 @@ import { LiveOrderReferenceModel } from "@pragma/order-live/testing/order-model"
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
 import { readResidentMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 /** The first instance of the installation, which runs in separate processes. */
-let splitProduct: ProductUnderTest;
+let splitProduct: PragmaUnderTest;
 /** The second instance of the same installation, which runs in one process. */
-let allInOneProduct: ProductUnderTest;
+let allInOneProduct: PragmaUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
-  splitProduct = await startProductUnderTest(environment.variables, {
+  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
+  splitProduct = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "order-live", "reporting"],
   });
-  allInOneProduct = await startProductUnderTest(environment.variables, { adminKey: splitProduct.adminKey });
+  allInOneProduct = await startPragmaUnderTest(environment.variables, { adminKey: splitProduct.adminKey });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 180_000);
 afterAll(async () => {
@@ -69,11 +69,13 @@ async function upsertWithRetries({ key }: TestLocation, order: OrderLiveInput, f
 
 const orderChanges: ((order: OrderLiveInput) => OrderLiveInput)[] = [
   (order) =>
-    changeLiveOrderInput(order, { productRowList: [...order.data.productRowList.slice(-3), createTestProductRow()] }),
-  (order) => changeLiveOrderInput(order, { leftToPay: order.data.leftToPay - 1 }),
-  (order) => changeLiveOrderInput(order, { isPaid: !order.data.isPaid }),
-  (order) => changeLiveOrderInput(order, { isCanceled: !order.data.isCanceled }),
-  (order) => changeLiveOrderInput(order, { isTransferred: !order.data.isTransferred }),
+    createChangedLiveOrderInput(order, {
+      productRowList: [...order.data.productRowList.slice(-3), createTestProductRow()],
+    }),
+  (order) => createChangedLiveOrderInput(order, { leftToPay: order.data.leftToPay - 1 }),
+  (order) => createChangedLiveOrderInput(order, { isPaid: !order.data.isPaid }),
+  (order) => createChangedLiveOrderInput(order, { isCanceled: !order.data.isCanceled }),
+  (order) => createChangedLiveOrderInput(order, { isTransferred: !order.data.isTransferred }),
 ];
 
 const orderCount = 50;
@@ -261,7 +263,7 @@ describe("a pushed till", () => {
     });
     expect(left.map(({ data }) => data.id).sort()).toEqual(live.map(({ id }) => id).sort());
     await reader.stop();
-    await upsertWithRetries(testLocation, changeLiveOrderInput(live[0] ?? other, {}), 0);
+    await upsertWithRetries(testLocation, createChangedLiveOrderInput(live[0] ?? other, {}), 0);
     const page = await testLocation.getJson<{ data: { id: string }[] }>("/v1/orders-live/");
     expect(page.data.map(({ id }) => id)).toEqual([other.id]);
     const devices = await eventually("the devices", async () => {

@@ -1,16 +1,16 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReport } from "@pragma/reporting/calculation/compute-report";
+import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findReportingInconsistencies } from "./fault-injection/expect-consistency.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** Number of races. Each race changes two tills concurrently. The same `RACE_SEED` gives the same till bodies. */
@@ -23,16 +23,16 @@ type Till = ReturnType<typeof generateTill>;
 
 const possibleDays = ["2026-05-28", "2026-05-29", "2026-05-30"];
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
-let secondProduct: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
+let secondProduct: PragmaUnderTest;
 let testLocation: TestLocation;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
-  secondProduct = await startProductUnderTest(environment.variables, { adminKey: product.adminKey });
+  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  secondProduct = await startPragmaUnderTest(environment.variables, { adminKey: product.adminKey });
   testLocation = await createTestLocation(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
@@ -106,7 +106,7 @@ async function waitUntilProcessed(ids: string[]): Promise<void> {
 /** Checks that the report and the orders are the results of the till's current body. */
 async function expectLastRevision(id: string): Promise<void> {
   const body = TillV2.parse(await testLocation.getJson(`/v1/tills/${id}/object`));
-  const expected = computeReport(body, { locationId: testLocation.locationId });
+  const expected = computeReportAndOrders(body, { locationId: testLocation.locationId });
   const reports = await sql`select id, v2 from ${tableOf("reporting", "reports")} where till_id = ${id}`;
   const shown = reports.map(({ v2 }) => JSON.parse(v2));
   expect(shown, `till ${id}`).toEqual(expected ? [JSON.parse(JSON.stringify(expected.reportV2))] : []);

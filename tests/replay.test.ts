@@ -1,26 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createEventStreamControl, type TestJetStreamControl } from "@pragma/runtime/testing/jetstream-control";
+import { createTestEventStreamControl, type TestEventStreamControl } from "@pragma/runtime/testing/jetstream-control";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let testLocation: TestLocation;
-let stream: TestJetStreamControl;
+let stream: TestEventStreamControl;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ TILL_REQUEUE_AFTER_SECONDS: "1" });
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  environment = await createIsolatedTestEnvironment({ TILL_REQUEUE_AFTER_SECONDS: "1" });
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);
-  stream = await createEventStreamControl(environment);
+  stream = await createTestEventStreamControl(environment);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -141,9 +141,9 @@ describe("a deleted event stream", () => {
 });
 
 describe("concurrent pushes of one till to two instances", () => {
-  let second: ProductUnderTest;
+  let second: PragmaUnderTest;
   beforeAll(async () => {
-    second = await startProductUnderTest(environment.variables, { adminKey: product.adminKey });
+    second = await startPragmaUnderTest(environment.variables, { adminKey: product.adminKey });
   }, 60_000);
   afterAll(() => second?.stop());
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** Maximum time for which a gateway caches a key if NATS sends no events, in seconds. Production uses 60. */
@@ -13,19 +13,19 @@ const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
 let nats: DedicatedTestServer;
-let environment: TestEnvironment;
-let gateways: ProductUnderTest[];
+let environment: IsolatedTestEnvironment;
+let gateways: PragmaUnderTest[];
 
 beforeAll(async () => {
-  nats = await startDedicatedServer("nats");
-  environment = await createTestEnvironment({
+  nats = await startDedicatedTestServer("nats");
+  environment = await createIsolatedTestEnvironment({
     NATS_URL: nats.url,
     KEY_CACHE_TTL_SECONDS: String(keyLifetimeSeconds),
     RATE_LIMIT_BURST: "1000000",
     AUTH_FAILURES_BURST: "1000000",
   });
-  const first = await startProductUnderTest(environment.variables);
-  gateways = [first, await startProductUnderTest(environment.variables, { adminKey: first.adminKey })];
+  const first = await startPragmaUnderTest(environment.variables);
+  gateways = [first, await startPragmaUnderTest(environment.variables, { adminKey: first.adminKey })];
 }, 120_000);
 afterAll(async () => {
   for (const gateway of gateways ?? []) await gateway.stop();

@@ -1,17 +1,17 @@
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { productParts } from "./harness/product-process.ts";
-import { type ReplicatedProduct, startReplicatedProduct } from "./harness/replicated-product.ts";
+import { serviceAndGatewayNames } from "./harness/pragma-process.ts";
+import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { startClientTraffic, testClientTrafficScopes } from "./traffic/client-traffic.ts";
+import { startTestClientTraffic, testClientApiKeyScopes } from "./traffic/client-traffic.ts";
 
-let environment: TestEnvironment;
-let replicatedProduct: ReplicatedProduct;
+let environment: IsolatedTestEnvironment;
+let replicatedProduct: ReplicatedPragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     // The delay is long enough for a busy load balancer to detect the stop, and for clients to close their connections.
     SHUTDOWN_DELAY_SECONDS: "3",
     DATABASE_POOL: "3",
@@ -20,8 +20,8 @@ beforeAll(async () => {
     WEBHOOK_HOST_RATE_PER_SECOND: "10000",
     WEBHOOK_HOST_BURST: "10000",
   });
-  replicatedProduct = await startReplicatedProduct(environment.variables);
-  testLocation = await createTestLocation(replicatedProduct, { scopes: testClientTrafficScopes });
+  replicatedProduct = await startReplicatedPragmaUnderTest(environment.variables);
+  testLocation = await createTestLocation(replicatedProduct, { scopes: testClientApiKeyScopes });
 }, 180_000);
 afterAll(async () => {
   await replicatedProduct?.stop();
@@ -30,9 +30,9 @@ afterAll(async () => {
 
 describe("a rolling restart of all instances", () => {
   it("fails no request, loses no data, and sends no webhook twice", async () => {
-    const traffic = await startClientTraffic(testLocation, { clients: 6, maxPauseMs: 200, shouldRetry: false });
+    const traffic = await startTestClientTraffic(testLocation, { clients: 6, maxPauseMs: 200, shouldRetry: false });
     for (const instance of [0, 1])
-      await Promise.all(productParts.map((role) => replicatedProduct.restart(role, instance)));
+      await Promise.all(serviceAndGatewayNames.map((role) => replicatedProduct.restart(role, instance)));
     await traffic.stop();
     expect(traffic.counts.failures).toEqual([]);
     expect(traffic.counts.responseCount).toBeGreaterThan(100);

@@ -2,17 +2,17 @@ import { readFile } from "node:fs/promises";
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ProductUnderTestAccess } from "./harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "./harness/shared-product.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const samples = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples`;
 const readSample = async (name: string) => JSON.parse(await readFile(`${samples}/${name}.json`, "utf8"));
 
-let product: ProductUnderTestAccess;
+let product: PragmaUnderTestAccess;
 
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
+  product = await getSharedPragmaUnderTest();
 });
 
 /** Returns the differences as texts: `path: expected, actual`. Additional fields in the actual value are ignored. */

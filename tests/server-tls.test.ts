@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { commonServiceConfig, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createRedisClient, redisConfig } from "@pragma/runtime/database/redis";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
@@ -13,7 +13,7 @@ import {
   createTestCertificateAuthority,
   type TestCertificateAuthority,
 } from "@pragma/runtime/testing/test-certificate-authority";
-import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findFreePort } from "../deploy/local/free-port.js";
@@ -25,8 +25,12 @@ import {
   startPostgres,
   startRedis,
 } from "../deploy/local/servers.js";
-import { natsTlsConfig, redisTlsConfig, withPostgresTls } from "../deploy/local/testing/server-tls.js";
-import { startProductUnderTest } from "./harness/product-under-test.ts";
+import {
+  createPostgresTlsLaunchAdjuster,
+  renderNatsTlsConfig,
+  renderRedisTlsConfig,
+} from "../deploy/local/testing/server-tls.js";
+import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 
 const folder = createTemporaryDataFolder("tls");
@@ -51,10 +55,10 @@ beforeAll(async () => {
     startPostgres({
       dataFolder: dataFolders.postgres,
       durable: false,
-      adjustLaunch: withPostgresTls(dataFolders.postgres, tls),
+      adjustLaunch: createPostgresTlsLaunchAdjuster(dataFolders.postgres, tls),
     }),
-    startNats({ dataFolder: dataFolders.nats, config: natsTlsConfig(dataFolders.nats, tls) }),
-    startRedis({ dataFolder: dataFolders.redis, port, config: redisTlsConfig(dataFolders.redis, tls, port) }),
+    startNats({ dataFolder: dataFolders.nats, config: renderNatsTlsConfig(dataFolders.nats, tls) }),
+    startRedis({ dataFolder: dataFolders.redis, port, config: renderRedisTlsConfig(dataFolders.redis, tls, port) }),
   ]);
   servers = { postgres, nats, redis };
   const { ca, cert, key } = await certificateAuthority.issue("product");
@@ -63,7 +67,7 @@ beforeAll(async () => {
     await writeFile(path, pem);
     return path;
   };
-  const environment = await createTestEnvironment();
+  const environment = await createIsolatedTestEnvironment();
   variables = {
     ...environment.variables,
     DATABASE_URL: `${postgres.url}?sslmode=verify-full`,
@@ -81,7 +85,7 @@ afterAll(async () => {
 });
 
 it("processes a till with TLS to PostgreSQL, NATS and Redis", { timeout: 120_000 }, async () => {
-  const product = await startProductUnderTest(variables);
+  const product = await startPragmaUnderTest(variables);
   try {
     const ready = await (await fetch(`${product.process("all").opsUrl}/ready`)).text();
     expect(ready).not.toMatch(/not connected|error/i);
@@ -98,7 +102,7 @@ it("processes a till with TLS to PostgreSQL, NATS and Redis", { timeout: 120_000
 it("rejects servers with an untrusted certificate", async () => {
   const other = join(folder, "other.crt");
   await writeFile(other, (await createTestCertificateAuthority()).ca);
-  const config = readConfigFromEnvironment(commonServiceConfig.extend(redisConfig.shape), {
+  const config = readConfigFromEnvironment(commonServiceConfigSchema.extend(redisConfig.shape), {
     ...variables,
     TLS_CA_FILE: other,
   });
@@ -123,7 +127,7 @@ it("reports the name of a certificate file that the process cannot read", () => 
     TLS_CA_FILE: join(folder, "absent.crt"),
     TLS_KEY_FILE: fileURLToPath(import.meta.url),
   };
-  expect(() => readConfigFromEnvironment(commonServiceConfig, invalidVariables)).toThrow(
+  expect(() => readConfigFromEnvironment(commonServiceConfigSchema, invalidVariables)).toThrow(
     /TLS_CA_FILE: must be a readable file[\s\S]*TLS_KEY_FILE: must be a PEM file/,
   );
 });

@@ -4,12 +4,12 @@ import { createApiClient } from "@pragma/client/api-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { generateOrderRevisions } from "@pragma/simulator/order-revisions";
+import { generateRevisionsOfTillOrders } from "@pragma/simulator/order-revisions";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { formatErrorWithCauses } from "@pragma/simulator/run-until-stopped";
-import { type SimulatedDay, type SimulationContext, sumOrderSales } from "@pragma/simulator/simulate-day";
+import { type SimulatedDayResult, type SimulationContext, sumOrderSales } from "@pragma/simulator/simulate-day";
 import {
   type LocationSimulationOptions,
   simulateLocation,
@@ -19,15 +19,15 @@ import { readSimulateOptions } from "@pragma/simulator/simulate-options";
 import { createTransientRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { convertTillToV1 } from "./harness/convert-till-to-v1.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 beforeAll(async () => {
-  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
-  product = await startProductUnderTest(environment.variables);
+  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
+  product = await startPragmaUnderTest(environment.variables);
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
@@ -65,13 +65,13 @@ function createSimulationContext(
   };
 }
 
-const readReportOf = async (testLocation: TestLocation, { report }: SimulatedDay) =>
+const readReportOf = async (testLocation: TestLocation, { report }: SimulatedDayResult) =>
   (await testLocation.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } })).data;
 
 const countLiveOrders = async (testLocation: TestLocation) =>
   (await testLocation.api.GET("/v1/orders-live")).data.meta.totalCount;
 
-type LiveOrder = SimulatedDay["till"]["orderList"][number] & { tillId: string };
+type LiveOrder = SimulatedDayResult["till"]["orderList"][number] & { tillId: string };
 
 /** Options that simulate the same day as fast as possible. */
 const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000 };
@@ -79,12 +79,12 @@ const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000
 describe("a simulated day", () => {
   let testLocation: TestLocation;
   let reader: ReconnectingStreamClient;
-  let simulated: SimulatedDay;
+  let simulated: SimulatedDayResult;
   beforeAll(async () => {
     testLocation = await createRestaurantLocation();
     reader = startReconnectingStreamClient([`${product.url}/v1/orders-live/stream`], testLocation.key);
     await reader.waitUntilReady();
-    simulated = (await simulateLocation(createSimulationContext(testLocation, options), options)) as SimulatedDay;
+    simulated = (await simulateLocation(createSimulationContext(testLocation, options), options)) as SimulatedDayResult;
     const listed = simulated.till.orderList.filter(({ isTraining }) => !isTraining);
     await eventually("the removal of the orders", () => {
       return reader.orderEvents.filter(({ type }) => type === "left").length === listed.length;
@@ -101,7 +101,7 @@ describe("a simulated day", () => {
   };
 
   it("has each revision of each order on the stream", () => {
-    const revisions = generateOrderRevisions(simulated.till).map(({ order }) => order);
+    const revisions = generateRevisionsOfTillOrders(simulated.till).map(({ order }) => order);
     const shown = reader.orderEvents.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
     const listed = revisions.filter(({ data }) => !data.isTraining).map(({ revisionHash }) => revisionHash);
     expect(shown.toSorted()).toEqual(listed.toSorted());
@@ -152,7 +152,7 @@ describe("the till of a generated day in the V1 format", () => {
   it("has a report with the same sales, and removes the day's live orders", async () => {
     const testLocation = await createRestaurantLocation();
     const till = generateTill({ seed: "V1", orders: 40, day: "2026-05-29", tillId: randomUUID() });
-    const revisions = generateOrderRevisions(till).map(({ order }) => order);
+    const revisions = generateRevisionsOfTillOrders(till).map(({ order }) => order);
     const opened = new Map(revisions.toReversed().map((order) => [order.id, order]));
     await testLocation.api.POST("/v1/orders-live", { body: [...opened.values()] });
     expect(await countLiveOrders(testLocation)).toBeGreaterThan(30);
@@ -215,7 +215,7 @@ async function waitForStableLiveCount(testLocation: TestLocation): Promise<numbe
 
 /** Returns an open order that another device of the same location could have created. */
 function createOtherDeviceOrder(): OrderLiveInput {
-  const [first] = generateOrderRevisions(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
+  const [first] = generateRevisionsOfTillOrders(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
   if (!first) throw new Error("The day has no orders");
   return first.order;
 }

@@ -1,21 +1,21 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { recordSpans, type SpanRecorder } from "@pragma/runtime/testing/record-spans";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startProductInProcess } from "./harness/product-in-process.ts";
+import { startPragmaInProcess } from "./harness/pragma-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let environment: TestEnvironment;
-let product: Awaited<ReturnType<typeof startProductInProcess>>;
+let environment: IsolatedTestEnvironment;
+let product: Awaited<ReturnType<typeof startPragmaInProcess>>;
 let recordedTraces: SpanRecorder;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProductInProcess(environment.variables);
+  environment = await createIsolatedTestEnvironment();
+  product = await startPragmaInProcess(environment.variables);
   recordedTraces = recordSpans();
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });
 }, 60_000);

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { sendPaidOrders } from "./webhooks/send-paid-orders.ts";
+import { sendPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 import {
   startWebhookSubscribers,
-  type WebhookEndpointBehavior,
-  type WebhookSubscriber,
+  type TestWebhookEndpointBehavior,
+  type TestWebhookSubscriber,
 } from "./webhooks/webhook-subscribers.ts";
 
 /** Number of long runs. If it is 0, one short run is executed. */
@@ -20,7 +20,7 @@ const isLong = longRunCount > 0;
 const runSize = isLong
   ? { orders: 2_000, perSecond: 100, slowResponseMs: 3_000, flapIntervalMs: 4_000, outageMs: 3_000, timeout: "5" }
   : { orders: 240, perSecond: 40, slowResponseMs: 1_000, flapIntervalMs: 1_200, outageMs: 800, timeout: "2" };
-const subscriberCounts: Record<WebhookEndpointBehavior, number> = {
+const subscriberCounts: Record<TestWebhookEndpointBehavior, number> = {
   healthy: 14,
   slow: 2,
   flapping: 2,
@@ -29,21 +29,21 @@ const subscriberCounts: Record<WebhookEndpointBehavior, number> = {
 };
 const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 40 };
 
-let servers: DedicatedServers;
-let environment: TestEnvironment;
-let product: ProductUnderTest;
+let servers: DedicatedTestServers;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   servers = await startDedicatedTestServers();
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     ...{ WEBHOOK_RETRY_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: runSize.timeout },
     WEBHOOK_ENDPOINT_MAX_CONCURRENCY: "100",
     ...{ MAX_WEBHOOKS_PER_LOCATION: "1000", WEBHOOK_HOST_RATE_PER_SECOND: "100000", WEBHOOK_HOST_BURST: "100000" },
   });
-  product = await startProductUnderTest(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
+  product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
   sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -73,7 +73,7 @@ async function restartDependencies(): Promise<void> {
 }
 
 /** Returns the ids of the orders for which a subscriber has not accepted a message. */
-function findMissingOrders({ receivedMessages }: WebhookSubscriber, orderIds: readonly string[]): string[] {
+function findMissingOrders({ receivedMessages }: TestWebhookSubscriber, orderIds: readonly string[]): string[] {
   const acceptedIds = new Set(receivedMessages.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
   return orderIds.filter((id) => !acceptedIds.has(id));
 }
@@ -87,10 +87,10 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
       const { subscribers, close } = await startWebhookSubscribers(testLocation, subscriberCounts, runSize);
       try {
         const [orderIds] = await Promise.all([
-          sendPaidOrders(testLocation, { ...runSize, batchSize: 10 }),
+          sendPaidLiveOrders(testLocation, { ...runSize, batchSize: 10 }),
           restartDependencies(),
         ]);
-        const subscribersOfKind = (...kinds: WebhookEndpointBehavior[]) =>
+        const subscribersOfKind = (...kinds: TestWebhookEndpointBehavior[]) =>
           subscribers.filter(({ kind }) => kinds.includes(kind));
 
         await eventually(
@@ -145,7 +145,7 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
   const { subscribers, close } = await startWebhookSubscribers(testLocation, oneHealthy, runSize);
   await servers.kill("redis");
   try {
-    const orderIds = await sendPaidOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });
+    const orderIds = await sendPaidLiveOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });
     await eventually(
       "all orders",
       () => subscribers.every((each) => findMissingOrders(each, orderIds).length === 0),
@@ -158,7 +158,7 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
 }, 60_000);
 
 /** Checks that all attempts at all subscribers have the same message id for the same order. */
-function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: string[]): void {
+function expectOneMessagePerOrder(subscribers: TestWebhookSubscriber[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();
   for (const { orderId, messageId } of subscribers.flatMap(({ receivedMessages }) => receivedMessages)) {
     messages.set(orderId, (messages.get(orderId) ?? new Set()).add(messageId));
@@ -170,7 +170,7 @@ function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: st
 
 /** Checks that the log matches the received messages, and that a message is repeated only after a failed attempt. */
 function expectDeliveryLog(
-  { kind, webhookId, receivedMessages }: WebhookSubscriber,
+  { kind, webhookId, receivedMessages }: TestWebhookSubscriber,
   log: LoggedDelivery[],
   orderIds: string[],
 ): void {

@@ -5,15 +5,15 @@ import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-serv
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
 import { computeMeasurementSpread } from "../measurement-spread.ts";
+import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
-import type { ProductUnderLoad } from "../product-under-load.ts";
-import { runMeasuredProgram } from "../run-measured-program.ts";
+import { runBenchProgram } from "../run-bench-program.ts";
 import {
+  createPaidOrderWebhooks,
   liveOrdersPath,
-  paidOrderJson,
-  subscribeToPaidOrders,
+  paidLiveOrderJson,
   waitForWebhookArrivals,
 } from "../webhook-subscription.ts";
 
@@ -58,7 +58,9 @@ export const webhookDeliveryCostBenchmark: Benchmark = {
           receiver,
           reportProgress,
         });
-        figures.push(summarizeMeasurements(pairs, { label, unit: "/CPU s", ...(isBacklog && { goal: { min: 0.4 } }) }));
+        figures.push(
+          computeBenchmarkComparison(pairs, { label, unit: "/CPU s", ...(isBacklog && { goal: { min: 0.4 } }) }),
+        );
         notes.push(`PostgreSQL CPU µs per delivery, ${label}: ${Math.round(postgres)}`);
       }
       return { figures, notes };
@@ -69,7 +71,7 @@ export const webhookDeliveryCostBenchmark: Benchmark = {
 };
 
 interface DeliveryCostComparison extends DeliveryScenario {
-  product: ProductUnderLoad;
+  product: PragmaUnderLoad;
   benchLocation: BenchLocation;
   receiver: BaselineServer;
   reportProgress(detail: string): void;
@@ -83,7 +85,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
   const deliveries = ordersPerSecond * seconds * endpoints;
   const webhooks = product.process("webhooks");
   const urls = Array.from({ length: endpoints }, (_, index) => `${receiver.url}/healthy/${index}`);
-  const subscription = await subscribeToPaidOrders(product, benchLocation, urls);
+  const subscription = await createPaidOrderWebhooks(product, benchLocation, urls);
   const readCpuSeconds = () => ({
     node: webhooks.cpuSeconds(),
     postgres: readProcessTreeCpuSeconds(environment.postgres.pid),
@@ -96,7 +98,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
       origin,
       headers: benchLocation.headers,
       path: liveOrdersPath,
-      template: paidOrderJson,
+      template: paidLiveOrderJson,
       perSecond: ordersPerSecond,
       seconds,
     };
@@ -125,10 +127,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
     reportProgress(`${repetition} of ${repetitions}`);
     const ours = await deliver();
     const postLoopArguments = [`${receiver.url}/baseline`, file, environment.isQuick ? 4_000 : 20_000, postConcurrency];
-    const { perCpuSecond: baseline } = await runMeasuredProgram<{ perCpuSecond: number }>(
-      "post-loop",
-      postLoopArguments,
-    );
+    const { perCpuSecond: baseline } = await runBenchProgram<{ perCpuSecond: number }>("post-loop", postLoopArguments);
     pairs.push({ ours: ours.perCpuSecond, baseline });
     postgres.push(ours.postgres);
   }

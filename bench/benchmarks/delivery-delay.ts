@@ -2,14 +2,18 @@ import { type BaselineServer, startBenchWebhookReceiver, startWebhookBaseline } 
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
+  computeBenchmarkComparison,
+} from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import type { ProductUnderLoad } from "../product-under-load.ts";
+import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import {
   computeDeliveryDelaysMs,
+  createPaidOrderWebhooks,
   liveOrdersPath,
-  paidOrderJson,
-  subscribeToPaidOrders,
+  paidLiveOrderJson,
   waitForWebhookArrivals,
 } from "../webhook-subscription.ts";
 
@@ -28,7 +32,7 @@ export const webhookDeliveryDelayBenchmark: Benchmark = {
       for (const shape of ["split", "all in one"] as const) {
         const { product } = await environment.sharedProduct(shape);
         const benchLocation = await createBenchLocation(product);
-        const subscription = await subscribeToPaidOrders(product, benchLocation, [endpoint]);
+        const subscription = await createPaidOrderWebhooks(product, benchLocation, [endpoint]);
         figures.push(
           ...(await compareDeliveryDelay(environment, {
             label: shape,
@@ -54,7 +58,7 @@ export const webhookDeliveryDelayBenchmark: Benchmark = {
 
 interface DeliveryDelayComparison {
   label: string;
-  product: ProductUnderLoad;
+  product: PragmaUnderLoad;
   benchLocation: BenchLocation;
   baselineServer: BaselineServer;
   receiver: BaselineServer;
@@ -71,7 +75,7 @@ async function compareDeliveryDelay(
     const target = { origin, headers: benchLocation.headers, path };
     const { responseTimesByOrderId, responseTimeMs } = await environment.loadGenerator.run("pay", {
       ...target,
-      template: paidOrderJson,
+      template: paidLiveOrderJson,
       perSecond: ordersPerSecond,
       seconds,
     });
@@ -95,7 +99,7 @@ async function compareDeliveryDelay(
   }
   const createFigure = (name: string, of: "p50" | "p99" | "responseP99") => {
     const pairs: BenchmarkMeasurementPair[] = runs.map((run) => ({ ours: run.ours[of], baseline: run.baseline[of] }));
-    return summarizeMeasurements(pairs, { label: `${label}: ${name}`, unit: "ms" });
+    return computeBenchmarkComparison(pairs, { label: `${label}: ${name}`, unit: "ms" });
   };
   return [
     createFigure("from the response to the receiver, p50", "p50"),

@@ -3,18 +3,18 @@ import {
   type BaselineServer,
   startFastifyBaseline,
   startFastifyProxyBaseline,
-  startMinimalGateway,
-  startOrderPageBaseline,
+  startMinimalGatewayBaseline,
+  startOrderPageBaselineServer,
   startStaticResponseServer,
 } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import { type Benchmark, type BenchmarkOutcome, BenchmarkSkippedError } from "../benchmark.ts";
 import type { BenchmarkComparison } from "../benchmark-figure.ts";
-import { compareGatewayCpu } from "../compare-gateway-cpu.ts";
-import { compareThroughput } from "../compare-throughput.ts";
+import { compareGatewayCpuWithProxies } from "../compare-gateway-cpu.ts";
+import { compareServerThroughput } from "../compare-throughput.ts";
 import { startNginx } from "../nginx.ts";
-import type { ProductUnderLoad } from "../product-under-load.ts";
+import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
 import { type ComparedServer, expectSameResponses } from "../same-responses.ts";
 import { createBenchPrincipal } from "../sign-requests.ts";
@@ -40,7 +40,7 @@ async function measureAllInOne(
   const { product, benchLocation } = await environment.sharedProduct("all in one");
   const targets = await findRequestTargets(product, benchLocation);
   const fastify = await startFastifyBaseline(environment, product);
-  const baselineServer = await startOrderPageBaseline(environment, product, benchLocation.locationId);
+  const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
   try {
     const ours = { origin: product.url, headers: benchLocation.headers, cpuSeconds: product.cpuSeconds };
     const theirs = { origin: fastify.url, headers: benchLocation.headers, cpuSeconds: fastify.cpuSeconds };
@@ -62,7 +62,7 @@ async function measureAllInOne(
     );
     const [order, report] = targets;
     const compare = (label: string, path: string, min: number, plainQuery?: typeof query) =>
-      compareThroughput(environment, {
+      compareServerThroughput(environment, {
         ours,
         comparedServer: theirs,
         plainQuery,
@@ -106,7 +106,7 @@ async function measureSplit(
     const proxy = await run(startFastifyProxyBaseline(environment, product));
     const fastify = { origin: proxy.url, headers: benchLocation.headers, pid: proxy.pid };
     const minimal = await run(
-      startMinimalGateway(environment, product, createBenchPrincipal(benchLocation.locationId)),
+      startMinimalGatewayBaseline(environment, product, createBenchPrincipal(benchLocation.locationId)),
     );
     const minimalGateway = { origin: minimal.url, headers: {}, pid: minimal.pid };
     await expectSameResponses(
@@ -130,7 +130,7 @@ async function measureSplit(
       nginx ? "The ratio to nginx has no goal: it is for orientation." : "nginx is not installed on this machine.",
     ];
     for (const { name, path } of targets) {
-      const outcome = await compareGatewayCpu(environment, {
+      const outcome = await compareGatewayCpuWithProxies(environment, {
         ...{ ours, fastify, minimalGateway, path, reportProgress },
         nginx: nginx && { origin: nginx.url, headers: {}, pid: nginx.pid },
         label: `split, ${name} by id`,
@@ -155,7 +155,7 @@ interface RequestTarget {
 
 /** Returns the order of a busy shift whose size is closest to 9 KB, and the report of that shift. */
 async function findRequestTargets(
-  { url }: ProductUnderLoad,
+  { url }: PragmaUnderLoad,
   benchLocation: BenchLocation,
 ): Promise<[order: RequestTarget, report: RequestTarget]> {
   const side: ComparedServer = { origin: url, headers: benchLocation.headers };

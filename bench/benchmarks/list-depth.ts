@@ -1,14 +1,22 @@
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
 import {
-  getSeededHistoryDate,
-  openOrderHistoryDatabase,
-  vacuumOrderHistory,
-  writeOrderHistory,
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
+  computeBenchmarkComparison,
+} from "../benchmark-figure.ts";
+import {
+  getBenchOrderHistoryDay,
+  openBenchOrderHistoryDatabase,
+  seedBenchOrderHistory,
+  vacuumBenchOrderHistory,
 } from "../order-history.ts";
-import type { BenchProductProcess } from "../product-under-load.ts";
-import { createGetRequestSigner, createRequestSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
+import type { BenchPragmaProcess } from "../pragma-under-load.ts";
+import {
+  createInternalGetRequestSigner,
+  createRequestSigningOptions,
+  type InternalRequestSigningOptions,
+} from "../sign-requests.ts";
 
 const namespace = "bench_history";
 const pageSizes = [10, 100];
@@ -18,7 +26,7 @@ const goal = { max: 1.5 };
 interface MeasuredList {
   name: string;
   path: "/v1/orders/" | "/v2/reports/";
-  signingOptions: RequestSigningOptions;
+  signingOptions: InternalRequestSigningOptions;
   /** Filters, such as `since=2026-01-01`. */
   filters: string;
   total: number;
@@ -32,7 +40,7 @@ export const listDepthBenchmark: Benchmark = {
     "the first page of the same list; for an index, the same page by pageToken; for a history, the first page of one day",
   async run(environment, reportProgress) {
     const product = await environment.startProduct(namespace, ["reporting"]);
-    const historyDatabase = openOrderHistoryDatabase(environment.urls.DATABASE_URL, namespace);
+    const historyDatabase = openBenchOrderHistoryDatabase(environment.urls.DATABASE_URL, namespace);
     try {
       const days = environment.isQuick ? 100 : 1_000;
       const perDay = 150;
@@ -41,7 +49,9 @@ export const listDepthBenchmark: Benchmark = {
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
         signingOptions: createRequestSigningOptions(
           product,
-          await writeOrderHistory(historyDatabase, location, (detail) => reportProgress(`writing ${name}: ${detail}`)),
+          await seedBenchOrderHistory(historyDatabase, location, (detail) =>
+            reportProgress(`writing ${name}: ${detail}`),
+          ),
         ),
         path: "/v1/orders/" as const,
         filters: "",
@@ -52,13 +62,13 @@ export const listDepthBenchmark: Benchmark = {
       const busy = await write({ days: 1, ordersPerDay: onBusyDay }, `one day of ${onBusyDay}`);
       const young = await write({ days: 1, ordersPerDay: perDay }, `one day of ${perDay}`);
       reportProgress("vacuuming");
-      await vacuumOrderHistory(historyDatabase);
+      await vacuumBenchOrderHistory(historyDatabase);
       const seconds = Math.round((performance.now() - since) / 1000);
 
       const half = {
         ...long,
         name: `${days / 2} of these days`,
-        filters: `since=${getSeededHistoryDate(days * 0.75)}&until=${getSeededHistoryDate(days * 0.25 + 1)}`,
+        filters: `since=${getBenchOrderHistoryDay(days * 0.75)}&until=${getBenchOrderHistoryDay(days * 0.25 + 1)}`,
         total: (days / 2) * perDay,
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };
@@ -79,7 +89,7 @@ export const listDepthBenchmark: Benchmark = {
   },
 };
 
-function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchProductProcess, "url">) {
+function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPragmaProcess, "url">) {
   const rounds = environment.isQuick ? 10 : 30;
   const repetitions = environment.isQuick ? 2 : 5;
 
@@ -94,7 +104,7 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
         throw new Error("The load generator returned fewer medians than pages.");
       if (repetition > 0) pairs.push({ ours: mine, baseline: theirs });
     }
-    return summarizeMeasurements(pairs, { label, unit: "ms", goal });
+    return computeBenchmarkComparison(pairs, { label, unit: "ms", goal });
   }
 
   const page = ({ path, filters, signingOptions }: MeasuredList, size: number, position: string): MeasuredPage => ({
@@ -107,7 +117,7 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
   /** Returns the token of the page at this index. */
   async function tokenOf(list: MeasuredList, size: number, index: number): Promise<string> {
     const { path, signingOptions } = page(list, size, `index=${index - 1}`);
-    const response = await fetch(url + path, { headers: createGetRequestSigner(signingOptions)(path) });
+    const response = await fetch(url + path, { headers: createInternalGetRequestSigner(signingOptions)(path) });
     const { nextPageToken, meta } = (await response.json()) as {
       nextPageToken: string | null;
       meta: { totalCount: number };
@@ -144,5 +154,5 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
 
 interface MeasuredPage {
   path: string;
-  signingOptions: RequestSigningOptions;
+  signingOptions: InternalRequestSigningOptions;
 }

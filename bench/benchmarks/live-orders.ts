@@ -3,9 +3,13 @@ import { type BaselineServer, startLiveOrderBaseline } from "../baseline-server.
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
+  computeBenchmarkComparison,
+} from "../benchmark-figure.ts";
 import type { LiveOrderLoadResult } from "../load/load-jobs.ts";
-import type { BenchProductRole, ProductUnderLoad } from "../product-under-load.ts";
+import type { BenchPragmaProcessRole, PragmaUnderLoad } from "../pragma-under-load.ts";
 
 const upsertsPerSecond = 200;
 const orderCount = 50;
@@ -73,7 +77,7 @@ export const liveOrdersBenchmark: Benchmark = {
 
 interface LiveOrderComparison {
   label: string;
-  product: ProductUnderLoad;
+  product: PragmaUnderLoad;
   benchLocation: BenchLocation;
   baselineServer: BaselineServer;
   reportProgress(detail: string): void;
@@ -112,7 +116,7 @@ async function compareLiveOrders(
   }
   const createFigure = (name: string, unit: string, of: (measured: LiveOrderMeasurement) => number) => {
     const pairs: BenchmarkMeasurementPair[] = runs.map((run) => ({ ours: of(run.ours), baseline: of(run.baseline) }));
-    return summarizeMeasurements(pairs, { label: `${label}: ${name}`, unit });
+    return computeBenchmarkComparison(pairs, { label: `${label}: ${name}`, unit });
   };
   return [
     createFigure("from the response to the reader, p50", "ms", ({ deliveryDelayMs }) =>
@@ -152,9 +156,9 @@ async function measureLiveOrders(
 }
 
 /** The processes that handle changes of live orders. */
-const rolesUnderLoad = new Set<BenchProductRole>(["all", "gateway", "order-live", "webhooks"]);
+const rolesUnderLoad = new Set<BenchPragmaProcessRole>(["all", "gateway", "order-live", "webhooks"]);
 
-function describeMemory({ processes }: ProductUnderLoad): string {
+function describeMemory({ processes }: PragmaUnderLoad): string {
   return processes
     .filter(({ role }) => rolesUnderLoad.has(role))
     .map(({ role, memoryMegabytes }) => `${role} ${Math.round(memoryMegabytes().now)}`)

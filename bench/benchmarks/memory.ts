@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startOrderPageBaseline } from "../baseline-server.ts";
+import { startOrderPageBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
 import {
   allInOneBenchRoles,
-  type BenchProductRole,
-  type ProductUnderLoad,
-  splitProcessRoles,
-} from "../product-under-load.ts";
+  type BenchPragmaProcessRole,
+  type PragmaUnderLoad,
+  serviceAndGatewayRoles,
+} from "../pragma-under-load.ts";
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
 import { busyShiftTillJson } from "../sample-tills.ts";
 
@@ -39,14 +39,14 @@ export const memoryBenchmark: Benchmark = {
         }
       }
     }
-    const figures = [...pairs].map(([label, of]) => summarizeMeasurements(of, { label, unit: "MB" }));
+    const figures = [...pairs].map(([label, of]) => computeBenchmarkComparison(of, { label, unit: "MB" }));
     return { figures, notes: [`The load: ${describeMemoryLoad(memoryLoadSize(environment))}.`] };
   },
 };
 
-const deploymentShapes: { name: string; roles: BenchProductRole[] }[] = [
+const deploymentShapes: { name: string; roles: BenchPragmaProcessRole[] }[] = [
   { name: "all in one", roles: allInOneBenchRoles },
-  { name: "split", roles: splitProcessRoles },
+  { name: "split", roles: serviceAndGatewayRoles },
 ];
 
 interface MemoryLoadSize {
@@ -63,7 +63,7 @@ function describeMemoryLoad({ tills, seconds }: MemoryLoadSize): string {
 
 async function measureMemory(
   environment: BenchEnvironment,
-  product: ProductUnderLoad,
+  product: PragmaUnderLoad,
   { name, reportProgress }: { name: string; reportProgress(detail: string): void },
 ): Promise<(BenchmarkMeasurementPair & { label: string })[]> {
   reportProgress("idle");
@@ -71,7 +71,7 @@ async function measureMemory(
   const idleMemory = product.processes.map(({ memoryMegabytes }) => memoryMegabytes().now);
   const benchLocation = await createBenchLocation(product);
   const path = await pushShiftTillAndAwaitReport(product, benchLocation);
-  const baselineServer = await startOrderPageBaseline(environment, product, benchLocation.locationId);
+  const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
   try {
     await sleep(startupIdleMs);
     const baselineIdleMemory = baselineServer.memoryMegabytes().now;
@@ -93,7 +93,7 @@ async function measureMemory(
 
 async function applyMemoryLoad(
   environment: BenchEnvironment,
-  { product, benchLocation, path }: { product: ProductUnderLoad; benchLocation: BenchLocation; path: string },
+  { product, benchLocation, path }: { product: PragmaUnderLoad; benchLocation: BenchLocation; path: string },
 ) {
   const { tills, seconds } = memoryLoadSize(environment);
   const target = { origin: product.url, headers: benchLocation.headers };

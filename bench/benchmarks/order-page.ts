@@ -1,9 +1,17 @@
-import { startOrderPageBaseline } from "../baseline-server.ts";
+import { startOrderPageBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
+  computeBenchmarkComparison,
+} from "../benchmark-figure.ts";
 import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
-import { createGetRequestSigner, createRequestSigningOptions, type RequestSigningOptions } from "../sign-requests.ts";
+import {
+  createInternalGetRequestSigner,
+  createRequestSigningOptions,
+  type InternalRequestSigningOptions,
+} from "../sign-requests.ts";
 
 const orderPagePath = "/v1/orders/?size=100";
 const connectionCount = 8;
@@ -11,7 +19,7 @@ const connectionCount = 8;
 interface OrderPageServer {
   origin: string;
   headers: Record<string, string>;
-  signingOptions?: RequestSigningOptions;
+  signingOptions?: InternalRequestSigningOptions;
   cpuSeconds(): number;
 }
 
@@ -26,7 +34,7 @@ export const orderPageBenchmark: Benchmark = {
     for (const shape of ["split", "all in one"] as const) {
       const { product, benchLocation } = await environment.sharedProduct(shape);
       await pushShiftTillAndAwaitReport(product, benchLocation);
-      const baselineServer = await startOrderPageBaseline(environment, product, benchLocation.locationId);
+      const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
@@ -38,7 +46,7 @@ export const orderPageBenchmark: Benchmark = {
         const label = shape === "split" ? "reporting without the gateway" : "all in one, with an API key";
         figures.push(await compareOrderPage(environment, { ours, baseline, label, reportProgress }));
         const headers =
-          shape === "split" ? createGetRequestSigner(signingOptions)(orderPagePath) : benchLocation.headers;
+          shape === "split" ? createInternalGetRequestSigner(signingOptions)(orderPagePath) : benchLocation.headers;
         bytes = (await (await fetch(ours.origin + orderPagePath, { headers })).arrayBuffer()).byteLength;
       } finally {
         await baselineServer.stop();
@@ -83,5 +91,5 @@ async function compareOrderPage(
     reportProgress(`${label}, ${repetition} of ${repetitions}`);
     pairs.push({ ours: await perCpuSecond(ours), baseline: await perCpuSecond(baseline) });
   }
-  return summarizeMeasurements(pairs, { label, unit: "requests/CPU s", goal: { min: 0.6 } });
+  return computeBenchmarkComparison(pairs, { label, unit: "requests/CPU s", goal: { min: 0.6 } });
 }

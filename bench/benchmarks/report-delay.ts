@@ -3,10 +3,14 @@ import { join } from "node:path";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
+  computeBenchmarkComparison,
+} from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import type { ProductUnderLoad } from "../product-under-load.ts";
-import { runMeasuredProgram } from "../run-measured-program.ts";
+import type { PragmaUnderLoad } from "../pragma-under-load.ts";
+import { runBenchProgram } from "../run-bench-program.ts";
 import { busyShiftTillJson, quietShiftTillJson } from "../sample-tills.ts";
 
 /** Milliseconds to wait between two requests for the same report. */
@@ -36,8 +40,8 @@ export const reportDelayBenchmark: Benchmark = {
         };
         const { p50, p99 } = await compareReportDelay(environment, comparison);
         figures.push(
-          summarizeMeasurements(p50, { label: `${label}: p50`, unit: "ms" }),
-          summarizeMeasurements(p99, { label: `${label}: p99`, unit: "ms" }),
+          computeBenchmarkComparison(p50, { label: `${label}: p50`, unit: "ms" }),
+          computeBenchmarkComparison(p99, { label: `${label}: p99`, unit: "ms" }),
         );
       }
     }
@@ -53,7 +57,7 @@ interface ReportDelayComparison {
   template: string;
   tills: number;
   pushers: number;
-  product: ProductUnderLoad;
+  product: PragmaUnderLoad;
   benchLocation: BenchLocation;
   reportProgress(detail: string): void;
 }
@@ -82,7 +86,7 @@ async function compareReportDelay(
   for (let repetition = 1; repetition <= repetitions; repetition += 1) {
     reportProgress(`${repetition} of ${repetitions}`);
     const { reportDelaysMs } = await pushTills(count);
-    const { durationsMs } = await runMeasuredProgram<{ durationsMs: number[] }>("report-baseline", [file, count], {
+    const { durationsMs } = await runBenchProgram<{ durationsMs: number[] }>("report-baseline", [file, count], {
       DATABASE_URL: environment.urls.DATABASE_URL,
     });
     p50.push({ ours: computePercentile(reportDelaysMs, 0.5), baseline: computePercentile(durationsMs, 0.5) });

@@ -3,14 +3,14 @@ import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-serv
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import type { ProductUnderLoad } from "../product-under-load.ts";
+import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import {
   computeDeliveryDelaysMs,
+  createPaidOrderWebhooks,
   liveOrdersPath,
-  paidOrderJson,
-  subscribeToPaidOrders,
+  paidLiveOrderJson,
   waitForWebhookArrivals,
 } from "../webhook-subscription.ts";
 
@@ -37,8 +37,8 @@ export const slowWebhookEndpointsBenchmark: Benchmark = {
       const silentUrls = Array.from({ length: 3 }, (_, index) => `${failingReceiver.url}/silent/${index}`);
       const refusingUrls = (await findUnusedPorts(2)).map((port) => `http://127.0.0.1:${port}/refusing`);
       const subscriptions = [
-        await subscribeToPaidOrders(product, healthyOnly, healthyUrls),
-        await subscribeToPaidOrders(product, withFailing, [
+        await createPaidOrderWebhooks(product, healthyOnly, healthyUrls),
+        await createPaidOrderWebhooks(product, withFailing, [
           ...healthyUrls,
           ...slowUrls,
           ...silentUrls,
@@ -77,7 +77,7 @@ async function findUnusedPorts(count: number): Promise<number[]> {
 }
 
 interface SlowEndpointsComparison {
-  product: ProductUnderLoad;
+  product: PragmaUnderLoad;
   healthyOnly: BenchLocation;
   withFailing: BenchLocation;
   receiver: BaselineServer;
@@ -94,7 +94,7 @@ async function compareSlowEndpoints(
     const target = { origin: product.url, headers, path: liveOrdersPath };
     const { responseTimesByOrderId } = await environment.loadGenerator.run("pay", {
       ...target,
-      template: paidOrderJson,
+      template: paidLiveOrderJson,
       perSecond: ordersPerSecond,
       seconds,
     });
@@ -124,7 +124,10 @@ async function compareSlowEndpoints(
       ours: run[label],
       baseline: withoutRuns[index]?.[label] ?? run[label],
     }));
-    return summarizeMeasurements(pairs, { label: `from the response to a healthy receiver, ${label}`, unit: "ms" });
+    return computeBenchmarkComparison(pairs, {
+      label: `from the response to a healthy receiver, ${label}`,
+      unit: "ms",
+    });
   };
   return [createFigure("p50"), createFigure("p99")];
 }

@@ -2,11 +2,15 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkMeasurementPair, summarizeMeasurements } from "../benchmark-figure.ts";
+import {
+  type BenchmarkComparison,
+  type BenchmarkMeasurementPair,
+  computeBenchmarkComparison,
+} from "../benchmark-figure.ts";
 import { computeMeasurementSpread, computePercentile } from "../measurement-spread.ts";
+import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
-import type { ProductUnderLoad } from "../product-under-load.ts";
-import { runMeasuredProgram } from "../run-measured-program.ts";
+import { runBenchProgram } from "../run-bench-program.ts";
 import { busyShiftTillJson, getSampleTillPath } from "../sample-tills.ts";
 
 const shiftTillFile = getSampleTillPath("shift-v2.till");
@@ -34,7 +38,7 @@ export const tillCostBenchmark: Benchmark = {
         reportProgress: (detail) => reportProgress(`${shape}: ${detail}`),
       });
       figures.push(
-        summarizeMeasurements(pairs, { label: `${shape}: CPU of all Node.js processes`, unit: "tills/CPU s" }),
+        computeBenchmarkComparison(pairs, { label: `${shape}: CPU of all Node.js processes`, unit: "tills/CPU s" }),
       );
       notes.push(`${shape}, CPU ms per till: ${roles}, and PostgreSQL ${postgres.toFixed(1)}`);
       nodeMs = 1000 / computeMeasurementSpread(pairs.map(({ ours }) => ours)).median;
@@ -44,7 +48,7 @@ export const tillCostBenchmark: Benchmark = {
           DATABASE_URL: environment.urls.DATABASE_URL,
           SCHEMA: buildServiceSchemaName(product.namespace, "reporting"),
         };
-        stages = await runMeasuredProgram("till-stages", [shiftTillFile, environment.isQuick ? 10 : 40], env);
+        stages = await runBenchProgram("till-stages", [shiftTillFile, environment.isQuick ? 10 : 40], env);
       }
     }
     notes.push("CPU ms per till in the Node.js processes (split), each stage measured separately:");
@@ -59,7 +63,7 @@ export const tillCostBenchmark: Benchmark = {
 };
 
 interface TillCostComparison {
-  product: ProductUnderLoad;
+  product: PragmaUnderLoad;
   benchLocation: BenchLocation;
   reportProgress(detail: string): void;
 }
@@ -94,7 +98,7 @@ async function compareTillCost(
     reportProgress(`${repetition} of ${repetitions}`);
     const cost = await pushTills();
     costs.push(cost);
-    const { perCpuSecond } = await runMeasuredProgram<{ perCpuSecond: number }>("parse-and-hash", [
+    const { perCpuSecond } = await runBenchProgram<{ perCpuSecond: number }>("parse-and-hash", [
       shiftTillFile,
       environment.isQuick ? 1 : 3,
     ]);

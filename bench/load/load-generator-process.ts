@@ -1,11 +1,11 @@
 /** The load generator: a process that runs the jobs that its parent sends, one at a time. */
 import { runLiveOrderLoad } from "./live-order-load.ts";
-import type { LoadJobName } from "./load-jobs.ts";
+import type { LoadGeneratorJobName } from "./load-jobs.ts";
 import { runOrderPaymentLoad } from "./order-payment-load.ts";
 import { measureAlternatingLatencies, runFixedRateLoads, runSaturatingLoad } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
 
-const loadJobRunners: Record<LoadJobName, (job: never) => Promise<unknown>> = {
+const loadJobRunners: Record<LoadGeneratorJobName, (job: never) => Promise<unknown>> = {
   steady: runFixedRateLoads,
   saturate: runSaturatingLoad,
   alternate: measureAlternatingLatencies,
@@ -14,7 +14,7 @@ const loadJobRunners: Record<LoadJobName, (job: never) => Promise<unknown>> = {
   pay: runOrderPaymentLoad,
 };
 
-process.on("message", async ({ name, job }: { name: LoadJobName; job: never }) => {
+process.on("message", async ({ name, job }: { name: LoadGeneratorJobName; job: never }) => {
   try {
     process.send?.({ result: await loadJobRunners[name](job) });
   } catch (error) {

@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { getCompiledModulePath } from "../run-measured-program.ts";
-import type { LoadGeneratorJobs, LoadJobName } from "./load-jobs.ts";
+import { getCompiledModulePath } from "../run-bench-program.ts";
+import type { LoadGeneratorJobName, LoadGeneratorJobs } from "./load-jobs.ts";
 
 /** The parent's interface of the load generator process. */
 export interface LoadGenerator {
   pid: number;
   /** Runs a job, one at a time. Rejects when a request failed. */
-  run<Name extends LoadJobName>(
+  run<Name extends LoadGeneratorJobName>(
     name: Name,
     job: LoadGeneratorJobs[Name]["job"],
   ): Promise<LoadGeneratorJobs[Name]["result"]>;

@@ -1,27 +1,27 @@
-import type { RequestSigningOptions } from "../sign-requests.ts";
+import type { InternalRequestSigningOptions } from "../sign-requests.ts";
 
 /** The jobs of the load generator, which runs in its own process, with their results. */
 export interface LoadGeneratorJobs {
-  steady: { job: FixedRateLoad[]; result: LoadResult[] };
-  saturate: { job: SaturatingLoad; result: LoadResult };
-  alternate: { job: AlternatingPageLoad; result: AlternatingPageLoadResult };
+  steady: { job: FixedRateLoadTest[]; result: LoadTestResult[] };
+  saturate: { job: SaturatingLoad; result: LoadTestResult };
+  alternate: { job: AlternatingLatencyMeasurement; result: AlternatingLatencyMeasurementResult };
   push: { job: TillPushLoad; result: TillPushLoadResult };
   follow: { job: LiveOrderLoad; result: LiveOrderLoadResult };
-  pay: { job: OrderPaymentLoad; result: OrderPaymentLoadResult };
+  pay: { job: PaidLiveOrderLoad; result: PaidLiveOrderLoadResult };
 }
 
-export type LoadJobName = keyof LoadGeneratorJobs;
+export type LoadGeneratorJobName = keyof LoadGeneratorJobs;
 
 interface LoadTarget {
   /** Scheme, host and port. */
   origin: string;
   headers: Record<string, string>;
   /** Signs each request as the gateway does, for requests straight to a service. */
-  signingOptions?: RequestSigningOptions | undefined;
+  signingOptions?: InternalRequestSigningOptions | undefined;
 }
 
 /** Requests at a fixed rate, which does not depend on the responses. Several loads run concurrently. */
-export interface FixedRateLoad extends LoadTarget {
+export interface FixedRateLoadTest extends LoadTarget {
   path: string;
   perSecond: number;
   seconds: number;
@@ -35,7 +35,7 @@ export interface SaturatingLoad extends LoadTarget {
   connections: number;
 }
 
-export interface LoadResult {
+export interface LoadTestResult {
   requests: number;
   /** From the start of the first request to the end of the last response. */
   seconds: number;
@@ -44,15 +44,15 @@ export interface LoadResult {
 }
 
 /** Requests for each page, one request at a time. */
-export interface AlternatingPageLoad {
+export interface AlternatingLatencyMeasurement {
   origin: string;
-  pages: { path: string; signingOptions: RequestSigningOptions }[];
+  pages: { path: string; signingOptions: InternalRequestSigningOptions }[];
   rounds: number;
   /** After three rounds, no round begins after this time. */
   seconds: number;
 }
 
-export interface AlternatingPageLoadResult {
+export interface AlternatingLatencyMeasurementResult {
   /** Median response times in milliseconds, one for each page. */
   medians: number[];
 }
@@ -98,7 +98,7 @@ export interface LiveOrderLoadResult {
 }
 
 /** Different orders that are paid at a fixed rate. */
-export interface OrderPaymentLoad extends LoadTarget {
+export interface PaidLiveOrderLoad extends LoadTarget {
   /** Where orders are sent. */
   path: string;
   /** A paid order's JSON, with its id and revisionHash. */
@@ -107,7 +107,7 @@ export interface OrderPaymentLoad extends LoadTarget {
   seconds: number;
 }
 
-export interface OrderPaymentLoadResult {
+export interface PaidLiveOrderLoadResult {
   /** Each order's id, and the time of its response in milliseconds since 1970. */
   responseTimesByOrderId: [string, number][];
   /** Milliseconds from the request to its response. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { computePercentile } from "../measurement-spread.ts";
 import { getPreciseEpochMs } from "../webhook-arrival.ts";
-import type { OrderPaymentLoad, OrderPaymentLoadResult } from "./load-jobs.ts";
+import type { PaidLiveOrderLoad, PaidLiveOrderLoadResult } from "./load-jobs.ts";
 import { createOrderBodyCopier } from "./order-copier.ts";
 import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
-import { getHttpConnectionPool, sendLoadRequest } from "./send-load-request.ts";
+import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts";
 
 const maxConcurrentPayments = 16;
 
@@ -16,8 +16,8 @@ export async function runOrderPaymentLoad({
   template,
   perSecond,
   seconds,
-}: OrderPaymentLoad): Promise<OrderPaymentLoadResult> {
-  const pool = getHttpConnectionPool(origin, maxConcurrentPayments);
+}: PaidLiveOrderLoad): Promise<PaidLiveOrderLoadResult> {
+  const pool = getBenchConnectionPool(origin, maxConcurrentPayments);
   const createCopy = createOrderBodyCopier(template);
   const jsonHeaders = { ...headers, "content-type": "application/json" };
   const responseTimesByOrderId: [string, number][] = [];

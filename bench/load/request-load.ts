@@ -1,23 +1,23 @@
 import { computePercentile } from "../measurement-spread.ts";
-import { createGetRequestSigner } from "../sign-requests.ts";
+import { createInternalGetRequestSigner } from "../sign-requests.ts";
 import type {
-  AlternatingPageLoad,
-  AlternatingPageLoadResult,
-  FixedRateLoad,
-  LoadResult,
+  AlternatingLatencyMeasurement,
+  AlternatingLatencyMeasurementResult,
+  FixedRateLoadTest,
+  LoadTestResult,
   SaturatingLoad,
 } from "./load-jobs.ts";
-import { getHttpConnectionPool, type LoadRequest, sendLoadRequestOrThrow } from "./send-load-request.ts";
+import { type BenchLoadRequest, getBenchConnectionPool, sendLoadRequestOrThrow } from "./send-load-request.ts";
 
 /** Milliseconds between two checks for requests that are due. */
 const sendIntervalMs = 1;
 
-export function runFixedRateLoads(loads: FixedRateLoad[]): Promise<LoadResult[]> {
+export function runFixedRateLoads(loads: FixedRateLoadTest[]): Promise<LoadTestResult[]> {
   return Promise.all(loads.map(runFixedRateLoad));
 }
 
-async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
-  const pool = getHttpConnectionPool(load.origin, load.connections);
+async function runFixedRateLoad(load: FixedRateLoadTest): Promise<LoadTestResult> {
+  const pool = getBenchConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
@@ -47,8 +47,8 @@ async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
   return toLoadResult(latencies, started);
 }
 
-export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResult> {
-  const pool = getHttpConnectionPool(load.origin, load.connections);
+export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadTestResult> {
+  const pool = getBenchConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
@@ -65,13 +65,17 @@ export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResul
 }
 
 /** Returns a function that creates the request of a load. If requests are signed, each has a new signature. */
-function createRequestFactory({ path, headers, signingOptions }: FixedRateLoad | SaturatingLoad): () => LoadRequest {
+function createRequestFactory({
+  path,
+  headers,
+  signingOptions,
+}: FixedRateLoadTest | SaturatingLoad): () => BenchLoadRequest {
   if (!signingOptions) return () => ({ path, headers });
-  const sign = createGetRequestSigner(signingOptions);
+  const sign = createInternalGetRequestSigner(signingOptions);
   return () => ({ path, headers: { ...headers, ...sign(path) } });
 }
 
-function toLoadResult(latencies: number[], started: number): LoadResult {
+function toLoadResult(latencies: number[], started: number): LoadTestResult {
   return {
     requests: latencies.length,
     seconds: (performance.now() - started) / 1000,
@@ -84,10 +88,10 @@ export async function measureAlternatingLatencies({
   pages,
   rounds,
   seconds,
-}: AlternatingPageLoad): Promise<AlternatingPageLoadResult> {
-  const pool = getHttpConnectionPool(origin, 1);
+}: AlternatingLatencyMeasurement): Promise<AlternatingLatencyMeasurementResult> {
+  const pool = getBenchConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
-  const signers = pages.map(({ signingOptions }) => createGetRequestSigner(signingOptions));
+  const signers = pages.map(({ signingOptions }) => createInternalGetRequestSigner(signingOptions));
   const end = performance.now() + seconds * 1000;
   for (let round = 0; round < rounds && (round < 3 || performance.now() < end); round += 1) {
     for (const [index, { path }] of pages.entries()) {

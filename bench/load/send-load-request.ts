@@ -1,6 +1,6 @@
 import { type Dispatcher, Pool } from "undici";
 
-export interface LoadRequest {
+export interface BenchLoadRequest {
   path: string;
   headers: Record<string, string>;
   method?: "GET" | "POST";
@@ -8,7 +8,7 @@ export interface LoadRequest {
 }
 
 /** The status and size of a response. The body is discarded, so that the load generator needs little CPU time. */
-export interface LoadResponse {
+export interface BenchLoadResponse {
   status: number;
   bytes: number;
 }
@@ -16,7 +16,7 @@ export interface LoadResponse {
 const poolsByOrigin = new Map<string, Pool>();
 
 /** Returns the pool of connections to an origin, which all jobs share. A connection sends one request at a time. */
-export function getHttpConnectionPool(origin: string, connections: number): Pool {
+export function getBenchConnectionPool(origin: string, connections: number): Pool {
   const name = `${origin} ${connections}`;
   const existing = poolsByOrigin.get(name);
   if (existing) return existing;
@@ -27,8 +27,8 @@ export function getHttpConnectionPool(origin: string, connections: number): Pool
 
 export function sendLoadRequest(
   pool: Pool,
-  { path, headers, method = "GET", body }: LoadRequest,
-): Promise<LoadResponse> {
+  { path, headers, method = "GET", body }: BenchLoadRequest,
+): Promise<BenchLoadResponse> {
   return new Promise((resolve, reject) => {
     const handler: Dispatcher.DispatchHandler = {
       onResponseStart(_controller, status) {
@@ -41,13 +41,13 @@ export function sendLoadRequest(
       onResponseError: (_controller, error) => reject(error),
       onRequestStart() {},
     };
-    const response: LoadResponse = { status: 0, bytes: 0 };
+    const response: BenchLoadResponse = { status: 0, bytes: 0 };
     pool.dispatch({ path, method, headers, body: body ?? null }, handler);
   });
 }
 
 /** Sends a request. Rejects unless the response has status 200 and a body. */
-export async function sendLoadRequestOrThrow(pool: Pool, request: LoadRequest): Promise<void> {
+export async function sendLoadRequestOrThrow(pool: Pool, request: BenchLoadRequest): Promise<void> {
   const { status, bytes } = await sendLoadRequest(pool, request);
   if (status !== 200 || bytes === 0) throw new Error(`GET ${request.path} returned ${status} with ${bytes} bytes.`);
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
 import type { TillPushLoad, TillPushLoadResult } from "./load-jobs.ts";
-import { getHttpConnectionPool, sendLoadRequest } from "./send-load-request.ts";
-import { createTillCopier, type TillCopy } from "./till-copier.ts";
+import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts";
+import { createTillRequestCopier, type TillRequestCopy } from "./till-request-copier.ts";
 
 /** Maximum time to wait for a report, in milliseconds. */
 const reportTimeoutMs = 60_000;
@@ -16,13 +16,13 @@ export async function runTillPushLoad({
   pushers,
   pollIntervalMs,
 }: TillPushLoad): Promise<TillPushLoadResult> {
-  const pool = getHttpConnectionPool(origin, pushers);
-  const createCopy = createTillCopier(template);
+  const pool = getBenchConnectionPool(origin, pushers);
+  const createCopy = createTillRequestCopier(template);
   const waiting = Array.from({ length: tills }, createCopy);
   const responseTimesMs: number[] = [];
   const reportDelaysMs: number[] = [];
 
-  async function pushTillAndAwaitReport({ id, body }: TillCopy): Promise<void> {
+  async function pushTillAndAwaitReport({ id, body }: TillRequestCopy): Promise<void> {
     const since = performance.now();
     const jsonHeaders = { "content-type": "application/json" };
     const { status } = await sendLoadRequest(pool, {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import rateLimit from "@fastify/rate-limit";
-import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
@@ -27,7 +27,7 @@ const keyLifetimeMs = 60_000;
  * cache, then in the accounts schema. A rate limit per key is checked in memory, but is too high to be reached. Each
  * request is logged on one line. Request ids are accepted and returned. Errors are problem documents.
  */
-export async function createFastifyApp(): Promise<FastifyInstance> {
+export async function createFastifyGatewayBaseline(): Promise<FastifyInstance> {
   const app = fastify({
     logger: true,
     disableRequestLogging: true,
@@ -100,12 +100,12 @@ function createPrincipalLookup(): (hash: string) => Promise<Principal> {
   };
 }
 
-const errorDetails: Partial<Record<ErrorCode, string>> = {
+const errorDetails: Partial<Record<ApiErrorCode, string>> = {
   key_missing: "Send an API key in the Authorization header: Authorization: Bearer <key>.",
   key_invalid: "This API key does not exist. Check that you copied the whole key.",
 };
 
-function createUnauthorizedError(code: ErrorCode): ApiError {
+function createUnauthorizedError(code: ApiErrorCode): ApiError {
   const detail = errorDetails[code];
   return new ApiError(code, { ...(detail !== undefined && { detail }), headers: { "www-authenticate": "Bearer" } });
 }

@@ -4,11 +4,11 @@
  */
 import httpProxy from "@fastify/http-proxy";
 import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
-import { createFastifyApp } from "./fastify-app.ts";
+import { createFastifyGatewayBaseline } from "./fastify-app.ts";
 
 const { UPSTREAM = "", PORT } = process.env;
 const sign = createInternalRequestSigner(process.env, "gateway", "reporting");
-const app = await createFastifyApp();
+const app = await createFastifyGatewayBaseline();
 
 await app.register(httpProxy, {
   upstream: UPSTREAM,

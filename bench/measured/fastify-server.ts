@@ -8,13 +8,13 @@ import { buildPaginationFields } from "@pragma/runtime/http/page-links";
 import { encodePageToken } from "@pragma/runtime/http/page-token";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";
-import { createFastifyApp } from "./fastify-app.ts";
+import { createFastifyGatewayBaseline } from "./fastify-app.ts";
 
 const { DATABASE_URL = "", REPORTING_SCHEMA = "", PORT } = process.env;
 const jsonType = "application/json; charset=utf-8";
 /** The maximum number of connections is the same as in a service. */
 const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: REPORTING_SCHEMA } });
-const app = await createFastifyApp();
+const app = await createFastifyGatewayBaseline();
 
 interface TaggedBody {
   body: string;

@@ -5,11 +5,11 @@
 import { setFlagsFromString } from "node:v8";
 import { principalSchema } from "@pragma/contracts/principal";
 import { createGatewayApp } from "@pragma/gateway/app";
-import { createServedDocument } from "@pragma/gateway/documents/openapi-documents";
+import { createServedOpenApiDocument } from "@pragma/gateway/documents/openapi-documents";
 import { createServiceForwarder } from "@pragma/gateway/forwarding/service-forwarder";
 import { headerLimitMiddleware } from "@pragma/gateway/limits/header-limits";
-import { corsMiddleware } from "@pragma/gateway/server/cors";
-import { type GatewayMiddleware, gatewayRequestMiddleware } from "@pragma/gateway/server/gateway-request";
+import { createCorsMiddleware } from "@pragma/gateway/server/cors";
+import { createGatewayRequestMiddleware, type GatewayMiddleware } from "@pragma/gateway/server/gateway-request";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
@@ -20,17 +20,17 @@ setFlagsFromString("--heap-growing-percent=300");
 
 const key = { principal: principalSchema.parse(JSON.parse(PRINCIPAL)), rateLimit: null, isRevoked: false };
 const passThrough: GatewayMiddleware = async (_context, next) => next();
-const document = createServedDocument("{}");
+const document = createServedOpenApiDocument("{}");
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
   responseTimeoutMs: 30_000,
   streamIdleTimeoutMs: 120_000,
 });
 
 const app = createGatewayApp({
-  requestId: gatewayRequestMiddleware({ proxies: { trustedProxies: 0, publicUrl: undefined }, onFinished() {} }),
+  requestId: createGatewayRequestMiddleware({ proxies: { trustedProxies: 0, publicUrl: undefined }, onFinished() {} }),
   headerLimits: headerLimitMiddleware,
   addressLimit: passThrough,
-  cors: corsMiddleware(["*"]),
+  cors: createCorsMiddleware(["*"]),
   async authenticate({ var: { request } }, next) {
     request.key = key;
     return next();

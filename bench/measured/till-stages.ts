@@ -7,16 +7,16 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import calculateTill, { type SerializedReport } from "@pragma/reporting/calculate-till";
-import { computeReport } from "@pragma/reporting/calculation/compute-report";
-import { advanceTillRevision } from "@pragma/reporting/queries/tills";
-import { storeReport } from "@pragma/reporting/store-report";
-import { acquireTransactionLock, createDatabasePool } from "@pragma/runtime/database/postgres";
+import calculateTill, { type SerializedReportResponses } from "@pragma/reporting/calculate-till";
+import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { lockTillAndRecordRevision } from "@pragma/reporting/queries/tills";
+import { storeReportAndOrders } from "@pragma/reporting/store-report";
+import { acquireTransactionAdvisoryLock, createDatabasePool } from "@pragma/runtime/database/postgres";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { parseTillBody } from "@pragma/till-ingest/validation/parse-till-body";
-import { createTillCopier } from "../load/till-copier.ts";
+import { createTillRequestCopier } from "../load/till-request-copier.ts";
 import { computePercentile } from "../measurement-spread.ts";
 
 const { DATABASE_URL = "", SCHEMA = "" } = process.env;
@@ -54,11 +54,11 @@ const objects = createObjectStore(`file:${folder}`);
 const log = createLogger({ name: "bench", level: "silent" });
 const db = createDatabasePool({ DATABASE_URL, DATABASE_POOL: 2 }, { schema: SCHEMA, log });
 
-const createCopy = createTillCopier(template);
+const createCopy = createTillRequestCopier(template);
 
 function calculateCopiedTill() {
   const { id, body } = createCopy();
-  return { id, report: calculate(Buffer.from(body), id) as SerializedReport };
+  return { id, report: calculate(Buffer.from(body), id) as SerializedReportResponses };
 }
 
 async function storeCalculatedReport({ id, report }: ReturnType<typeof calculateCopiedTill>): Promise<void> {
@@ -67,16 +67,16 @@ async function storeCalculatedReport({ id, report }: ReturnType<typeof calculate
     ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
   };
   await db.transaction(async (tx) => {
-    await acquireTransactionLock(tx, db, `location ${locationId}`);
-    await advanceTillRevision(tx, pushed);
-    await storeReport(tx, pushed, report);
+    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await lockTillAndRecordRevision(tx, pushed);
+    await storeReportAndOrders(tx, pushed, report);
   });
 }
 
 const hashing = await measureCpuMs(() => sha256Hex(bytes));
 const parsing = await measureCpuMs(() => parseJsonBody(bytes));
 const validating = await measureCpuMs(() => TillV2.parse(parsed));
-const computing = await measureCpuMs(() => computeReport(till, { locationId }));
+const computing = await measureCpuMs(() => computeReportAndOrders(till, { locationId }));
 const inThread = await measureCpuMs(() => calculate(bytes, till.id));
 let written = 0;
 const stages = {

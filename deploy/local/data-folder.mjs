@@ -2,13 +2,18 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { registerForCleanup, signalProcess, terminateProcess, unregisterFromCleanup } from "./process-cleanup.mjs";
+import {
+  registerForExitCleanup,
+  signalProcess,
+  terminateProcess,
+  unregisterFromExitCleanup,
+} from "./process-cleanup.mjs";
 
 /** The name of the file in a data folder that contains the name of the folder's Docker volume. */
 export const dockerVolumeNameFile = "docker-volume";
 
 /** Returns the client of the local Docker engine. It is imported on demand, because the import takes half a second. */
-export async function loadContainerRuntime() {
+export async function loadDockerClient() {
   // biome-ignore lint/style/noRestrictedImports: packages are installed before this is called.
   const { getContainerRuntimeClient } = await import("testcontainers");
   return getContainerRuntimeClient();
@@ -23,7 +28,7 @@ export async function cleanUpResources(resources) {
     if (each.kind === "process") {
       await terminateProcess(each.identity, each.signal, each.timeoutMs);
       signalProcess(-each.id, "SIGKILL");
-    } else if (each.kind === "container") await removeContainer(each.id);
+    } else if (each.kind === "container") await removeDockerContainer(each.id);
     else await removeDataFolder(each.id);
   }
 }
@@ -32,8 +37,8 @@ export async function cleanUpResources(resources) {
  * Stops and removes a container, if it exists. The data volume of the container is not removed.
  * @param {string} name
  */
-export async function removeContainer(name) {
-  const container = (await loadContainerRuntime()).container.getById(name);
+export async function removeDockerContainer(name) {
+  const container = (await loadDockerClient()).container.getById(name);
   await container.stop({ t: 10 }).catch(() => {});
   await container.remove({ force: true, v: true }).catch(ignoreMissingContainer);
 }
@@ -55,7 +60,7 @@ export function ignoreMissingContainer(error) {
 export function createTemporaryDataFolder(label) {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), `pragma-${label}-`));
   chmodSync(folder, 0o711);
-  registerForCleanup({ kind: "folder", id: folder });
+  registerForExitCleanup({ kind: "folder", id: folder });
   return folder;
 }
 
@@ -76,11 +81,11 @@ export async function removeDataFolder(folder) {
   const subfolders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
   for (const file of [folder, ...subfolders].map((each) => join(each, dockerVolumeNameFile)).filter(existsSync)) {
     const name = readFileSync(file, "utf8");
-    await removeContainer(name);
-    const { dockerode } = (await loadContainerRuntime()).container;
+    await removeDockerContainer(name);
+    const { dockerode } = (await loadDockerClient()).container;
     await dockerode.getVolume(name).remove().catch(ignoreMissingContainer);
   }
   for (const each of [folder, ...subfolders]) rmSync(getFallbackDataFolder(each), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
-  unregisterFromCleanup(folder);
+  unregisterFromExitCleanup(folder);
 }

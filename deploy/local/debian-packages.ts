@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { indentLastLines, runCommand } from "./run-command.mjs";
-import { UserFacingError, withProgress } from "./terminal.mjs";
+import { runTaskWithProgress, UserFacingError } from "./terminal.mjs";
 
 const createdFileMark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
 const aptLockTimeoutMs = 300_000;
@@ -31,8 +31,8 @@ export function canInstallDebianPackages(): boolean {
  *
  * @throws `UserFacingError` with the end of the output of apt-get.
  */
-export async function installDebianPackages(label: string, names: string[]): Promise<void> {
-  await withProgress(label, async (show) => {
+export async function installDebianPackagesWithApt(label: string, names: string[]): Promise<void> {
+  await runTaskWithProgress(label, async (show) => {
     show("package lists");
     await aptGet(["update"], show);
     show(names.join(", "));

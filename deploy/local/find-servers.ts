@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadContainerRuntime } from "./data-folder.mjs";
-import { canInstallDebianPackages, installDebianPackages } from "./debian-packages.ts";
+import { loadDockerClient } from "./data-folder.mjs";
+import { canInstallDebianPackages, installDebianPackagesWithApt } from "./debian-packages.ts";
 import { UserFacingError } from "./terminal.mjs";
 
-export type ServerKind = keyof typeof serverProgramsByKind;
+export type InfrastructureServerKind = keyof typeof serverProgramsByKind;
 
 /** An installed server program. */
 export interface ServerBinary {
@@ -62,21 +62,23 @@ let lastSearch: Promise<unknown> = Promise.resolve();
  *
  * @throws `UserFacingError` that states which programs to install.
  */
-export function findServerBinaries<K extends ServerKind>(kinds: readonly K[]): Promise<Record<K, ServerBinary[]>> {
+export function findOrInstallServerBinaries<K extends InfrastructureServerKind>(
+  kinds: readonly K[],
+): Promise<Record<K, ServerBinary[]>> {
   // Searches run one at a time, so that two searches do not install the same server.
   const search = lastSearch.then(() => findOrInstall(kinds, canInstallDebianPackages()));
   lastSearch = search.catch(() => {});
   return search;
 }
 
-async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInstall: boolean) {
+async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly K[], mayInstall: boolean) {
   const isInDocker = process.env.PRAGMA_SERVERS === "docker";
   const binaries = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : findInstalledServerBinaries(kind)]));
   const missing = kinds.filter((kind) => binaries[kind]?.length === 0).map((kind) => serverProgramsByKind[kind]);
-  const canRunAll = missing.length === 0 || (await loadContainerRuntime().catch(() => undefined)) !== undefined;
+  const canRunAll = missing.length === 0 || (await loadDockerClient().catch(() => undefined)) !== undefined;
   if (canRunAll) return binaries as Record<K, ServerBinary[]>;
   if (mayInstall) {
-    await installDebianPackages(
+    await installDebianPackagesWithApt(
       "Installing servers with apt-get",
       missing.map((server) => server.package),
     );
@@ -90,7 +92,7 @@ async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInsta
 }
 
 /** Returns the installed programs that can run a server of this kind, the newest version first. */
-export function findInstalledServerBinaries(kind: ServerKind): ServerBinary[] {
+export function findInstalledServerBinaries(kind: InfrastructureServerKind): ServerBinary[] {
   const { program, minVersion } = serverProgramsByKind[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
   const folders = [

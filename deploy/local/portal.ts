@@ -4,7 +4,7 @@ import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchLocalServer } from "./run-server.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder } from "./state-folder.ts";
-import { describeError, printLine, withProgress } from "./terminal.mjs";
+import { describeErrorForUser, printLine, runTaskWithProgress } from "./terminal.mjs";
 
 const portalFolder = join(repositoryFolder, "docs-portal");
 
@@ -15,7 +15,7 @@ const portalFolder = join(repositoryFolder, "docs-portal");
  */
 export async function buildDocsPortal(): Promise<void> {
   const args = [join(portalFolder, "build.mjs"), "--if-stale"];
-  await withProgress("Building the documentation", () =>
+  await runTaskWithProgress("Building the documentation", () =>
     runCommandOrFail(process.execPath, args, {}, "The documentation cannot be built"),
   );
 }
@@ -40,6 +40,6 @@ export async function startDocsPortal(port: number): Promise<string> {
     });
     return `Documentation, with a try-it console for every operation: http://localhost:${port}`;
   } catch (error) {
-    return `The API works, but the documentation could not be started. ${describeError(error)}`;
+    return `The API works, but the documentation could not be started. ${describeErrorForUser(error)}`;
   }
 }

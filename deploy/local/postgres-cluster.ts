@@ -19,7 +19,7 @@ import { printLine, UserFacingError } from "./terminal.mjs";
 
 interface NewClusterOptions {
   /** The user who runs PostgreSQL; undefined for the user of this process. */
-  user: SystemUser | undefined;
+  user: OperatingSystemUser | undefined;
   password: string;
   /** Whether the files of a new cluster must be flushed to disk before the function returns. */
   durable: boolean;
@@ -121,7 +121,7 @@ function removeStaleLock(cluster: string): void {
   if (status === 0 && !stdout.includes(cluster)) rmSync(lockFile);
 }
 
-export interface SystemUser {
+export interface OperatingSystemUser {
   name: string;
   uid: number;
   gid: number;
@@ -133,7 +133,7 @@ export interface SystemUser {
  *
  * @throws `UserFacingError` when the user cannot be created.
  */
-function findUnprivilegedUser(): SystemUser | undefined {
+function findUnprivilegedUser(): OperatingSystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const options = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
   const create = () => spawnSync("useradd", [...options, "pragma"]).status === 0;
@@ -145,7 +145,7 @@ function findUnprivilegedUser(): SystemUser | undefined {
   );
 }
 
-function lookUpSystemUser(name: string): SystemUser | undefined {
+function lookUpSystemUser(name: string): OperatingSystemUser | undefined {
   const [uid, gid] = ["-u", "-g"].map((option) => {
     const { status, stdout } = spawnSync("id", [option, name], { encoding: "utf8" });
     return status === 0 ? Number(stdout) : 0;
@@ -159,7 +159,7 @@ function lookUpSystemUser(name: string): SystemUser | undefined {
  *
  * @throws `UserFacingError` if the fallback folder belongs to another user.
  */
-function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
+function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: string): string {
   const canEnter = (path: string) =>
     spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { cwd: "/", uid, gid, stdio: "ignore" }).status === 0;
   for (const each of [folder, dirname(folder)]) {

@@ -89,7 +89,7 @@ let isCleanupStarted = false;
  * Registers a resource to be cleaned up when this process ends for any reason.
  * @param {CleanupResource} resource
  */
-export function registerForCleanup(resource) {
+export function registerForExitCleanup(resource) {
   throwIfCleaningUp();
   registeredResources.set(resource.id, resource);
   cleanupProcess ??= startCleanupProcess();
@@ -100,7 +100,7 @@ export function registerForCleanup(resource) {
  * Unregisters a resource that no longer exists.
  * @param {number | string} id
  */
-export function unregisterFromCleanup(id) {
+export function unregisterFromExitCleanup(id) {
   if (registeredResources.delete(id)) sendResourceList();
 }
 
@@ -117,10 +117,10 @@ export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", t
   const child = spawn(command, args, { ...options, detached: true });
   const { pid } = child;
   if (pid !== undefined) {
-    registerForCleanup({ kind: "process", id: pid, identity: readProcessIdentity(pid), signal, timeoutMs });
+    registerForExitCleanup({ kind: "process", id: pid, identity: readProcessIdentity(pid), signal, timeoutMs });
     child.once("exit", () => {
       signalProcess(-pid, "SIGKILL");
-      unregisterFromCleanup(pid);
+      unregisterFromExitCleanup(pid);
     });
   }
   return child;
@@ -141,7 +141,7 @@ export function hasProcessCleanupStarted() {
 }
 
 /** Cleans up all registered resources, the last one first. Afterwards, no process can be started. */
-export async function cleanUpResourcesAndWait() {
+export async function cleanUpAllRegisteredResources() {
   isCleanupStarted = true;
   const running = cleanupProcess;
   if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { withProgress } from "./terminal.mjs";
+import { runTaskWithProgress } from "./terminal.mjs";
 
 let printed: string[];
 beforeEach(() => {
@@ -17,7 +17,7 @@ const wasTTY = process.stdout.isTTY;
 const fakeTask = (ms: number) => () => new Promise<string>((resolve) => void setTimeout(resolve, ms, "done"));
 
 it("prints nothing for a task of less than two seconds", async () => {
-  const task = withProgress("Quick", fakeTask(1_900));
+  const task = runTaskWithProgress("Quick", fakeTask(1_900));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(await task).toBe("done");
   expect(printed).toEqual([]);
@@ -25,7 +25,7 @@ it("prints nothing for a task of less than two seconds", async () => {
 
 it("prints plain lines without a terminal: after two seconds, every 15 seconds, and at the end", async () => {
   process.stdout.isTTY = false;
-  const task = withProgress("Slow", fakeTask(40_000));
+  const task = runTaskWithProgress("Slow", fakeTask(40_000));
   await vi.advanceTimersByTimeAsync(45_000);
   await task;
   expect(printed).toEqual(["Slow… 2 s\n", "Slow… 17 s\n", "Slow… 32 s\n", "Slow: 40 s\n"]);
@@ -33,7 +33,7 @@ it("prints plain lines without a terminal: after two seconds, every 15 seconds, 
 
 it("updates one line in place on a terminal", async () => {
   process.stdout.isTTY = true;
-  const task = withProgress("Slow", async (show) => {
+  const task = runTaskWithProgress("Slow", async (show) => {
     show("half");
     await fakeTask(4_000)();
   });
@@ -46,7 +46,7 @@ it("updates one line in place on a terminal", async () => {
 });
 
 it("stops printing when the task fails", async () => {
-  const task = withProgress("Doomed", async () => {
+  const task = runTaskWithProgress("Doomed", async () => {
     await fakeTask(3_000)();
     throw new Error("no");
   }).catch((error: Error) => error.message);

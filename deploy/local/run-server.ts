@@ -14,13 +14,18 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dockerVolumeNameFile, ignoreMissingContainer, loadContainerRuntime, removeContainer } from "./data-folder.mjs";
+import {
+  dockerVolumeNameFile,
+  ignoreMissingContainer,
+  loadDockerClient,
+  removeDockerContainer,
+} from "./data-folder.mjs";
 import { isPortFree } from "./free-port.ts";
 import {
   hasProcessCleanupStarted,
-  registerForCleanup,
+  registerForExitCleanup,
   spawnWithCleanup,
-  unregisterFromCleanup,
+  unregisterFromExitCleanup,
 } from "./process-cleanup.mjs";
 import { indentLastLines } from "./run-command.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
@@ -172,14 +177,14 @@ export async function isUrlOk(url: string): Promise<boolean> {
 async function startContainer(plan: ResolvedServerProcessOptions): Promise<LocalServerInstance> {
   const { logFile, port, env = {}, container: settings = { image: "", dataPath: "", folder: "" } } = plan;
   const { ImageName } = await import("testcontainers");
-  const { container: client, image: images } = await loadContainerRuntime();
+  const { container: client, image: images } = await loadDockerClient();
   const imageName = ImageName.fromString(settings.image);
   await images.pull(imageName);
   const name = readOrCreateFile(join(settings.folder, dockerVolumeNameFile), () => `pragma-${randomUUID()}`);
-  await removeContainer(name);
+  await removeDockerContainer(name);
   // The cleanup process removes the container, because the reaper of testcontainers would need access to Docker itself.
-  registerForCleanup({ kind: "container", id: name });
-  const remove = () => removeContainer(name).finally(() => unregisterFromCleanup(name));
+  registerForExitCleanup({ kind: "container", id: name });
+  const remove = () => removeDockerContainer(name).finally(() => unregisterFromExitCleanup(name));
   try {
     const container = await client.create({
       name,

@@ -1,6 +1,6 @@
-import { cleanUpResourcesAndWait } from "./process-cleanup.mjs";
+import { cleanUpAllRegisteredResources } from "./process-cleanup.mjs";
 import { ensureNpmPackagesInstalled } from "./setup.mjs";
-import { describeError, printLine } from "./terminal.mjs";
+import { describeErrorForUser, printLine } from "./terminal.mjs";
 
 /** Whether npm runs this script. A script must detect when npm is killed, because it would otherwise keep running. */
 const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
@@ -21,7 +21,7 @@ export async function runUntilStopped(program, stopExitCode = 0) {
   let stoppingSince;
   /** @type {{ code: number, errorText?: string }} */
   const { code, errorText } = await new Promise((end) => {
-    const fail = (/** @type {unknown} */ error) => end({ code: 1, errorText: describeError(error) });
+    const fail = (/** @type {unknown} */ error) => end({ code: 1, errorText: describeErrorForUser(error) });
     const stop = () => end({ code: stopExitCode });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});
@@ -40,7 +40,7 @@ export async function runUntilStopped(program, stopExitCode = 0) {
       .then((exitCode) => exitCode !== undefined && end({ code: exitCode }), fail);
   });
   stoppingSince ??= Date.now();
-  await cleanUpResourcesAndWait();
+  await cleanUpAllRegisteredResources();
   if (errorText !== undefined) console.error(errorText);
   process.exit(code);
 }

@@ -13,9 +13,9 @@ import { UserFacingError } from "./terminal.mjs";
 export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
   const file = join(folder, "secrets.json");
   // Imported dynamically, because the runtime itself is compiled with types of this folder.
-  const { createApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
+  const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
   const text = readOrCreateFile(file, () => {
-    const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: createApiKey().key };
+    const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: generateApiKey().key };
     return `${JSON.stringify(secrets, undefined, 2)}\n`;
   });
   try {

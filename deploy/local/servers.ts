@@ -6,7 +6,12 @@ import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { createTemporaryDataFolder } from "./data-folder.mjs";
-import { findServerBinaries, type ServerBinary, type ServerKind, serverProgramsByKind } from "./find-servers.ts";
+import {
+  findOrInstallServerBinaries,
+  type InfrastructureServerKind,
+  type ServerBinary,
+  serverProgramsByKind,
+} from "./find-servers.ts";
 import { findFreePort } from "./free-port.ts";
 import { prepareLocalPostgres } from "./postgres-cluster.ts";
 import {
@@ -16,7 +21,7 @@ import {
   type ServerProcessOptions,
 } from "./run-server.ts";
 import { localStateFolder, readOrCreateFile } from "./state-folder.ts";
-import { printLine, UserFacingError, withProgress } from "./terminal.mjs";
+import { printLine, runTaskWithProgress, UserFacingError } from "./terminal.mjs";
 
 export { createTemporaryDataFolder, removeDataFolder } from "./data-folder.mjs";
 
@@ -29,14 +34,16 @@ const serverStarters = { postgres: startPostgres, nats: startNats, redis: startR
  * Returns the URLs of the three servers by environment variable. If a variable is not set, its server is started, and
  * it is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
  */
-export async function ensureServers(profile: "start" | "test"): Promise<LocalServerUrls> {
-  const configured = await Promise.all(kinds.map(findConfiguredServerUrl));
+export async function ensureLocalServersRunning(profile: "start" | "test"): Promise<LocalServerUrls> {
+  const configured = await Promise.all(kinds.map(findConfiguredInfrastructureServerUrl));
   const missing = kinds.filter((_, index) => configured[index] === undefined);
-  await findServerBinaries(missing);
+  await findOrInstallServerBinaries(missing);
   const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
-  const start = async (kind: ServerKind) => {
+  const start = async (kind: InfrastructureServerKind) => {
     const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
-    return (await withProgress(`Starting ${serverProgramsByKind[kind].name}`, () => serverStarters[kind](options))).url;
+    return (
+      await runTaskWithProgress(`Starting ${serverProgramsByKind[kind].name}`, () => serverStarters[kind](options))
+    ).url;
   };
   const urls = kinds.map(async (kind, i) => [
     serverProgramsByKind[kind].variable,
@@ -50,7 +57,9 @@ export async function ensureServers(profile: "start" | "test"): Promise<LocalSer
  *
  * @throws `UserFacingError` if the URL is invalid or the server does not respond.
  */
-export async function findConfiguredServerUrl(kind: ServerKind): Promise<string | undefined> {
+export async function findConfiguredInfrastructureServerUrl(
+  kind: InfrastructureServerKind,
+): Promise<string | undefined> {
   const { name, variable } = serverProgramsByKind[kind];
   const value = process.env[variable];
   if (value === undefined || value === "") return undefined;
@@ -187,7 +196,7 @@ type ServerLaunchWithUrl = ServerLaunchSpec & Pick<ServerProcessOptions, "stopSi
 
 /** Starts a server for this process. If `createLaunch` gets no installed programs, it must return a container. */
 async function startServer(
-  kind: ServerKind,
+  kind: InfrastructureServerKind,
   { dataFolder, port: requestedPort, log = () => {} }: ServerOptions,
   createLaunch: (
     folder: string,
@@ -197,7 +206,7 @@ async function startServer(
 ): Promise<StartedLocalServer> {
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { [kind]: binaries } = await findServerBinaries([kind]);
+  const { [kind]: binaries } = await findOrInstallServerBinaries([kind]);
   const port = requestedPort ?? (await findFreePort());
   const { url, ...launch } = await createLaunch(folder, port, binaries);
   const logFile = join(folder, "server.log");
@@ -216,7 +225,7 @@ async function startServer(
 const probeTimeoutMs = 5_000;
 
 /** Functions that return whether the server at a URL is usable. They reject if it cannot be reached or denies login. */
-const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
+const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
     const sql = postgres(url, { max: 1, connect_timeout: probeTimeoutMs / 1000, fetch_types: false });
     await sql`select 1`.finally(() => sql.end({ timeout: 0 }));
@@ -244,7 +253,7 @@ const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
  * Returns whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A
  * NATS server must have JetStream.
  */
-export function isServerResponding(kind: ServerKind, url: string): Promise<boolean> {
+export function isServerResponding(kind: InfrastructureServerKind, url: string): Promise<boolean> {
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 

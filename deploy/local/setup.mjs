@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import { indentLastLines, runCommand } from "./run-command.mjs";
-import { UserFacingError, withProgress } from "./terminal.mjs";
+import { runTaskWithProgress, UserFacingError } from "./terminal.mjs";
 
 /** The absolute path of the repository, without a trailing slash. */
 export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -31,7 +31,7 @@ export async function ensureNpmPackagesInstalled(folder = repositoryFolder) {
 
   const arePatchesNew = installed.patches !== undefined && installed.patches !== expected.patches;
   if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
-    await withProgress("Installing packages with npm ci", () => runNpm(folder, "ci", "--no-audit", "--no-fund"));
+    await runTaskWithProgress("Installing packages with npm ci", () => runNpm(folder, "ci", "--no-audit", "--no-fund"));
   await runNpm(folder, "run", "patch");
   // A new patch makes the caches outdated, because their keys are package versions, which a patch does not change.
   if (arePatchesNew)

@@ -4,6 +4,6 @@ import "./node-version.mjs";
 // Imported dynamically, because an older Node.js cannot load these modules.
 const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async (fail) => {
-  const { startLocalProduct } = await import("./start.ts");
-  return startLocalProduct(fail);
+  const { startLocalInstallation } = await import("./start.ts");
+  return startLocalInstallation(fail);
 });

@@ -4,10 +4,10 @@ import { startDocsPortal } from "./portal.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateSecrets } from "./secrets.ts";
-import { ensureServers } from "./servers.ts";
+import { ensureLocalServersRunning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
-import { localStateFolder, lockLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
-import { printLine, UserFacingError, withProgress } from "./terminal.mjs";
+import { localStateFolder, lockAndCleanLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
+import { printLine, runTaskWithProgress, UserFacingError } from "./terminal.mjs";
 
 const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo.js");
 const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
@@ -16,16 +16,16 @@ const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo
  * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. Calls `fail` if
  * the product exits unexpectedly.
  */
-export async function startLocalProduct(fail: (error: unknown) => void): Promise<undefined> {
+export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
   const port = readPort("PORT", 4000);
   const opsPort = readPort("OPS_PORT", 4090);
   const portalPort = readPort("PORTAL_PORT", 3000);
   prepareLocalStateFolder();
-  await lockLocalStateFolder();
+  await lockAndCleanLocalStateFolder();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
-  await withProgress("Compiling", async () => {
+  await runTaskWithProgress("Compiling", async () => {
     const options = { cwd: repositoryFolder };
     const tsc = join("node_modules", ".bin", "tsc");
     await runCommandOrFail(
@@ -52,7 +52,7 @@ export async function startLocalProduct(fail: (error: unknown) => void): Promise
     isReady: async () =>
       (await isUrlOk(`http://127.0.0.1:${port}/health/`)) && (await isUrlOk(`http://127.0.0.1:${opsPort}/ready`)),
   };
-  await withProgress("Starting Pragma API", () => launchLocalServer(product));
+  await runTaskWithProgress("Starting Pragma API", () => launchLocalServer(product));
   const url = `http://localhost:${port}`;
   // The documentation is built while the demo waits for reports, so that the start takes less time.
   const portalStart = startDocsPortal(portalPort);
@@ -89,7 +89,7 @@ async function createProductEnvironment(
     PRAGMA_ADMIN_KEY: adminKey,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
     ...Object.fromEntries(configured),
-    ...(await ensureServers("start")),
+    ...(await ensureLocalServersRunning("start")),
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
   };
@@ -99,7 +99,7 @@ async function createProductEnvironment(
 async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
   // DOCS_URL is unset, because the message about the documentation is printed separately.
   const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined } };
-  const output = await withProgress("Seeding the demo location", () =>
+  const output = await runTaskWithProgress("Seeding the demo location", () =>
     runCommandOrFail(process.execPath, [seedDemoProgram], options, "The demo location could not be seeded"),
   );
   return output.trimEnd();

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
-import { lockLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
+import { lockAndCleanLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 it("creates a folder that the next start accepts", () => {
@@ -56,7 +56,7 @@ const endedOwner = { pid: process.pid, startedAt: "before" };
 it("rejects a folder that another running process uses", async () => {
   const folder = createScratchFolder();
   writeRunningRecord(folder, readProcessIdentity(process.pid));
-  await expect(lockLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
+  await expect(lockAndCleanLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
 });
 
 it("ends processes that an earlier start left running, but no unrelated process with a reused process id", async () => {
@@ -66,17 +66,17 @@ it("ends processes that an earlier start left running, but no unrelated process 
   const ended = once(leftOver, "exit");
   const folder = createScratchFolder();
   writeRunningRecord(folder, endedOwner, readProcessIdentity(leftOver.pid ?? 0));
-  await lockLocalStateFolder(folder);
+  await lockAndCleanLocalStateFolder(folder);
   await ended;
 
   const other = createScratchFolder();
   writeRunningRecord(other, endedOwner, { pid: unrelated.pid ?? 0, startedAt: "before" });
-  await lockLocalStateFolder(other);
+  await lockAndCleanLocalStateFolder(other);
   expect(isProcessRunning(readProcessIdentity(unrelated.pid ?? 0))).toBe(true);
 });
 
 it("ignores a truncated record", async () => {
   const folder = createScratchFolder();
   writeFileSync(join(folder, "running.json"), '{"resources":[{"ki');
-  await lockLocalStateFolder(folder);
+  await lockAndCleanLocalStateFolder(folder);
 });

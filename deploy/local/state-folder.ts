@@ -61,7 +61,7 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
  *
  * @throws `UserFacingError` if another running process uses the folder.
  */
-export async function lockLocalStateFolder(folder = localStateFolder): Promise<void> {
+export async function lockAndCleanLocalStateFolder(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
   const { owner, resources = [] } = readRunningRecord(file);
   if (owner !== undefined && isProcessRunning(owner))

@@ -8,7 +8,7 @@ export class UserFacingError extends Error {}
  * Returns the text to show for an error: the message of a UserFacingError, advice for a file error, or the stack.
  * @param {unknown} error
  */
-export function describeError(error) {
+export function describeErrorForUser(error) {
   if (!(error instanceof Error)) return String(error);
   const { code, path } = /** @type {NodeJS.ErrnoException} */ (error);
   if (code === "ENOSPC" || /ENOSPC|no space left on device/i.test(error.message))
@@ -37,7 +37,7 @@ let lastPlainLine = 0;
  * @param {string} label the name of the task: "Installing packages"
  * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step
  */
-export async function withProgress(label, task) {
+export async function runTaskWithProgress(label, task) {
   const entry = { label, detail: "", since: Date.now(), shown: false };
   runningTasks.add(entry);
   redrawTimer ??= setInterval(drawProgress, redrawMs);

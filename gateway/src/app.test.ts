@@ -3,16 +3,16 @@ import { connect } from "node:net";
 import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import { Health } from "@pragma/contracts/health";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let gateway: TestGateway;
 let key: string;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   gateway = await startTestGateway(environment, {
     inProcessServices: {
       reporting: async ({ url, method }, { caller } = {}) => {

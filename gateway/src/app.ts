@@ -13,7 +13,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { Hono } from "hono";
 import type { OpenApiDocuments, ServedOpenApiDocument } from "./documents/openapi-documents.ts";
 import { routePrefixByStreamPath, routeTable } from "./forwarding/route-table.ts";
-import type { GatewayContext, GatewayEnv, GatewayMiddleware } from "./server/gateway-request.ts";
+import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
 interface GatewayAppOptions {
   requestId: GatewayMiddleware;
@@ -36,11 +36,11 @@ const apiVersions = ["v1", "v2"];
 const ownMethods = "GET, HEAD, OPTIONS";
 
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
-export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv> {
+export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
   const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = middleware;
   const { documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
-  const app = new Hono<GatewayEnv>({ strict: false });
+  const app = new Hono<GatewayHonoEnv>({ strict: false });
 
   app.use(requestId, headerLimits, addressLimit, cors);
   app.on("TRACE", "*", () => {
@@ -104,11 +104,11 @@ function allowResponse(methods: string): Response {
   return new Response(null, { status: 204, headers: { allow: methods } });
 }
 
-function sendResponse(context: GatewayContext, response: RouteHandlerResponse): Promise<Response> {
+function sendResponse(context: GatewayHonoContext, response: RouteHandlerResponse): Promise<Response> {
   return toFetchResponse(response, context.req.method);
 }
 
-function sendDocument(context: GatewayContext, { body, etag }: ServedOpenApiDocument): Promise<Response> {
+function sendDocument(context: GatewayHonoContext, { body, etag }: ServedOpenApiDocument): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
   return sendResponse(context, conditionalJsonResponse(body, { etag, ifNoneMatch }));
 }

@@ -1,4 +1,8 @@
-import { commonServiceConfig, defaultRateLimitConfig, integerEnvSchema } from "@pragma/runtime/config/runtime-config";
+import {
+  commonServiceConfigSchema,
+  defaultRateLimitConfig,
+  integerEnvSchema,
+} from "@pragma/runtime/config/runtime-config";
 import { redisConfig } from "@pragma/runtime/database/redis";
 import { z } from "zod";
 
@@ -13,7 +17,7 @@ const originListSchema = z
     ),
   );
 
-export const gatewayConfig = commonServiceConfig
+export const gatewayConfigSchema = commonServiceConfigSchema
   .pick({ NATS_URL: true, NAMESPACE: true, EVENT_STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
     ...redisConfig.shape,

@@ -7,22 +7,22 @@ import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
 import { createApiKeyCache } from "./auth/api-key-cache.ts";
-import { requireApiKey } from "./auth/api-key-header.ts";
+import { requireApiKeyHeader } from "./auth/api-key-header.ts";
 import { createApiKeyLookup } from "./auth/api-key-lookup.ts";
-import { authenticationMiddleware, createAuthenticator } from "./auth/authenticate.ts";
-import { subscribeToKeyChanges } from "./auth/key-change-subscription.ts";
-import { gatewayConfig } from "./config.ts";
+import { authenticationMiddleware, createApiKeyAuthenticator } from "./auth/authenticate.ts";
+import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
+import { gatewayConfigSchema } from "./config.ts";
 import { readOpenApiDocuments } from "./documents/openapi-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { limitServerConnections } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createKeyRateLimiter, keyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
+import { createApiKeyRateLimiter, keyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
 import { keylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
-import { createTokenLeaseStore } from "./limits/token-lease-store.ts";
-import { corsMiddleware } from "./server/cors.ts";
-import { gatewayRequestMiddleware } from "./server/gateway-request.ts";
+import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
+import { createCorsMiddleware } from "./server/cors.ts";
+import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
-import { createStreamTracker, streamTrackingMiddleware } from "./streams/stream-tracker.ts";
+import { createOpenStreamTracker, createStreamTrackingMiddleware } from "./streams/stream-tracker.ts";
 
 /** Milliseconds that a stopping gateway waits, so that services can end their streams with a final event. */
 const streamGraceMs = 250;
@@ -40,7 +40,7 @@ export async function startGateway({
   log: processLog,
   metrics,
 }: ProcessDependencies & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
-  const config = readConfigFromEnvironment(gatewayConfig, environment);
+  const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
   const documents = await readOpenApiDocuments();
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
@@ -50,24 +50,24 @@ export async function startGateway({
   });
   const lookUpKey = createApiKeyLookup(registry);
   const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS });
-  const authenticate = createAuthenticator(keys, {
+  const authenticate = createApiKeyAuthenticator(keys, {
     failures: rateOf(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
     lookups: rateOf(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
   });
-  const tokenLeases = await createTokenLeaseStore(config, { namespace: config.NAMESPACE, log });
-  const rateLimiter = createKeyRateLimiter(tokenLeases, {
+  const tokenLeases = await createRateLimitLeaseStore(config, { namespace: config.NAMESPACE, log });
+  const rateLimiter = createApiKeyRateLimiter(tokenLeases, {
     defaultRate: rateOf(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
   });
   const bus = createEventBus(config, { name: "gateway", log });
   const requestLog = createRequestLog({ log, metrics });
-  const streams = createStreamTracker({
-    findKey: async (authorization) => keys.find(hashApiKey(requireApiKey(authorization))),
+  const streams = createOpenStreamTracker({
+    findKey: async (authorization) => keys.find(hashApiKey(requireApiKeyHeader(authorization))),
     keyCheckIntervalMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
     idleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
 
   const app = createGatewayApp({
-    requestId: gatewayRequestMiddleware({
+    requestId: createGatewayRequestMiddleware({
       proxies: {
         trustedProxies: config.TRUSTED_PROXY_COUNT,
         publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
@@ -81,16 +81,16 @@ export async function startGateway({
     addressLimit: keylessRequestLimitMiddleware(
       rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST),
     ),
-    cors: corsMiddleware(config.CORS_ORIGINS),
+    cors: createCorsMiddleware(config.CORS_ORIGINS),
     authenticate: authenticationMiddleware(authenticate),
     rateLimit: keyRateLimitMiddleware(rateLimiter),
-    trackStream: streamTrackingMiddleware(streams),
+    trackStream: createStreamTrackingMiddleware(streams),
     forwardTo: forwarder.forwardTo,
     documents,
     docsUrl: config.DOCS_URL,
     log,
   });
-  subscribeToKeyChanges(bus, { cache: keys, streams }, log).catch((error) =>
+  subscribeToApiKeyChanges(bus, { cache: keys, streams }, log).catch((error) =>
     log.error({ err: error }, "the subscription to key changes ended"),
   );
   metrics.observeGauge("gateway_api_keys_cached", "API keys in the cache", () => keys.size);

@@ -1,21 +1,21 @@
 import { ApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { ResolvedKey } from "@pragma/contracts/principal";
+import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ensureAdminKey } from "./admin-key.ts";
+import { ensureAdminApiKey } from "./admin-key.ts";
 import accounts from "./service.ts";
 import { gatewayTestPrincipal, operatorTestPrincipal } from "./testing/start-test-accounts.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let startedServices: TestService[];
 let stderrOutput: string[];
 beforeEach(async () => {
-  environment = await createTestEnvironment({ DATABASE_POOL: "3" });
+  environment = await createIsolatedTestEnvironment({ DATABASE_POOL: "3" });
   startedServices = [];
   stderrOutput = [];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => stderrOutput.push(String(text)) > 0);
@@ -39,7 +39,7 @@ async function keyStatus(service: TestService, key: string): Promise<string> {
     principal: gatewayTestPrincipal,
   });
   if (response.status === 404) return "unknown";
-  const { revokedAt, consumer, scopes, location } = ResolvedKey.parse(await response.json());
+  const { revokedAt, consumer, scopes, location } = ResolvedApiKey.parse(await response.json());
   expect({ consumer, scopes, location }).toEqual({ consumer: "admin", scopes: ["admin"], location: null });
   return revokedAt ? "revoked" : "admin";
 }
@@ -88,7 +88,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
   });
 
   it("is listed with the usual prefix if it has the form of other keys", async () => {
-    const { key, prefix } = createApiKey();
+    const { key, prefix } = generateApiKey();
     expect((await listKeys(await startAccountsService(key))).map((each) => each.prefix)).toEqual([prefix]);
   });
 
@@ -103,7 +103,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
     // Opens all connections before the five calls start, so that the calls really run concurrently.
     await Promise.all(Array.from({ length: 3 }, () => service.db.sql`select pg_sleep(0.1)`));
     const instance = { db: service.db, log: createLogger({ name: "accounts", level: "silent" }) };
-    await Promise.all(Array.from({ length: 5 }, () => ensureAdminKey(instance, "the-second-admin-key")));
+    await Promise.all(Array.from({ length: 5 }, () => ensureAdminApiKey(instance, "the-second-admin-key")));
     expect(await listKeys(service)).toHaveLength(2);
     expect(await keyStatus(service, "the-first-admin-key")).toBe("revoked");
     expect(await keyStatus(service, "the-second-admin-key")).toBe("admin");

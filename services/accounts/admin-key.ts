@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { acquireTransactionLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
-import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { publishKeyChanged } from "./api-keys.ts";
+import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { publishApiKeyChanged } from "./api-keys.ts";
 import type { AccountsContext } from "./context.ts";
 import {
   findApiKeyByHash,
@@ -11,7 +11,7 @@ import {
   type NewApiKey,
   revokeConfiguredAdminKeys,
 } from "./queries/api-keys.ts";
-import { findOperatorConsumer, insertConsumer } from "./queries/consumers.ts";
+import { findOperatorApiConsumer, insertApiConsumer } from "./queries/consumers.ts";
 
 /** The name of the consumer that owns the admin keys. */
 export const adminApiConsumerName = "admin";
@@ -22,12 +22,12 @@ export const adminApiConsumerName = "admin";
  * only one key. Returns the created key, because only its hash is stored and the caller must show the key; undefined if
  * no key was created.
  */
-export async function ensureAdminKey(
+export async function ensureAdminApiKey(
   { db, log }: Pick<AccountsContext, "db" | "log">,
   configuredKey: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    await acquireTransactionLock(tx, db, "admin key");
+    await acquireTransactionAdvisoryLock(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
     if (configuredKey !== undefined) {
       const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
@@ -35,7 +35,7 @@ export async function ensureAdminKey(
       return undefined;
     }
     if (await hasConsumerEverHadApiKey(tx, consumerId)) return undefined;
-    const { key, prefix, hash } = createApiKey();
+    const { key, prefix, hash } = generateApiKey();
     await insertOperatorKey(tx, { hash, prefix, consumerId, createdFrom: "first start" });
     return key;
   });
@@ -43,8 +43,8 @@ export async function ensureAdminKey(
 
 async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
   const admin = { id: randomUUID(), name: adminApiConsumerName, scopes: ["admin"] as ApiScope[], rateLimit: null };
-  const created = await insertConsumer(tx, { ...admin, locationId: null });
-  const consumer = created ?? (await findOperatorConsumer(tx, adminApiConsumerName));
+  const created = await insertApiConsumer(tx, { ...admin, locationId: null });
+  const consumer = created ?? (await findOperatorApiConsumer(tx, adminApiConsumerName));
   if (!consumer) throw new Error("The admin consumer could neither be found nor created.");
   return consumer.id;
 }
@@ -59,7 +59,8 @@ async function registerConfiguredKey(
   if (existing && existing.consumerId !== consumerId)
     throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
   if (existing) return existing.isRevoked ? "revoked" : "existing";
-  for (const replaced of await revokeConfiguredAdminKeys(tx)) await publishKeyChanged(tx, replaced, { revoked: true });
+  for (const replaced of await revokeConfiguredAdminKeys(tx))
+    await publishApiKeyChanged(tx, replaced, { revoked: true });
   await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, createdFrom: "environment" });
   return "created";
 }
@@ -72,5 +73,5 @@ function displayedKeyPrefix(key: string): string {
 async function insertOperatorKey(tx: SqlTransaction, key: Omit<NewApiKey, "id" | "locationId">): Promise<void> {
   const id = randomUUID();
   await insertApiKey(tx, { ...key, id, locationId: null });
-  await publishKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
+  await publishApiKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
 }

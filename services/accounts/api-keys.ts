@@ -5,19 +5,19 @@ import { hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import { createApiKey } from "@pragma/runtime/security/api-key";
+import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsContext } from "./context.ts";
-import { locationNotFoundError } from "./locations.ts";
+import { createLocationNotFoundError } from "./locations.ts";
 import { requireAllScopes, requireGrantableRateLimits } from "./permissions.ts";
-import { type ApiKeyRef, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
-import { findLocationConsumerByName, findOperatorConsumer } from "./queries/consumers.ts";
+import { type ApiKeyEventFields, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
+import { findLocationApiConsumer, findOperatorApiConsumer } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways remove the key from their caches. */
-export async function publishKeyChanged(
+export async function publishApiKeyChanged(
   tx: SqlTransaction,
-  key: ApiKeyRef,
+  key: ApiKeyEventFields,
   { revoked, traceparent }: { revoked: boolean; traceparent?: string | undefined },
 ): Promise<void> {
   await publishEvent(tx, "key.changed", {
@@ -46,18 +46,18 @@ export async function createConsumerApiKey(
   { db, defaultRateLimit }: AccountsContext,
   { locationId, consumerName, principal, context }: NewConsumerKey,
 ): Promise<string> {
-  const { key, prefix, hash } = createApiKey();
+  const { key, prefix, hash } = generateApiKey();
   await db.transaction(async (tx) => {
-    if (!(await findLocationRef(tx, locationId))) throw locationNotFoundError(locationId);
+    if (!(await findLocationRef(tx, locationId))) throw createLocationNotFoundError(locationId);
     const operatorConsumer =
-      hasScope(principal.scopes, "locations:any") && (await findOperatorConsumer(tx, consumerName));
-    const consumer = operatorConsumer || (await findLocationConsumerByName(tx, { name: consumerName, locationId }));
+      hasScope(principal.scopes, "locations:any") && (await findOperatorApiConsumer(tx, consumerName));
+    const consumer = operatorConsumer || (await findLocationApiConsumer(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
     requireAllScopes(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
     await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request" });
-    await publishKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
+    await publishApiKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
   });
   return key;
 }
@@ -81,6 +81,6 @@ export async function revokeApiKey(
     if (hasScope(key.scopes, "admin")) requireAllScopes(principal, ["admin"]);
     if (key.revokedAt) return;
     await markApiKeyRevoked(tx, id);
-    await publishKeyChanged(tx, key, { revoked: true, traceparent: context.traceparent });
+    await publishApiKeyChanged(tx, key, { revoked: true, traceparent: context.traceparent });
   });
 }

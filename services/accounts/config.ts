@@ -2,7 +2,7 @@ import { defaultRateLimitConfig } from "@pragma/runtime/config/runtime-config";
 import { apiKeyPrefix, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { z } from "zod";
 
-export const accountsConfig = z.object({
+export const accountsConfigSchema = z.object({
   ...defaultRateLimitConfig.shape,
   /**
    * The operator's API key, which has the scope admin. If it is not set, the service creates a key at its first start.

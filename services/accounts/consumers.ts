@@ -7,16 +7,16 @@ import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { adminApiConsumerName } from "./admin-key.ts";
-import { publishKeyChanged } from "./api-keys.ts";
-import type { AccountsContext, EntityDatabaseRow } from "./context.ts";
+import { publishApiKeyChanged } from "./api-keys.ts";
+import type { AccountsContext, DatabaseRowOfApiEntity } from "./context.ts";
 import {
   findMaxGrantableRateLimit,
   isHigherRateLimit,
   requireAllScopes,
   requireGrantableRateLimits,
 } from "./permissions.ts";
-import { listActiveApiKeys } from "./queries/api-keys.ts";
-import { insertConsumer, lockConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
+import { listAndLockActiveApiKeys } from "./queries/api-keys.ts";
+import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
 
 /**
  * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
@@ -26,16 +26,16 @@ import { insertConsumer, lockConsumer, updateApiConsumerRow } from "./queries/co
  * @throws `ApiError` consumer_exists if another consumer of the location, or of the operators, has this name;
  * location_forbidden if the principal has neither a location nor `locations:any`.
  */
-export async function createConsumer(
+export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsContext,
   { name, principal }: { name: string; principal: Principal },
-): Promise<EntityDatabaseRow<ApiConsumer>> {
+): Promise<DatabaseRowOfApiEntity<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
   const scopes = defaultConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
     const maximum = await findMaxGrantableRateLimit(tx, { principal, defaultRateLimit });
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
-    return insertConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
+    return insertApiConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
   });
   if (!created) throw new ApiError("consumer_exists", { detail: `A consumer named ${name} already exists.` });
   return created;
@@ -61,22 +61,22 @@ interface ConsumerChange {
 export async function changeConsumer(
   { db, defaultRateLimit }: AccountsContext,
   { id, change, principal, context }: ConsumerChange,
-): Promise<EntityDatabaseRow<ApiConsumer>> {
+): Promise<DatabaseRowOfApiEntity<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
   return db.transaction(async (tx) => {
-    const consumer = await lockConsumer(tx, { id, locationId });
+    const consumer = await lockApiConsumer(tx, { id, locationId });
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer ${id}.` });
     const { scopes = consumer.scopes, rateLimit = consumer.rateLimit } = change;
     requireAllScopes(principal, [...consumer.scopes, ...scopes]);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
-    const keys = await listActiveApiKeys(tx, id);
+    const keys = await listAndLockActiveApiKeys(tx, id);
     if (consumer.locationId === null && consumer.name === adminApiConsumerName && !scopes.includes("admin")) {
       const message = `Must include admin, because only a key with this scope could add it again to the consumer ${adminApiConsumerName}`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
     const changed = await updateApiConsumerRow(tx, { id, scopes, rateLimit });
     const { traceparent } = context;
-    await Promise.all(keys.map((key) => publishKeyChanged(tx, key, { revoked: false, traceparent })));
+    await Promise.all(keys.map((key) => publishApiKeyChanged(tx, key, { revoked: false, traceparent })));
     return changed;
   });
 }

@@ -6,7 +6,7 @@ import type {
   ImportLocationRequest,
   LocationTicketHeader,
 } from "@pragma/contracts/location";
-import { defaultLocationOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
+import { defaultLocationPosOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
@@ -14,7 +14,7 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsContext } from "./context.ts";
 import {
-  findLocationOwner,
+  findLocationOrganizationAndAgency,
   insertLocation,
   type LocationRow,
   lockLocationRow,
@@ -35,7 +35,7 @@ async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow,
 export function toLocationDetails({ settingsId, settings, options, ...location }: LocationRow) {
   return {
     ...location,
-    ...defaultLocationOptions,
+    ...defaultLocationPosOptions,
     ...options,
     locationSettings: { id: settingsId, ...defaultLocationSettings, ...settings },
   };
@@ -66,10 +66,10 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
  */
 export function requireReadableLocation(principal: Principal, id: string): void {
   const readableId = getReadableLocationId(principal);
-  if (readableId !== null && readableId !== id.toLowerCase()) throw locationNotFoundError(id);
+  if (readableId !== null && readableId !== id.toLowerCase()) throw createLocationNotFoundError(id);
 }
 
-export function locationNotFoundError(id: string): ApiError {
+export function createLocationNotFoundError(id: string): ApiError {
   return new ApiError("location_not_found", { detail: `There is no location ${id}.` });
 }
 
@@ -111,7 +111,7 @@ export async function importLocation(
     const imported = await insertLocation(tx, {
       ...location,
       id: randomUUID(),
-      options: defaultLocationOptions,
+      options: defaultLocationPosOptions,
       settingsId: randomUUID(),
       settings: defaultLocationSettings,
     });
@@ -119,7 +119,7 @@ export async function importLocation(
       await publishLocationUpdated(tx, imported, context.traceparent);
       return { id: imported.id, isNew: true };
     }
-    const existing = await findLocationOwner(tx, location);
+    const existing = await findLocationOrganizationAndAgency(tx, location);
     if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
       return { id: existing.id, isNew: false };
     throw new ApiError("location_exists", {
@@ -140,7 +140,7 @@ export async function changeLocation(
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {
     const location = await lockLocationRow(tx, id);
-    if (!location) throw locationNotFoundError(id);
+    if (!location) throw createLocationNotFoundError(id);
     const changed = await updateLocation(tx, {
       id,
       organizationId: organizationId ?? location.organizationId,

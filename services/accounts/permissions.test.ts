@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { ApiConsumer, ApiKey, CreatedApiKey, type RateLimit } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
-import { ResolvedKey } from "@pragma/contracts/principal";
+import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createLegacyLocationBody, importTestLocation } from "./testing/location-fixtures.ts";
+import { createLegacyLocationImportBody, importTestLocation } from "./testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -22,8 +22,8 @@ let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startTestAccountsService();
-  ownLocationId = await importTestLocation(accounts, createLegacyLocationBody());
-  otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
+  ownLocationId = await importTestLocation(accounts, createLegacyLocationImportBody());
+  otherLocationId = await importTestLocation(accounts, createLegacyLocationImportBody());
 });
 afterAll(() => accounts.remove());
 
@@ -36,7 +36,9 @@ beforeEach(async () => {
 /** Creates a consumer of the location, or of the operators if `locationId` is null, and grants it these scopes. */
 async function createConsumerAt(locationId: string | null, ...scopes: ApiScope[]): Promise<ApiConsumer> {
   const principal =
-    locationId === null ? operatorTestPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
+    locationId === null
+      ? operatorTestPrincipal
+      : createTestLocationPrincipal(locationId, "consumers:write", ...readScopes);
   const create = {
     method: "POST",
     path: "/v1/consumers/",
@@ -58,7 +60,7 @@ const createConsumer = (...scopes: ApiScope[]) => createConsumerAt(ownLocationId
 async function createKey(locationId: string, { name }: ApiConsumer): Promise<string> {
   const request = { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName: name } };
   const { apiKey } = await accounts.sendJson(request, { status: 201, schema: CreatedApiKey });
-  return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedKey, gatewayTestPrincipal)).keyId;
+  return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedApiKey, gatewayTestPrincipal)).keyId;
 }
 
 async function requestOutcome(method: string, path: string, principal: Principal, body?: unknown): Promise<string> {
@@ -77,7 +79,7 @@ const findScopes = async (id: string) => {
 };
 
 describe("a key that may manage keys", () => {
-  const manager = () => createLocationPrincipal(ownLocationId, "keys:write", ...readScopes);
+  const manager = () => createTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes);
 
   it("creates keys at its own location for consumers without more permissions than itself", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, consumer.name)).toBe("done");
@@ -104,9 +106,9 @@ describe("a key that may manage keys", () => {
   it("creates no keys for the operator's own consumer", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, "admin")).toBe("consumer_not_found");
     const everythingElse = apiScopeNames.filter((scope) => scope !== "admin");
-    expect(await tryCreateKey(createLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin")).toBe(
-      "scope_missing",
-    );
+    expect(
+      await tryCreateKey(createTestLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin"),
+    ).toBe("scope_missing");
   });
 
   it("returns the same error for a consumer of another location as for an unknown consumer", async () => {
@@ -134,7 +136,7 @@ describe("a key that may manage keys", () => {
   });
 
   it("creates keys at any location with locations:any, but for no consumer with more scopes", async () => {
-    const anyLocationManager = createLocationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
+    const anyLocationManager = createTestLocationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
     expect(await tryCreateKey(anyLocationManager, otherLocationId, (await createConsumerAt(null)).name)).toBe("done");
     expect(await tryCreateKey(anyLocationManager, ownLocationId, consumer.name)).toBe("done");
     expect(await tryCreateKey(anyLocationManager, otherLocationId, consumer.name)).toBe("consumer_not_found");
@@ -163,24 +165,24 @@ describe("a key that may manage keys", () => {
     const others = await createKey(otherLocationId, await createConsumerAt(otherLocationId));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, manager())).toBe("key_not_found");
-    const anyLocationManager = createLocationPrincipal(ownLocationId, "keys:write", "locations:any");
+    const anyLocationManager = createTestLocationPrincipal(ownLocationId, "keys:write", "locations:any");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, anyLocationManager)).toBe("done");
   });
 
   it("does not revoke the operator's key", async () => {
     const { keyId } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
-      ResolvedKey,
+      ResolvedApiKey,
       gatewayTestPrincipal,
     );
     const path = `/v1/auth/keys/${keyId}`;
     expect(await requestOutcome("DELETE", path, manager())).toBe("key_not_found");
     expect(
-      await requestOutcome("DELETE", path, createLocationPrincipal(ownLocationId, "keys:write", "locations:any")),
+      await requestOutcome("DELETE", path, createTestLocationPrincipal(ownLocationId, "keys:write", "locations:any")),
     ).toBe("scope_missing");
     const { revokedAt } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
-      ResolvedKey,
+      ResolvedApiKey,
       gatewayTestPrincipal,
     );
     expect(revokedAt).toBeNull();
@@ -203,7 +205,7 @@ describe("a key that may manage keys", () => {
 });
 
 describe("a key that may manage consumers", () => {
-  const manager = () => createLocationPrincipal(ownLocationId, "consumers:write", ...readScopes);
+  const manager = () => createTestLocationPrincipal(ownLocationId, "consumers:write", ...readScopes);
 
   it("grants scopes that it has", async () => {
     expect(await trySetScopes(manager(), consumer.id, ["consumers:write", "reports:read"])).toBe("done");
@@ -220,9 +222,9 @@ describe("a key that may manage consumers", () => {
 
   it("does not grant admin with every other scope", async () => {
     const everythingElse = apiScopeNames.filter((scope) => scope !== "admin");
-    expect(await trySetScopes(createLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"])).toBe(
-      "scope_missing",
-    );
+    expect(
+      await trySetScopes(createTestLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"]),
+    ).toBe("scope_missing");
     expect(await trySetScopes(operatorTestPrincipal, consumer.id, ["admin"])).toBe("done");
   });
 
@@ -241,7 +243,7 @@ describe("a key that may manage consumers", () => {
     const admin = data.find(({ name }) => name === "admin")?.id ?? "";
     expect(await trySetScopes(manager(), admin, ["reports:read"])).toBe("consumer_not_found");
     expect(
-      await trySetScopes(createLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, []),
+      await trySetScopes(createTestLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, []),
     ).toBe("scope_missing");
   });
 
@@ -251,12 +253,12 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(manager(), consumer.id, [])).toBe("consumer_not_found");
     expect(
       await tryCreateKey(
-        createLocationPrincipal(ownLocationId, "keys:write", ...readScopes),
+        createTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes),
         ownLocationId,
         consumer.name,
       ),
     ).toBe("consumer_not_found");
-    const anyLocationManager = createLocationPrincipal(
+    const anyLocationManager = createTestLocationPrincipal(
       ownLocationId,
       "consumers:write",
       "locations:any",
@@ -301,11 +303,11 @@ describe("a key that may manage consumers", () => {
       requestOutcome("POST", "/v1/consumers/", principal, { name });
     expect(await create(operatorTestPrincipal, "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("done");
-    expect(await create(createLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
+    expect(await create(createTestLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("consumer_exists");
-    expect(await create(createLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular")).toBe(
-      "consumer_exists",
-    );
+    expect(
+      await create(createTestLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular"),
+    ).toBe("consumer_exists");
     expect(await create(manager(), "admin")).toBe("done");
     const { data } = await accounts.getJson("/v1/consumers/?size=100", paginatedSchema(ApiConsumer));
     const popular = data.filter(({ name }) => name === "Popular").map(({ locationId }) => locationId);
@@ -315,12 +317,12 @@ describe("a key that may manage consumers", () => {
       const request = { method: "POST", path: "/v1/auth/keys/", principal };
       const body = { locationId: ownLocationId, consumerName: "Popular" };
       const { apiKey } = await accounts.sendJson({ ...request, body }, { status: 201, schema: CreatedApiKey });
-      return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedKey, gatewayTestPrincipal))
+      return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedApiKey, gatewayTestPrincipal))
         .consumer;
     };
     expect(await keyFor(operatorTestPrincipal)).toBe("Popular");
     // This name identifies stored responses and jobs, so it must not equal the name of the operators' consumer.
-    expect(await keyFor(createLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
+    expect(await keyFor(createTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
     );
   });
@@ -331,19 +333,19 @@ describe("a key that may manage consumers", () => {
       insert into consumers (id, name, scopes, location_id) values (${id}, 'Unscoped', ${["reports:read"]}, ${ownLocationId})`;
     expect(await requestOutcome("POST", "/v1/consumers/", manager(), { name: "Unscoped" })).toBe("consumer_exists");
     expect(
-      await requestOutcome("POST", "/v1/consumers/", createLocationPrincipal(otherLocationId, "consumers:write"), {
+      await requestOutcome("POST", "/v1/consumers/", createTestLocationPrincipal(otherLocationId, "consumers:write"), {
         name: "Unscoped",
       }),
     ).toBe("done");
     expect(await trySetScopes(manager(), id, [])).toBe("done");
-    expect(await tryCreateKey(createLocationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped")).toBe(
-      "done",
-    );
+    expect(
+      await tryCreateKey(createTestLocationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped"),
+    ).toBe("done");
   });
 
   it("creates consumers with at most its own scopes and rate limit", async () => {
     const principal = {
-      ...createLocationPrincipal(ownLocationId, "consumers:write", "reports:read"),
+      ...createTestLocationPrincipal(ownLocationId, "consumers:write", "reports:read"),
       keyId: await createKeyWithRateLimit({ perSecond: 5, burst: 9 }),
     };
     const request = {

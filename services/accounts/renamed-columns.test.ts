@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let db: Database;
 const locationId = randomUUID();
 const earlier = randomUUID();
@@ -15,7 +15,7 @@ const insertKey = (id: string, origin: Record<string, string>) => db.sql`
   insert into api_keys ${db.sql({ id, hash: id.replaceAll("-", "").repeat(2), prefix: "p", consumerId: earlier, ...origin })}`;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousSchema(environment, { _runtime: 6, accounts: 5 });
   db = previous.db;
   await insertConsumer(earlier, { givenName: "earlier" });

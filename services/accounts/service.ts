@@ -1,12 +1,12 @@
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { ensureAdminKey } from "./admin-key.ts";
-import { accountsConfig } from "./config.ts";
+import { ensureAdminApiKey } from "./admin-key.ts";
+import { accountsConfigSchema } from "./config.ts";
 import type { AccountsContext } from "./context.ts";
-import { upsertDevice } from "./queries/locations.ts";
+import { recordSeenDevice } from "./queries/locations.ts";
 import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
-import { changeConsumerRoute, createConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
-import { findApiKeyRoute, findLegacyLocationRoute, findLocationRoute } from "./routes/internal-lookups.ts";
+import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
+import { findApiKeyRoute, findLocationRoute, internalLegacyLocationLookupRoute } from "./routes/internal-lookups.ts";
 import {
   changeLocationRoute,
   createLocationRoute,
@@ -17,14 +17,14 @@ import {
 } from "./routes/locations.ts";
 
 /** The service that manages locations and their settings, consumers and their permissions, and API keys. */
-export default defineService<typeof accountsConfig, AccountsContext>({
+export default defineService<typeof accountsConfigSchema, AccountsContext>({
   name: "accounts",
   module: import.meta.url,
-  config: accountsConfig,
+  config: accountsConfigSchema,
   async createResources({ db, log }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
     const services = { db, log, defaultRateLimit };
-    const createdAdminKey = await ensureAdminKey(services, config.PRAGMA_ADMIN_KEY);
+    const createdAdminKey = await ensureAdminApiKey(services, config.PRAGMA_ADMIN_KEY);
     if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };
   },
@@ -36,18 +36,20 @@ export default defineService<typeof accountsConfig, AccountsContext>({
     getOwnLocationRoute,
     getLocationRoute,
     changeLocationRoute,
-    createConsumerRoute,
+    createApiConsumerRoute,
     listConsumersRoute,
-    changeConsumerRoute,
+    changeApiConsumerRoute,
     createApiKeyRoute,
     listApiKeysRoute,
     revokeApiKeyRoute,
     findApiKeyRoute,
     findLocationRoute,
-    findLegacyLocationRoute,
+    internalLegacyLocationLookupRoute,
   ],
   subscriptions: [
     // Adds the device of a till or live order to the devices of its location.
-    onEvent<AccountsContext, "device.seen">("device.seen", ({ data, once }) => once((tx) => upsertDevice(tx, data))),
+    defineEventSubscription<AccountsContext, "device.seen">("device.seen", ({ data, once }) =>
+      once((tx) => recordSeenDevice(tx, data)),
+    ),
   ],
 });

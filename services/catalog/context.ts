@@ -13,4 +13,4 @@ export interface CatalogContext {
   quota: LocationDailyQuota;
 }
 
-export const defineRoute = createRouteDefiner<CatalogContext>();
+export const defineCatalogRoute = createRouteDefiner<CatalogContext>();

@@ -1,4 +1,7 @@
-import { createBodyParserWorker, createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
+import {
+  createBodyParserWorkerFunction,
+  createThreadedBodyParser,
+} from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
@@ -20,7 +23,7 @@ export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | Request
   return "issues" in validated ? validated : serializeCatalog(validated.catalog);
 }
 
-export default createBodyParserWorker(parseCatalogBody);
+export default createBodyParserWorkerFunction(parseCatalogBody);
 
 /** Bodies up to this size are parsed without a worker thread. Parsing takes at most 2 ms, and a thread takes longer. */
 const maxInlineBytes = 64 * 1024;

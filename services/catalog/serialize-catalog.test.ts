@@ -1,7 +1,7 @@
 import { catalogListNames } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
 import { parseCatalogBody } from "./parse-catalog-body.ts";
-import { emptyCatalog, serializeCatalog } from "./serialize-catalog.ts";
+import { emptySerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
 import { createTestCatalog } from "./testing/catalog-fixture.ts";
 
 const parseCatalog = (body: unknown, indent?: number) => {
@@ -40,7 +40,7 @@ describe("the entity tags of a catalog", () => {
 
 describe("an empty catalog", () => {
   it("has five empty lists", () => {
-    expect(Object.values(emptyCatalog.lists).map(({ body }) => body)).toEqual(["[]", "[]", "[]", "[]", "[]"]);
-    expect(emptyCatalog.counts).toEqual({ products: 0, payments: 0, taxes: 0, modifiers: 0, categories: 0 });
+    expect(Object.values(emptySerializedCatalog.lists).map(({ body }) => body)).toEqual(["[]", "[]", "[]", "[]", "[]"]);
+    expect(emptySerializedCatalog.counts).toEqual({ products: 0, payments: 0, taxes: 0, modifiers: 0, categories: 0 });
   });
 });

@@ -23,7 +23,13 @@ export function serializeCatalog(catalog: Catalog): SerializedCatalog {
 }
 
 /** The catalog of a location that has never sent a catalog. */
-export const emptyCatalog = serializeCatalog({ products: [], payments: [], taxes: [], modifiers: [], categories: [] });
+export const emptySerializedCatalog = serializeCatalog({
+  products: [],
+  payments: [],
+  taxes: [],
+  modifiers: [],
+  categories: [],
+});
 
 function serializeList(items: unknown[]): SerializedCatalogList {
   const body = JSON.stringify(items);

@@ -1,6 +1,6 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
-import { catalogConfig } from "./config.ts";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { catalogConfigSchema } from "./config.ts";
 import type { CatalogContext } from "./context.ts";
 import { createCatalogBodyReader } from "./parse-catalog-body.ts";
 import {
@@ -13,13 +13,13 @@ import {
 } from "./routes/catalog.ts";
 
 /** The service that stores the catalogs of locations: products, payment methods, taxes, modifiers and categories. */
-export default defineService<typeof catalogConfig, CatalogContext>({
+export default defineService<typeof catalogConfigSchema, CatalogContext>({
   name: "catalog",
   module: import.meta.url,
-  config: catalogConfig,
+  config: catalogConfigSchema,
   createResources({ db, registry }, config) {
     const reader = createCatalogBodyReader({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
-    const locations = createLocationLookup(registry, "catalog");
+    const locations = createUncachedLocationLookup(registry, "catalog");
     const quota = { name: "catalog_bytes", maximum: config.MAX_CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },

@@ -5,7 +5,7 @@ import {
   catalogListNames,
 } from "@pragma/contracts/catalog";
 import type { RequestIssue } from "@pragma/contracts/errors";
-import { createUniqueItemsCheck } from "@pragma/contracts/fields";
+import { createUniqueIdsCheck } from "@pragma/contracts/fields";
 import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
@@ -38,7 +38,7 @@ function validateList(name: CatalogListName, list: unknown, issues: IssueCollect
     issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
     return [];
   }
-  const items = z.array(z.custom<{ id?: unknown }>()).check(createUniqueItemsCheck(itemName, "id")).safeParse(list);
+  const items = z.array(z.custom<{ id?: unknown }>()).check(createUniqueIdsCheck(itemName, "id")).safeParse(list);
   issues.addZodError(items.error, list, name);
   if (!Array.isArray(list)) return [];
   const validated: unknown[] = [];

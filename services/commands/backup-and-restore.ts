@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { createObjectStore, ObjectNotFound, type ObjectStore } from "@pragma/runtime/object-store/object-store";
+import { createObjectStore, ObjectNotFoundError, type ObjectStore } from "@pragma/runtime/object-store/object-store";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
 import { z } from "zod";
@@ -136,7 +136,7 @@ async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Prom
     if (await objectExists(key, to)) return;
     await to.put(key, await from.get(key));
   } catch (error) {
-    if (!(error instanceof ObjectNotFound)) throw error;
+    if (!(error instanceof ObjectNotFoundError)) throw error;
   }
 }
 
@@ -146,7 +146,7 @@ async function objectExists(key: string, store: ObjectStore): Promise<boolean> {
     await body.cancel();
     return true;
   } catch (error) {
-    if (error instanceof ObjectNotFound) return false;
+    if (error instanceof ObjectNotFoundError) return false;
     throw error;
   }
 }

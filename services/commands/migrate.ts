@@ -5,9 +5,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
-import { ConfigError, commonServiceConfig, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { serverTlsConfig } from "@pragma/runtime/config/server-tls";
-import { prepareDatabaseSchema } from "@pragma/runtime/database/migrate";
+import {
+  ConfigError,
+  commonServiceConfigSchema,
+  readConfigFromEnvironment,
+} from "@pragma/runtime/config/runtime-config";
+import { serverConnectionTlsConfig } from "@pragma/runtime/config/server-tls";
+import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger, type Logger } from "@pragma/runtime/observability/logger";
@@ -20,15 +24,15 @@ import { grantSchemaToRole } from "./database-role.ts";
 const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
 
 const migrateConfig = z.object({
-  ...commonServiceConfig.pick({
+  ...commonServiceConfigSchema.pick({
     ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
     ...{ EVENT_STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
   }).shape,
-  ...serverTlsConfig.shape,
+  ...serverConnectionTlsConfig.shape,
 });
 const roleUrlConfig = z.object(
   Object.fromEntries(
-    serviceNames.map((name) => [databaseUrlVariable(name), commonServiceConfig.shape.DATABASE_URL.optional()]),
+    serviceNames.map((name) => [databaseUrlVariable(name), commonServiceConfigSchema.shape.DATABASE_URL.optional()]),
   ),
 );
 
@@ -48,7 +52,11 @@ async function migrateAll(
     const schema = buildServiceSchemaName(config.NAMESPACE, name);
     const db = createDatabasePool({ ...config, DATABASE_POOL: 3 }, { schema, log });
     try {
-      await prepareDatabaseSchema(db, { module: (await loadServiceDefinition(name)).module, canMigrate: true, log });
+      await migrateOrAwaitDatabaseSchema(db, {
+        module: (await loadServiceDefinition(name)).module,
+        canMigrate: true,
+        log,
+      });
       const url = urls[databaseUrlVariable(name)];
       if (url !== undefined) await grantSchemaToRole(db, { url, tls: config, log });
     } finally {

@@ -1,5 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { apiErrorDefinitions, type ErrorCode, problemSchema } from "@pragma/contracts/errors";
+import { type ApiErrorCode, apiErrorDefinitions, problemSchema } from "@pragma/contracts/errors";
 import { type ApiScope, scopeDescriptions } from "@pragma/contracts/scopes";
 import type { OperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
@@ -30,7 +30,7 @@ interface WebhookDocumentation {
 }
 
 /** The errors that every operation with an API key can return, in addition to its own errors. */
-const commonErrors: ErrorCode[] = [
+const commonErrors: ApiErrorCode[] = [
   "key_missing",
   "key_invalid",
   "key_revoked",
@@ -39,7 +39,7 @@ const commonErrors: ErrorCode[] = [
   "internal_error",
   "service_unavailable",
 ];
-const bodyErrors: ErrorCode[] = [
+const bodyErrors: ApiErrorCode[] = [
   "invalid_request",
   "malformed_json",
   "malformed_body",
@@ -158,20 +158,20 @@ function successResponsesOf({ responses }: OperationDefinition) {
 /** Returns the error responses by status. The description of a response lists its error codes. */
 function errorResponsesOf({ errors, request, scope, method }: OperationDefinition) {
   const hasInput = request?.params || request?.query;
-  const idempotencyErrors: ErrorCode[] = [
+  const idempotencyErrors: ApiErrorCode[] = [
     "invalid_request",
     "idempotency_key_in_use",
     "idempotency_key_reused",
     "quota_exceeded",
   ];
-  const codes = new Set<ErrorCode>([
+  const codes = new Set<ApiErrorCode>([
     ...(method === "post" ? idempotencyErrors : []),
     ...(request?.body ? bodyErrors : []),
     ...(hasInput ? (["invalid_request"] as const) : []),
     ...errors,
     ...(scope === null ? [] : commonErrors),
   ]);
-  const byStatus: Record<number, ErrorCode[]> = {};
+  const byStatus: Record<number, ApiErrorCode[]> = {};
   for (const code of codes) {
     const { status } = apiErrorDefinitions[code];
     byStatus[status] = [...(byStatus[status] ?? []), code];

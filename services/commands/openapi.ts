@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contracts/webhook";
-import { webhookBodySchemas, webhookHeadersSchema } from "@pragma/contracts/webhook-message";
+import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
 import { gatewayOperations } from "@pragma/gateway/documents/gateway-operations";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { loadServiceDefinitions } from "../definitions.ts";
@@ -51,7 +51,7 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   summary: webhookEventDescriptions[name],
   description:
     "This message is sent to the endpoints that subscribe to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID. Messages can arrive in a different sequence than the events.",
-  headers: webhookHeadersSchema,
+  headers: webhookMessageHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {
     "200": { description: "The message is acknowledged. Respond with any 2xx status within 15 seconds." },

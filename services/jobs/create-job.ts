@@ -9,8 +9,8 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import type { JobsConfig } from "./config.ts";
 import type { JobsContext } from "./context.ts";
 import {
-  countUnfinishedJobs,
-  findExistingJob,
+  countUnfinishedJobsByOwner,
+  findDuplicateJob,
   insertJob,
   type JobRow,
   lockJob,
@@ -47,7 +47,7 @@ export async function createJob(
   const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
     await lockJobCreation(tx, db, locationId, keyId);
-    const existing = await findExistingJob(tx, { locationId, jobId, deduplicationId });
+    const existing = await findDuplicateJob(tx, { locationId, jobId, deduplicationId });
     if (existing) return { job: existing, isNew: false };
     if (options.parent)
       await addChildToParent(tx, { locationId, parent: options.parent }, config.JOBS_MAX_CHILDREN_PER_PARENT);
@@ -98,7 +98,7 @@ async function checkJobLimits(
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
   config: JobsConfig,
 ): Promise<void> {
-  const { ofKey, ofLocation, repeating } = await countUnfinishedJobs(tx, locationId, principal.keyId);
+  const { ofKey, ofLocation, repeating } = await countUnfinishedJobsByOwner(tx, locationId, principal.keyId);
   if (ofKey >= config.JOBS_MAX_UNFINISHED_PER_KEY)
     throw createTooManyJobsError("API key", config.JOBS_MAX_UNFINISHED_PER_KEY);
   if (ofLocation >= config.JOBS_MAX_UNFINISHED_PER_LOCATION)

@@ -1,7 +1,7 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
+import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
 let jobs: TestJobsService;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ describe("an option at its maximum", () => {
 
   it("removeOnFail.age: the failed job keeps its failure", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("fail");
+    const message = createUniqueTestJobMessage("fail");
     const { id } = await location.createJob({ message, jobOptions: { removeOnFail: { age: maxInteger } } });
     expect((await location.waitForState(id, "failed")).failure).toEqual({ message });
   });

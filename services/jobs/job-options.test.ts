@@ -4,9 +4,9 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { Job as BullJob } from "bullmq";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
-  createUniqueJobMessage,
+  createUniqueTestJobMessage,
   startTestJobsService,
-  type TestJobsLocation,
+  type TestJobsClient,
   type TestJobsService,
 } from "./testing/start-test-jobs.ts";
 
@@ -17,19 +17,19 @@ beforeAll(async () => {
 afterAll(() => jobs?.remove());
 
 /** Occupies the location's queue with a running job. Returns a function that lets this job finish. */
-async function occupyQueue(location: TestJobsLocation): Promise<() => void> {
-  const message = createUniqueJobMessage("held");
+async function occupyQueue(location: TestJobsClient): Promise<() => void> {
+  const message = createUniqueTestJobMessage("held");
   const { id } = await location.createJob({ message });
   await location.waitForState(id, "active");
   return () => jobs.releasedMessages.add(message);
 }
 
 /** Creates jobs one by one while the queue is occupied. Returns their names in the sequence in which they ran. */
-async function runInOrder(location: TestJobsLocation, optionsByName: Record<string, JobOptions>): Promise<string[]> {
+async function runInOrder(location: TestJobsClient, optionsByName: Record<string, JobOptions>): Promise<string[]> {
   const release = await occupyQueue(location);
   const messages: string[] = [];
   for (const [name, jobOptions] of Object.entries(optionsByName)) {
-    const message = createUniqueJobMessage(name);
+    const message = createUniqueTestJobMessage(name);
     messages.push(message);
     const { id } = await location.createJob({ message, jobOptions });
     expect((await location.getStatus(id)).state).toMatch(/waiting|prioritized/);
@@ -89,7 +89,7 @@ describe.concurrent("lifo", () => {
   it("runs a job whose delay has ended before the waiting jobs", async () => {
     const location = jobs.createTestLocation();
     const release = await occupyQueue(location);
-    const [plain, first] = [createUniqueJobMessage("plain"), createUniqueJobMessage("first")];
+    const [plain, first] = [createUniqueTestJobMessage("plain"), createUniqueTestJobMessage("first")];
     await location.createJob({ message: plain });
     const { id } = await location.createJob({ message: first, jobOptions: { lifo: true, delay: 500 } });
     await location.waitForState(id, "waiting");
@@ -102,7 +102,7 @@ describe.concurrent("lifo", () => {
   it("runs a repeating job before the waiting jobs", async () => {
     const location = jobs.createTestLocation();
     const release = await occupyQueue(location);
-    const [plain, run] = [createUniqueJobMessage("plain"), createUniqueJobMessage("run")];
+    const [plain, run] = [createUniqueTestJobMessage("plain"), createUniqueTestJobMessage("run")];
     await location.createJob({ message: plain });
     await location.createJob({ message: run, jobOptions: { lifo: true, repeat: { every: 60_000, limit: 1 } } });
     release();
@@ -115,7 +115,7 @@ describe.concurrent("lifo", () => {
 describe.concurrent("attempts", () => {
   it("retries a failed job", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("fail once");
+    const message = createUniqueTestJobMessage("fail once");
     const { id } = await location.createJob({ message, jobOptions: { attempts: 3 } });
     expect(await location.waitForState(id, "completed")).toMatchObject({ attemptsMade: 1, failure: null });
     expect(countStarts(message)).toBe(2);
@@ -123,7 +123,7 @@ describe.concurrent("attempts", () => {
 
   it("fails a job after the last attempt", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("fail");
+    const message = createUniqueTestJobMessage("fail");
     const { id } = await location.createJob({ message, jobOptions: { attempts: 3 } });
     expect((await location.waitForState(id, "failed")).attemptsMade).toBe(3);
     expect(countStarts(message)).toBe(3);
@@ -142,7 +142,7 @@ describe.concurrent("backoff", () => {
   ] as const)("%s", async (_, backoff, minMs) => {
     const location = jobs.createTestLocation();
     const { id } = await location.createJob({
-      message: createUniqueJobMessage("fail"),
+      message: createUniqueTestJobMessage("fail"),
       jobOptions: { attempts: 3, backoff },
     });
     await location.waitForState(id, "delayed");
@@ -174,7 +174,7 @@ describe.concurrent("jobId", () => {
 describe.concurrent("jobId that is an integer or a name that BullMQ uses", () => {
   it.each(["12", "wait", "meta"])("%s: the job completes", async (jobId) => {
     const location = jobs.createTestLocation();
-    await location.createJob({ message: createUniqueJobMessage("Named"), jobOptions: { jobId } });
+    await location.createJob({ message: createUniqueTestJobMessage("Named"), jobOptions: { jobId } });
     expect((await location.waitForState(jobId, "completed")).id).toBe(jobId);
   });
 });
@@ -185,7 +185,7 @@ describe.concurrent("jobId of a removed job", () => {
     ["failed", "fail", { removeOnFail: true }],
   ] as const)("can be used again: %s", async (_, name, options) => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage(name);
+    const message = createUniqueTestJobMessage(name);
     const jobOptions = { jobId: "nightly", ...options };
     for (const expectedStarts of [1, 2]) {
       await location.createJob({ message, jobOptions });
@@ -238,7 +238,7 @@ describe.concurrent("parent", () => {
 
   it("waits for a child that is added while it runs, and runs once", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Running parent");
+    const message = createUniqueTestJobMessage("Running parent");
     const parent = await location.createJob({ message, duration: 500 });
     await location.waitForState(parent.id, "active");
     const child = await location.createJob({
@@ -255,13 +255,13 @@ describe.concurrent("parent", () => {
 describe.concurrent("a failed child", () => {
   async function createFailingChild(
     parentOptions: JobOptions,
-  ): Promise<{ location: TestJobsLocation; parentId: string; message: string }> {
+  ): Promise<{ location: TestJobsClient; parentId: string; message: string }> {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Parent of a failing child");
+    const message = createUniqueTestJobMessage("Parent of a failing child");
     const parent = await location.createJob({ message, jobOptions: { delay: 500 } });
     await location.waitForState(parent.id, "delayed");
     const child = await location.createJob({
-      message: createUniqueJobMessage("fail"),
+      message: createUniqueTestJobMessage("fail"),
       jobOptions: { parent: { id: parent.id }, delay: 900, ...parentOptions },
     });
     await location.waitForState(child.id, "failed");
@@ -295,7 +295,7 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
     const location = jobs.createTestLocation();
     const done = await location.createJob({ message: "Done", jobOptions: { removeOnComplete: true } });
     const failed = await location.createJob({
-      message: createUniqueJobMessage("fail"),
+      message: createUniqueTestJobMessage("fail"),
       jobOptions: { removeOnFail: true },
     });
     for (const { id } of [done, failed]) await eventually("the job to be removed", () => location.isJobRemoved(id));
@@ -330,11 +330,11 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
   it("an age removes older jobs when the next job finishes", async () => {
     const location = jobs.createTestLocation();
     const jobOptions = { removeOnFail: { age: 1 } };
-    const old = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });
+    const old = await location.createJob({ message: createUniqueTestJobMessage("fail"), jobOptions });
     await location.waitForState(old.id, "failed");
     await sleep(1_200);
     expect(await location.isJobRemoved(old.id)).toBe(false);
-    const recent = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });
+    const recent = await location.createJob({ message: createUniqueTestJobMessage("fail"), jobOptions });
     await location.waitForState(recent.id, "failed");
     await eventually("the old job to be removed", () => location.isJobRemoved(old.id));
     expect(await location.isJobRemoved(recent.id)).toBe(false);
@@ -365,7 +365,7 @@ describe.concurrent("stackTraceLimit", () => {
   ])("%s keeps the stack traces of %i of 3 failures", async (stackTraceLimit, traceCount) => {
     const location = jobs.createTestLocation();
     const jobOptions = { attempts: 3, ...(stackTraceLimit !== undefined && { stackTraceLimit }) };
-    const { id } = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions });
+    const { id } = await location.createJob({ message: createUniqueTestJobMessage("fail"), jobOptions });
     await eventually("BullMQ to record it", async () => (await location.getQueuedJob(id))?.attemptsMade === 3);
     expect((await location.getQueuedJob(id))?.stacktrace).toHaveLength(traceCount);
   });
@@ -388,7 +388,7 @@ describe.concurrent("sizeLimit", () => {
 describe.concurrent("repeat", () => {
   it("runs at an interval until its limit", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Interval");
+    const message = createUniqueTestJobMessage("Interval");
     const { id } = await location.createJob({ message, jobOptions: { repeat: { every: 300, limit: 3 } } });
     expect((await location.getStatus(id)).state).toBe("repeating");
     const done = await location.waitForState(id, "completed");
@@ -401,7 +401,7 @@ describe.concurrent("repeat", () => {
 
   it("runs by a cron pattern between its start and end dates", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Each second");
+    const message = createUniqueTestJobMessage("Each second");
     const startDate = Date.now() + 1_500;
     const endDate = new Date(startDate + 2_500).toISOString();
     const repeat = { pattern: "* * * * * *", tz: "Europe/Paris", startDate, endDate };
@@ -414,7 +414,7 @@ describe.concurrent("repeat", () => {
 
   it("runs at an interval until its end date", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Until");
+    const message = createUniqueTestJobMessage("Until");
     const repeat = { every: 2_000, endDate: Date.now() + 3_500 };
     const { id } = await location.createJob({ message, jobOptions: { repeat } });
     expect(await location.waitForState(id, "completed")).toMatchObject({ runs: 2 });
@@ -423,7 +423,7 @@ describe.concurrent("repeat", () => {
 
   it("runs immediately and then by a pattern", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Immediately");
+    const message = createUniqueTestJobMessage("Immediately");
     const repeat = { pattern: "0 0 1 1 *", immediately: true };
     const { id } = await location.createJob({ message, jobOptions: { repeat } });
     await eventually("the first run", async () => (await location.getStatus(id)).runs === 1);
@@ -433,7 +433,7 @@ describe.concurrent("repeat", () => {
 
   it("retries a run as often as the job's attempts allow", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("fail once");
+    const message = createUniqueTestJobMessage("fail once");
     const { id } = await location.createJob({
       message,
       jobOptions: { repeat: { every: 60_000, limit: 1 }, attempts: 2 },
@@ -455,7 +455,7 @@ describe("attempts", () => {
     });
     const location = jobs.createTestLocation();
     const { id } = await location.createJob({
-      message: createUniqueJobMessage("fail once"),
+      message: createUniqueTestJobMessage("fail once"),
       jobOptions: { attempts: 2 },
     });
     expect(await measureMs(location.waitForState(id, "completed"))).toBeLessThan(2_500);

@@ -6,7 +6,7 @@ import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
 import { admitDueJobs, type JobPrimaryKey, type JobRow, updateJob } from "./queries/jobs.ts";
-import { type JobRunnerServices, runJob } from "./run-job.ts";
+import { type JobRunnerDependencies, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof startJobQueue>;
 
@@ -62,7 +62,7 @@ const maxStalledCount = 100;
  * processes immediately, whereas each process polls PostgreSQL only at intervals. Its board on the ops port also shows
  * operators each job with its progress, log and stack traces (the options keepLogs and stackTraceLimit).
  */
-export function startJobQueue(config: JobsConfig, runServices: JobRunnerServices) {
+export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependencies) {
   const { db, log } = runServices;
   const stopping = new AbortController();
   // Disables Node.js's warning about too many listeners, because every running job adds a listener.

@@ -1,6 +1,6 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
+import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
 let jobs: TestJobsService;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe("5,000 jobs of one location", () => {
 describe("runs that take longer than the interval of their repeating job", () => {
   it("overlap", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("held");
+    const message = createUniqueTestJobMessage("held");
     const { id } = await location.createJob({ message, jobOptions: { repeat: { every: 500, limit: 3 } } });
     await eventually("all runs to start", () => jobs.startedMessages.filter((each) => each === message).length === 3);
     expect((await location.getStatus(id)).runs).toBe(0);

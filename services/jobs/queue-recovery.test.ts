@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobRow } from "./queries/jobs.ts";
-import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
+import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
 let jobs: TestJobsService;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ describe("after Redis has lost its data", () => {
   it("every job runs exactly once, and a parent still waits for its child", async () => {
     const location = jobs.createTestLocation();
     const create = (message: string, jobOptions = {}, duration = 0) =>
-      location.createJob({ message: createUniqueJobMessage(message), duration, jobOptions });
+      location.createJob({ message: createUniqueTestJobMessage(message), duration, jobOptions });
     const done = await create("done");
     const removed = await create("removed", { removeOnComplete: true });
     const failed = await create("fail");
@@ -54,7 +54,7 @@ describe("after Redis has lost its data", () => {
     const jobOptions = { deduplication: { id: "d", ttl: 60_000 } };
     const first = await location.createJob({ message: "First", jobOptions });
     await location.waitForState(first.id, "completed");
-    const message = createUniqueJobMessage("fail");
+    const message = createUniqueTestJobMessage("fail");
     const retried = await location.createJob({ message, jobOptions: { attempts: 3, backoff: 2_000 } });
     await location.waitForState(retried.id, "delayed");
     await jobs.flushRedis();
@@ -89,7 +89,7 @@ describe.concurrent("a stopping process", () => {
 describe.concurrent("while Redis is unavailable", () => {
   let redis: DedicatedTestServer;
   beforeAll(async () => {
-    redis = await startDedicatedServer("redis");
+    redis = await startDedicatedTestServer("redis");
   });
   afterAll(() => redis?.stop());
 
@@ -201,15 +201,15 @@ describe.concurrent("jobs of the version with one BullMQ queue per location", ()
   it("run after an upgrade, a parent after its children", async () => {
     const location = jobs.createTestLocation();
     const delayed = { delay: 2_000 };
-    const plain = await location.createJob({ message: createUniqueJobMessage("plain"), jobOptions: delayed });
-    const parent = await location.createJob({ message: createUniqueJobMessage("parent"), jobOptions: delayed });
+    const plain = await location.createJob({ message: createUniqueTestJobMessage("plain"), jobOptions: delayed });
+    const parent = await location.createJob({ message: createUniqueTestJobMessage("parent"), jobOptions: delayed });
     const child = await location.createJob({
-      message: createUniqueJobMessage("child"),
+      message: createUniqueTestJobMessage("child"),
       jobOptions: { delay: 4_000, parent: { id: parent.id } },
     });
     const repeat = { every: 500, limit: 2, startDate: Date.now() + 2_000 };
     const repeating = await location.createJob({
-      message: createUniqueJobMessage("repeating"),
+      message: createUniqueTestJobMessage("repeating"),
       jobOptions: { repeat },
     });
     await jobs.db.sql`

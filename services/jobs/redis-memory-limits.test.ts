@@ -1,16 +1,16 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
+import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "./testing/start-test-jobs.ts";
 
 let server: DedicatedTestServer;
 let redis: Redis;
 let jobs: TestJobsService;
 beforeAll(async () => {
-  server = await startDedicatedServer("redis");
+  server = await startDedicatedTestServer("redis");
   redis = new Redis(server.url);
   redis.on("error", () => {});
   jobs = await startTestJobsService({ REDIS_URL: server.url, JOBS_CONCURRENCY: "5" });
@@ -72,7 +72,7 @@ describe("when Redis has reached maxmemory", () => {
   it("jobs can be created and read, and each runs once when memory is available again", async () => {
     const location = jobs.createTestLocation();
     const create = (message: string, jobOptions: JobOptions = {}, duration = 0) =>
-      location.createJob({ message: createUniqueJobMessage(message), duration, jobOptions });
+      location.createJob({ message: createUniqueTestJobMessage(message), duration, jobOptions });
     const running = await create("Running", {}, 1_500);
     await location.waitForState(running.id, "active");
     const delayed = await create("Delayed", { delay: 1_000 });

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let db: Database;
 const locationId = randomUUID();
 const leaseEnd = new Date("2026-01-01");
@@ -33,7 +33,7 @@ const findJob = async (table: string, id: string) =>
   (await db.sql`select * from ${db.sql(table)} where location_id = ${locationId} and id = ${id} for update`)[0];
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousSchema(environment, { _runtime: 6, jobs: 9 });
   db = previous.db;
   await insertJob("jobs", "earlier", formerColumns);

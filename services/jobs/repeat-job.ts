@@ -1,6 +1,6 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { countUnfinishedJobRuns, insertJob, type JobPrimaryKey, type JobRow, updateJob } from "./queries/jobs.ts";
-import { computeNextDueMs } from "./repeat-schedule.ts";
+import { computeNextJobRunMs } from "./repeat-schedule.ts";
 
 /**
  * Inserts the next run of a repeating job as a separate job. The first run is inserted when the repeating job is
@@ -10,7 +10,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
   const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
   if (!repeat || (repeat.limit !== undefined && job.runs + (await countUnfinishedJobRuns(tx, job)) >= repeat.limit))
     return;
-  const dueMs = computeNextDueMs(repeat, job.lastDueMs, Date.now());
+  const dueMs = computeNextJobRunMs(repeat, job.lastDueMs, Date.now());
   if (dueMs === undefined) return;
   const { locationId, keyId, consumer, duration } = job;
   const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
@@ -24,7 +24,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
  * Finishes a repeating job that has no unfinished run. An unfinished run exists until the limit or end date is reached,
  * because each run inserts the next run when it starts.
  */
-export async function finishRepeatingJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
+export async function finishRepeatingJobIfExhausted(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
   if ((await countUnfinishedJobRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
   await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });

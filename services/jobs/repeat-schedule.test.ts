@@ -1,6 +1,6 @@
 import type { JobRepeatOptions } from "@pragma/contracts/job";
 import { describe, expect, it } from "vitest";
-import { computeNextDueMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
+import { computeNextJobRunMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
 const minuteMs = 60_000;
 /** The next leap year after this time is 2104, so the search for a February 29 takes as long as possible. */
@@ -33,9 +33,9 @@ describe("a pattern that rarely matches is checked quickly", () => {
     const cpuMs = measureCpuMs(() => {
       expect(validateJobRepeatOptions({ repeat }, minuteMs, now)).toEqual([]);
       const startMs = repeat.startDate === undefined ? now : Date.parse(startOfLastYear);
-      const first = computeNextDueMs(repeat, null, now) ?? 0;
+      const first = computeNextJobRunMs(repeat, null, now) ?? 0;
       expect(first).toBeGreaterThan(startMs);
-      expect(computeNextDueMs(repeat, first, first)).toBeGreaterThan(
+      expect(computeNextJobRunMs(repeat, first, first)).toBeGreaterThan(
         repeat.startDate === undefined ? first + minuteMs : startMs,
       );
     });

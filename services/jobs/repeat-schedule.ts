@@ -64,7 +64,11 @@ export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: numbe
  * Returns when the next run of a repeating job is due, in milliseconds since 1970; undefined if there is no next run.
  * `lastDueMs` is the time when the latest run was due. Missed runs are skipped.
  */
-export function computeNextDueMs(repeat: JobRepeatOptions, lastDueMs: number | null, now: number): number | undefined {
+export function computeNextJobRunMs(
+  repeat: JobRepeatOptions,
+  lastDueMs: number | null,
+  now: number,
+): number | undefined {
   const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
   const earliestMs = Math.max(now, startDate === undefined ? now : toTimestampMs(startDate), lastDueMs ?? now);
   let dueMs = earliestMs;

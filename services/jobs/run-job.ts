@@ -8,7 +8,7 @@ import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import {
   acquireJobLease,
-  deleteJob,
+  deleteJobRow,
   type JobPrimaryKey,
   type JobRow,
   jobLeaseExpiry,
@@ -17,7 +17,7 @@ import {
   updateJob,
 } from "./queries/jobs.ts";
 import { applyJobRetention } from "./queries/remove-jobs.ts";
-import { finishRepeatingJob, insertNextJobRun } from "./repeat-job.ts";
+import { finishRepeatingJobIfExhausted, insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
 /** The outcome of a job, with its result or with its failure message. */
@@ -39,8 +39,8 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   if (job.repeatingJobId !== null) {
     const repeating = { locationId: job.locationId, id: job.repeatingJobId };
     await updateJob(tx, repeating, { ...resultFields, runs: tx`runs + 1` });
-    await deleteJob(tx, job);
-    return finishRepeatingJob(tx, repeating);
+    await deleteJobRow(tx, job);
+    return finishRepeatingJobIfExhausted(tx, repeating);
   }
   if (isCompleted && job.pendingChildren > 0) {
     await updateJob(tx, job, { isWorkDone: true, leaseExpiresAt: null, queuedAt: null, progress: 0 });
@@ -103,7 +103,7 @@ export const performJobBySleeping: JobHandler = async ({ message, duration }, { 
 };
 
 /** The dependencies for running jobs. */
-export interface JobRunnerServices {
+export interface JobRunnerDependencies {
   db: Database;
   log: Logger;
   perform: JobHandler;
@@ -116,7 +116,7 @@ export interface JobRunnerServices {
  * aborted when the process stops.
  */
 export async function runJob(
-  { db, log, perform }: JobRunnerServices,
+  { db, log, perform }: JobRunnerDependencies,
   { key, queued, signal }: { key: JobPrimaryKey; queued: QueuedJob; signal: AbortSignal },
 ): Promise<void> {
   const inTransaction = <T>(work: (tx: SqlTransaction) => Promise<T>) =>

@@ -1,6 +1,6 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
-import { jobsConfig } from "./config.ts";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { jobsConfigSchema } from "./config.ts";
 import type { JobsContext } from "./context.ts";
 import { startJobQueue } from "./job-queue.ts";
 import { countAllUnfinishedJobs } from "./queries/jobs.ts";
@@ -10,15 +10,15 @@ import { type JobHandler, performJobBySleeping } from "./run-job.ts";
 
 /** Returns the definition of the jobs service, which runs each job with `perform`. */
 export function defineJobsService(perform: JobHandler) {
-  return defineService<typeof jobsConfig, JobsContext>({
+  return defineService<typeof jobsConfigSchema, JobsContext>({
     name: "jobs",
     module: import.meta.url,
-    config: jobsConfig,
+    config: jobsConfigSchema,
     createResources({ db, log, metrics, registry }, config) {
       metrics.observeGauge("jobs_unfinished", "Unfinished public jobs", () => countAllUnfinishedJobs(db.sql));
       const jobQueue = startJobQueue(config, { db, log, perform });
       return {
-        services: { db, config, jobQueue, locations: createLocationLookup(registry, "jobs") },
+        services: { db, config, jobQueue, locations: createUncachedLocationLookup(registry, "jobs") },
         checks: { redis: jobQueue.checkRedis },
         queues: () => [jobQueue.queue],
         close: jobQueue.close,

@@ -1,9 +1,9 @@
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
-import { pageSizeConfig } from "@pragma/runtime/http/page-response";
+import { pageMaxBytesConfig } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
 
-export const orderLiveConfig = z.object({
-  ...pageSizeConfig,
+export const orderLiveConfigSchema = z.object({
+  ...pageMaxBytesConfig,
   /** Number of hours for which changes are stored in the log. A disconnected stream can resume during this time. */
   LIVE_LOG_RETENTION_HOURS: integerEnvSchema(1, 168).default(24),
   /** Retention of orders that are no longer live, of unchanged live orders, and of final tills' ids, in days. */
@@ -18,8 +18,8 @@ export const orderLiveConfig = z.object({
   STREAM_STALL_TIMEOUT_SECONDS: integerEnvSchema(1, 600).default(30),
 });
 
-export type OrderLiveConfig = z.output<typeof orderLiveConfig>;
+export type OrderLiveConfig = z.output<typeof orderLiveConfigSchema>;
 
 /** Returns the time before which departed orders, unchanged orders and tills with a final report are removed. */
-export const orderRetentionCutoff = ({ LIVE_ORDERS_RETENTION_DAYS: days }: OrderLiveConfig) =>
+export const computeLiveOrderRetentionCutoff = ({ LIVE_ORDERS_RETENTION_DAYS: days }: OrderLiveConfig) =>
   new Date(Date.now() - days * 24 * 3_600_000);

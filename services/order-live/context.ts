@@ -4,8 +4,8 @@ import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import type { OrderLiveConfig } from "./config.ts";
-import type { OrdersBodyReader } from "./orders-body.ts";
-import type { OrderBroadcaster } from "./stream/order-broadcaster.ts";
+import type { LiveOrdersBodyReader } from "./orders-body.ts";
+import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 
 /** The resources that the routes, subscriptions and periodic tasks of the order-live service share. */
 export interface OrderLiveContext {
@@ -13,10 +13,10 @@ export interface OrderLiveContext {
   log: Logger;
   config: OrderLiveConfig;
   locations: LocationLookup;
-  ordersBodyReader: OrdersBodyReader;
+  ordersBodyReader: LiveOrdersBodyReader;
   /** Sends changes to the streams of this process. */
-  broadcaster: OrderBroadcaster;
+  broadcaster: LiveOrderBroadcaster;
   orderBytesQuota: LocationDailyQuota;
 }
 
-export const defineLiveOrdersRoute = createRouteDefiner<OrderLiveContext>();
+export const defineOrderLiveServiceRoute = createRouteDefiner<OrderLiveContext>();

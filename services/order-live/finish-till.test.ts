@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { orderLiveConfig } from "./config.ts";
-import { removeOldOrdersTask } from "./periodic/remove-old-orders.ts";
-import { changeLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
+import { orderLiveConfigSchema } from "./config.ts";
+import { removeOldLiveOrdersTask } from "./periodic/remove-old-orders.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "./testing/start-test-order-live.ts";
@@ -22,7 +22,7 @@ const eventTypesOf = async (id: string) => (await orderLive.publishedEvents(id))
 
 /** Creates a location with a closed till whose report contains one of its two orders. */
 async function createClosedTill() {
-  const pos = createPosPrincipal();
+  const pos = createTestPosPrincipal();
   const tillId = randomUUID();
   const [reported, unreported] = [createLiveOrderInput({}, { tillId }), createLiveOrderInput({}, { tillId })];
   await orderLive.upsertOrders(pos.principal, reported, unreported);
@@ -32,7 +32,7 @@ async function createClosedTill() {
 
 describe("a till with a final report", () => {
   it("removes the orders that it contains and the orders that name it from the live orders", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const named = createLiveOrderInput({}, { tillId });
     const reported = createLiveOrderInput({ isPaid: true }, { tillId: otherTill });
@@ -60,7 +60,7 @@ describe("a till with a final report", () => {
   });
 
   it("does not affect another location", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     await orderLive.finishTill({ locationId: randomUUID(), tillId: order.tillId, orderIds: [order.id] });
@@ -68,7 +68,7 @@ describe("a till with a final report", () => {
   });
 
   it("removes a training order without an event", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const training = createLiveOrderInput({ isTraining: true });
     const real = createLiveOrderInput({}, { tillId: training.tillId });
     await orderLive.upsertOrders(principal, training, real);
@@ -98,13 +98,13 @@ describe("an order that is no longer live because its till was closed", () => {
       for (const upsertTillId of upsertTillIds) {
         expect(
           await orderLive.upsertOrders(principal, {
-            ...changeLiveOrderInput(reported, { modifiedAt }),
+            ...createChangedLiveOrderInput(reported, { modifiedAt }),
             tillId: upsertTillId,
           }),
         ).toEqual([]);
       }
     }
-    const late = { ...changeLiveOrderInput(reported, { modifiedAt: afterClose }), tillId };
+    const late = { ...createChangedLiveOrderInput(reported, { modifiedAt: afterClose }), tillId };
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
   });
@@ -112,7 +112,7 @@ describe("an order that is no longer live because its till was closed", () => {
   it("becomes live by a later change under another till and continues its event sequence", async () => {
     const { principal, reported } = await createClosedTill();
     const reopened = {
-      ...changeLiveOrderInput(reported, { modifiedAt: afterClose, isPaid: true }),
+      ...createChangedLiveOrderInput(reported, { modifiedAt: afterClose, isPaid: true }),
       tillId: randomUUID(),
     };
     expect(await orderLive.upsertOrders(principal, reopened)).toHaveLength(1);
@@ -125,15 +125,19 @@ describe("an order that is no longer live because its till was closed", () => {
 
   it("becomes live under another till if the report of the closed till does not contain it", async () => {
     const { principal, tillId, unreported } = await createClosedTill();
-    expect(await orderLive.upsertOrders(principal, changeLiveOrderInput(unreported, { guestsCount: 3 }))).toEqual([]);
+    expect(
+      await orderLive.upsertOrders(principal, createChangedLiveOrderInput(unreported, { guestsCount: 3 })),
+    ).toEqual([]);
     const carriedOver = { ...unreported, tillId: randomUUID() };
     expect(await orderLive.upsertOrders(principal, carriedOver)).toHaveLength(1);
     expect(await eventTypesOf(unreported.id)).toEqual(["order.call"]);
-    expect(await orderLive.upsertOrders(principal, { ...changeLiveOrderInput(carriedOver, {}), tillId })).toEqual([]);
+    expect(
+      await orderLive.upsertOrders(principal, { ...createChangedLiveOrderInput(carriedOver, {}), tillId }),
+    ).toEqual([]);
   });
 
   it("is skipped when it first arrives after its till was closed", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const [named, reported] = [
       createLiveOrderInput({ modifiedAt: afterClose }),
       createLiveOrderInput({ modifiedAt: closedAt }),
@@ -147,11 +151,11 @@ describe("an order that is no longer live because its till was closed", () => {
 
 describe("the removal of old orders", () => {
   const runRemoval = () =>
-    removeOldOrdersTask.run({
+    removeOldLiveOrdersTask.run({
       db: orderLive.db,
       broadcaster: orderLive.broadcaster,
       log: createLogger({ name: "test", level: "silent" }),
-      config: orderLiveConfig.parse({}),
+      config: orderLiveConfigSchema.parse({}),
     });
   const ageOrders = (locationId: string, column: "departedAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;
@@ -188,7 +192,7 @@ describe("the removal of old orders", () => {
   });
 
   it("removes live orders unchanged for 30 days, which a later upsert creates again", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order, createLiveOrderInput({ isTraining: true }));
     const stream = await orderLive.openStream(principal);

@@ -1,14 +1,14 @@
 import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type OrderLiveConfig, orderRetentionCutoff } from "./config.ts";
+import { computeLiveOrderRetentionCutoff, type OrderLiveConfig } from "./config.ts";
 import {
   findLiveOrderStates,
-  insertUnsentReportedOrders,
-  markOrdersDeparted,
-  recordFinalTillReport,
+  insertReportedOrderTombstones,
+  markLiveOrdersDeparted,
+  recordTillReportIsFinal,
 } from "./queries/orders.ts";
-import { appendOrderDeparturesToStream, lockLocationStream } from "./queries/streams.ts";
+import { insertOrderDepartureStreamEntries, lockLiveOrderStreamRow } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
@@ -23,18 +23,18 @@ export async function removeLiveOrdersOfFinalTill(
   config: OrderLiveConfig,
 ): Promise<number> {
   const closedAt = dateTimeToUtc(report.finalizedAt);
-  const lastPosition = await lockLocationStream(tx, locationId);
+  const lastPosition = await lockLiveOrderStreamRow(tx, locationId);
   const [isNewlyFinal, liveOrders] = await Promise.all([
-    recordFinalTillReport(tx, { locationId, tillId }),
+    recordTillReportIsFinal(tx, { locationId, tillId }),
     findLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
   ]);
   const reportedIds = new Set(orderIds);
   const ids = [...liveOrders.keys()];
-  await markOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
-  await markOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
+  await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
+  await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
   // A reprocessed till may be older than the retention period. Its orders were removed and must not be inserted again.
-  const isWithinRetention = report.revision === 1 || closedAt > orderRetentionCutoff(config).toISOString();
+  const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
-    await insertUnsentReportedOrders(tx, { locationId, tillId, ids: orderIds, closedAt });
-  return appendOrderDeparturesToStream(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
+    await insertReportedOrderTombstones(tx, { locationId, tillId, ids: orderIds, closedAt });
+  return insertOrderDepartureStreamEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OrderFilterFields } from "./order-state.ts";
+import type { LiveOrderFilterFields } from "./order-state.ts";
 
 const booleanQueryParam = (description: string) =>
   z
@@ -20,15 +20,20 @@ export const liveOrderFilterQueryShape = {
   tillId: z.guid().toLowerCase().optional().meta({ description: "Returns only the orders of the till with this ID." }),
 };
 
-export type LiveOrderFilter = { [Name in keyof OrderFilterFields]?: OrderFilterFields[Name] | undefined };
+export type LiveOrderFilter = { [Name in keyof LiveOrderFilterFields]?: LiveOrderFilterFields[Name] | undefined };
 
 /** Returns only those fields of a query that filter orders. */
-export function pickOrderFilterFields({ tillId, isPaid, isTransferred, isCanceled }: LiveOrderFilter): LiveOrderFilter {
+export function pickLiveOrderFilterFields({
+  tillId,
+  isPaid,
+  isTransferred,
+  isCanceled,
+}: LiveOrderFilter): LiveOrderFilter {
   return { tillId, isPaid, isTransferred, isCanceled };
 }
 
 /** Returns whether an order with these filter fields matches the filter. An unlisted order (null) never matches. */
-export function matchesOrderFilter(filter: LiveOrderFilter, fields: OrderFilterFields | null): boolean {
-  const names = Object.keys(filter) as (keyof OrderFilterFields)[];
+export function matchesLiveOrderFilter(filter: LiveOrderFilter, fields: LiveOrderFilterFields | null): boolean {
+  const names = Object.keys(filter) as (keyof LiveOrderFilterFields)[];
   return fields !== null && names.every((name) => filter[name] === undefined || filter[name] === fields[name]);
 }

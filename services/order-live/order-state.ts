@@ -4,7 +4,7 @@ import type { EventType } from "@pragma/contracts/events";
 import type { OrderData } from "@pragma/contracts/order-data";
 
 /** The fields by which lists and streams can be filtered. */
-export interface OrderFilterFields {
+export interface LiveOrderFilterFields {
   tillId: string;
   isPaid: boolean;
   isTransferred: boolean;
@@ -12,13 +12,13 @@ export interface OrderFilterFields {
 }
 
 /** Whether and how an order was closed. */
-export interface OrderClosingFlags extends Pick<OrderFilterFields, "isPaid" | "isTransferred" | "isCanceled"> {
+export interface OrderClosingFlags extends Pick<LiveOrderFilterFields, "isPaid" | "isTransferred" | "isCanceled"> {
   /** Whether the order was closed with a total of zero or less. */
   isManuallyClosed: boolean;
 }
 
 /** The stored state of an order, without its content. */
-export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
+export interface StoredLiveOrderState extends LiveOrderFilterFields, OrderClosingFlags {
   revisionHash: string | null;
   /** The latest `modifiedAt` that the point of sale has sent for the order; null if it never sent this field. */
   modifiedAt: string | null;
@@ -39,7 +39,7 @@ export interface StoredOrderState extends OrderFilterFields, OrderClosingFlags {
 export type OrderEventType = Extract<EventType, `order.${string}`>;
 
 /** The fields of an upserted order that decide whether the order is applied or skipped. */
-export interface IncomingOrderState extends OrderClosingFlags {
+export interface IncomingLiveOrderState extends OrderClosingFlags {
   tillId: string;
   revisionHash: string;
   modifiedAt: string | null;
@@ -52,9 +52,9 @@ export interface IncomingOrderState extends OrderClosingFlags {
  * with another till. If the report of its earlier till contains the order, it must also have been modified after that
  * till was closed.
  */
-export function shouldSkipOrderUpsert(
-  incoming: IncomingOrderState,
-  stored: StoredOrderState | undefined,
+export function shouldSkipLiveOrderUpsert(
+  incoming: IncomingLiveOrderState,
+  stored: StoredLiveOrderState | undefined,
   finalTills: ReadonlySet<string>,
 ): boolean {
   if (finalTills.has(incoming.tillId)) return true;
@@ -85,8 +85,8 @@ export function pickLaterTime(one: string | null, other: string | null): string 
  * change of only the payments publishes no event.
  */
 export function determineOrderEventType(
-  before: (OrderClosingFlags & Pick<StoredOrderState, "itemsHash">) | undefined,
-  after: OrderClosingFlags & Pick<StoredOrderState, "itemsHash">,
+  before: (OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">) | undefined,
+  after: OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">,
 ): OrderEventType | undefined {
   if (after.isCanceled && !before?.isCanceled) return "order.canceled";
   if (after.isTransferred && !before?.isTransferred) return "order.transferred";
@@ -100,9 +100,9 @@ function isClosed({ isPaid, isCanceled, isTransferred, isManuallyClosed }: Order
 }
 
 /** Returns the filter fields of a listed order; null for an order that lists omit (in training mode or departed). */
-export function getListedOrderFilterFields(
-  order: (OrderFilterFields & { isTraining: boolean; hasDeparted?: boolean }) | undefined,
-): OrderFilterFields | null {
+export function getFilterFieldsOfListedOrder(
+  order: (LiveOrderFilterFields & { isTraining: boolean; hasDeparted?: boolean }) | undefined,
+): LiveOrderFilterFields | null {
   if (!order || order.isTraining || order.hasDeparted) return null;
   const { tillId, isPaid, isTransferred, isCanceled } = order;
   return { tillId, isPaid, isTransferred, isCanceled };

@@ -1,14 +1,17 @@
-import { parsePosDevice, type SeenDevice } from "@pragma/contracts/device";
+import { type PosDeviceIdentity, parsePosDevice } from "@pragma/contracts/device";
 import { boundedArray } from "@pragma/contracts/fields";
-import { maxLiveOrdersPerRequest, OrderLiveInput, pickTopLevelOrderFields } from "@pragma/contracts/order-live";
-import { createBodyParserWorker, createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
+import { maxLiveOrdersPerRequest, OrderLiveInput, pickLiveOrderSummaryFields } from "@pragma/contracts/order-live";
+import {
+  createBodyParserWorkerFunction,
+  createThreadedBodyParser,
+} from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
+import { IssueCollector, ordersToUniqueIdsSchema } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { OrderLiveConfig } from "./config.ts";
-import { computeOrderRowsHash, type IncomingOrderState } from "./order-state.ts";
+import { computeOrderRowsHash, type IncomingLiveOrderState } from "./order-state.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -20,12 +23,12 @@ const orderValueLimits = { items: 10_000, levels: 50 };
 const maxStoredBytes = 8 * mebibyte;
 
 /** A validated order of an upsert request. */
-export interface IncomingOrder {
+export interface IncomingLiveOrder {
   id: string;
   openedAt: string;
   isTraining: boolean;
-  device: SeenDevice | undefined;
-  state: IncomingOrderState;
+  device: PosDeviceIdentity | undefined;
+  state: IncomingLiveOrderState;
   /** The order as JSON for responses, without the id, the times and the location. */
   responseContent: string;
   /** The order as JSON for events, without the location. */
@@ -33,7 +36,7 @@ export interface IncomingOrder {
 }
 
 /** Parses the body of an upsert, which is a list of orders. Each issue has a path such as `[3].data.total`. */
-export const upsertOrdersBodyParser: RequestBodyParser<IncomingOrder[], OrdersBodyServices> = {
+export const upsertLiveOrdersBodyParser: RequestBodyParser<IncomingLiveOrder[], OrdersBodyServices> = {
   schema: boundedArray(OrderLiveInput, maxLiveOrdersPerRequest, { min: 1 }),
   maxBytes: 8 * mebibyte,
   async parse(bytes, { ordersBodyReader, config }, senderId) {
@@ -41,37 +44,37 @@ export const upsertOrdersBodyParser: RequestBodyParser<IncomingOrder[], OrdersBo
   },
 };
 
-type OrdersBodyServices = { ordersBodyReader: OrdersBodyReader; config: OrderLiveConfig };
+type OrdersBodyServices = { ordersBodyReader: LiveOrdersBodyReader; config: OrderLiveConfig };
 
-const upsertOrderIdsSchema = orderIdListSchema("id", maxLiveOrdersPerRequest, { min: 1 });
+const upsertOrderIdsSchema = ordersToUniqueIdsSchema("id", maxLiveOrdersPerRequest, { min: 1 });
 
-export default createBodyParserWorker(readOrders);
+export default createBodyParserWorkerFunction(readOrders);
 
 /** Size in bytes below which a body is parsed without a thread, because parsing takes less than 2 ms. */
 const maxInlineBytes = 64 * 1024;
 
 /** Returns a reader that parses large bodies in a thread, because parsing 8 MB blocks other requests for a second. */
-export function createOrdersBodyReader() {
+export function createLiveOrdersBodyReader() {
   // Large bodies are rare, so idle threads are stopped to free their memory.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
 
-export type OrdersBodyReader = ReturnType<typeof createOrdersBodyReader>;
+export type LiveOrdersBodyReader = ReturnType<typeof createLiveOrdersBodyReader>;
 
 /**
  * Parses a list of orders, and validates the orders one by one to bound the cost of a list with many issues.
  *
  * @throws `ApiError` malformed_json.
  */
-function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: IncomingOrder[] } | RequestBodyIssues {
+function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: IncomingLiveOrder[] } | RequestBodyIssues {
   const limitIssues = checkJsonLimits(bytes, ordersBodyLimits);
   if (limitIssues) return limitIssues;
   const issues = new IssueCollector();
   const input = parseJsonBody(bytes);
   issues.addZodError(upsertOrderIdsSchema.safeParse(input).error, input);
   const list: unknown[] = Array.isArray(input) ? input.slice(0, maxLiveOrdersPerRequest) : [];
-  const orders: IncomingOrder[] = [];
+  const orders: IncomingLiveOrder[] = [];
   let storedBytes = 0;
   for (const [index, item] of list.entries()) {
     if (issues.hasTooManyIssues) break;
@@ -95,7 +98,7 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: Incoming
   return issues.count > 0 ? issues : { value: orders };
 }
 
-function toIncomingOrder(order: OrderLiveInput): IncomingOrder {
+function toIncomingOrder(order: OrderLiveInput): IncomingLiveOrder {
   const { id, data, ...record } = order;
   const { isPaid, isTransferred, isCanceled, manuallyClosed: isManuallyClosed, modifiedAt } = data;
   return {
@@ -113,7 +116,7 @@ function toIncomingOrder(order: OrderLiveInput): IncomingOrder {
       isCanceled,
       isManuallyClosed,
     },
-    responseContent: JSON.stringify({ ...record, ...pickTopLevelOrderFields(data), data }),
+    responseContent: JSON.stringify({ ...record, ...pickLiveOrderSummaryFields(data), data }),
     eventContent: JSON.stringify({ ...data, ...record }),
   };
 }

@@ -6,12 +6,12 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "./testing/order-fixtures.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "./testing/order-fixtures.ts";
 import { LiveOrderReferenceModel } from "./testing/order-model.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   openTestLiveOrderStream,
-  sendOrderUpsertRequest,
+  sendTestLiveOrderUpsert,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "./testing/start-test-order-live.ts";
@@ -29,23 +29,24 @@ const runCount = Number(process.env.LIVE_RUNS ?? 15);
 /** The changes that a point of sale, a slow network or a faulty client makes to an order. */
 const orderChanges = {
   addRow: (order) =>
-    changeLiveOrderInput(order, { productRowList: [...order.data.productRowList, createTestProductRow()] }),
-  discount: (order) => changeLiveOrderInput(order, { productRowList: order.data.productRowList.map(withDiscount) }),
-  payInPart: (order) => changeLiveOrderInput(order, { leftToPay: order.data.leftToPay - 100 }),
-  pay: (order) => changeLiveOrderInput(order, { isPaid: true, leftToPay: 0 }),
-  cancel: (order) => changeLiveOrderInput(order, { isCanceled: true }),
-  transfer: (order) => changeLiveOrderInput(order, { isTransferred: true }),
-  close: (order) => changeLiveOrderInput(order, { manuallyClosed: true }),
+    createChangedLiveOrderInput(order, { productRowList: [...order.data.productRowList, createTestProductRow()] }),
+  discount: (order) =>
+    createChangedLiveOrderInput(order, { productRowList: order.data.productRowList.map(withDiscount) }),
+  payInPart: (order) => createChangedLiveOrderInput(order, { leftToPay: order.data.leftToPay - 100 }),
+  pay: (order) => createChangedLiveOrderInput(order, { isPaid: true, leftToPay: 0 }),
+  cancel: (order) => createChangedLiveOrderInput(order, { isCanceled: true }),
+  transfer: (order) => createChangedLiveOrderInput(order, { isTransferred: true }),
+  close: (order) => createChangedLiveOrderInput(order, { manuallyClosed: true }),
   reopen: (order) =>
-    changeLiveOrderInput(order, {
+    createChangedLiveOrderInput(order, {
       isPaid: false,
       isCanceled: false,
       isTransferred: false,
       manuallyClosed: false,
       isTraining: false,
     }),
-  train: (order) => changeLiveOrderInput(order, { isTraining: true }),
-  payAndCancel: (order) => changeLiveOrderInput(order, { isPaid: true, isCanceled: true, isTransferred: true }),
+  train: (order) => createChangedLiveOrderInput(order, { isTraining: true }),
+  payAndCancel: (order) => createChangedLiveOrderInput(order, { isPaid: true, isCanceled: true, isTransferred: true }),
   repeat: (order) => order,
 } satisfies Record<string, (order: OrderLiveInput) => OrderLiveInput>;
 
@@ -76,14 +77,17 @@ class LocationTrial {
   model = new LiveOrderReferenceModel();
   #seconds = 0;
 
-  private constructor({ principal, locationId }: ReturnType<typeof createPosPrincipal>, streams: EventStreamReader[]) {
+  private constructor(
+    { principal, locationId }: ReturnType<typeof createTestPosPrincipal>,
+    streams: EventStreamReader[],
+  ) {
     this.principal = principal;
     this.locationId = locationId;
     this.streams = streams;
   }
 
   static async start(): Promise<LocationTrial> {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const streams = await Promise.all(instances.map((instance) => openTestLiveOrderStream(instance, pos.principal)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     return new LocationTrial(pos, streams);
@@ -111,7 +115,7 @@ class LocationTrial {
   }
 
   async sendOrders(instance: number, orders: OrderLiveInput[]): Promise<string[]> {
-    const applied = await sendOrderUpsertRequest(instances[instance] ?? orderLive, this.principal, ...orders);
+    const applied = await sendTestLiveOrderUpsert(instances[instance] ?? orderLive, this.principal, ...orders);
     return applied.map(({ id }) => id);
   }
 

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let db: Database;
 const locationId = randomUUID();
 const orderId = randomUUID();
@@ -18,7 +18,7 @@ const orderRow = (id: string) => ({
 });
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousSchema(environment, { _runtime: 6, "order-live": 4 });
   db = previous.db;
   await db.sql`insert into streams (location_id, position) values (${locationId}, 1)`;

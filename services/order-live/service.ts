@@ -1,34 +1,34 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
-import { orderLiveConfig } from "./config.ts";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { orderLiveConfigSchema } from "./config.ts";
 import type { OrderLiveContext } from "./context.ts";
-import { createOrdersBodyReader } from "./orders-body.ts";
-import { removeOldOrdersTask, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
+import { createLiveOrdersBodyReader } from "./orders-body.ts";
+import { removeOldLiveOrdersTask, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
 import {
   getLiveOrderRoute,
   listLiveOrdersRoute,
   streamLiveOrdersRoute,
   upsertLiveOrdersRoute,
 } from "./routes/orders.ts";
-import { createOrderBroadcaster } from "./stream/order-broadcaster.ts";
-import { eraseLiveOrderData } from "./subscriptions/orders-erased.ts";
-import { removeOrdersOfReportedTill } from "./subscriptions/report-finalized.ts";
+import { createLiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
+import { redactLiveOrdersSubscription } from "./subscriptions/orders-erased.ts";
+import { removeLiveOrdersOfReportedTill } from "./subscriptions/report-finalized.ts";
 
 /** The order-live service, which stores open orders from points of sale, and publishes and streams their changes. */
-export default defineService<typeof orderLiveConfig, OrderLiveContext>({
+export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
   name: "order-live",
   module: import.meta.url,
-  config: orderLiveConfig,
+  config: orderLiveConfigSchema,
   createResources({ db, log, metrics, notifier, registry }, config) {
-    const broadcaster = createOrderBroadcaster({
+    const broadcaster = createLiveOrderBroadcaster({
       sql: db.sql,
       notifier,
       log,
       heartbeatMs: config.STREAM_HEARTBEAT_SECONDS * 1000,
       stallTimeoutMs: config.STREAM_STALL_TIMEOUT_SECONDS * 1000,
     });
-    const ordersBodyReader = createOrdersBodyReader();
-    const locations = createLocationLookup(registry, "order-live");
+    const ordersBodyReader = createLiveOrdersBodyReader();
+    const locations = createUncachedLocationLookup(registry, "order-live");
     metrics.observeGauge(
       "order_streams_open",
       "Open live order streams of this process",
@@ -53,6 +53,6 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],
-  subscriptions: [removeOrdersOfReportedTill, eraseLiveOrderData],
-  periodic: [trimOrderChangeLogTask, removeOldOrdersTask],
+  subscriptions: [removeLiveOrdersOfReportedTill, redactLiveOrdersSubscription],
+  periodic: [trimOrderChangeLogTask, removeOldLiveOrdersTask],
 });

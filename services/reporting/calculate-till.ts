@@ -4,7 +4,7 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
-import { computeReport, currentReportCalculationVersion } from "./calculation/compute-report.ts";
+import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
 import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
 import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 
@@ -23,7 +23,7 @@ export interface TillCalculationTask {
 }
 
 /** The responses for a till, as JSON texts. Their timestamps are added when the responses are stored. */
-export interface SerializedReport {
+export interface SerializedReportResponses {
   id: string;
   reportVersion: number;
   reportNumber: number;
@@ -36,10 +36,10 @@ export interface SerializedReport {
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
-  orders: SerializedOrder[];
+  orders: SerializedOrderResponses[];
 }
 
-export interface SerializedOrder {
+export interface SerializedOrderResponses {
   id: string;
   day: string;
   openedAt: string;
@@ -48,7 +48,7 @@ export interface SerializedOrder {
 }
 
 /** The report and orders of a till; null for a till in training mode. */
-export type TillCalculationResult = SerializedReport | null;
+export type TillCalculationResult = SerializedReportResponses | null;
 
 /**
  * Parses a till and returns its report and orders. Runs in a worker thread, so that a large till does not block
@@ -72,7 +72,7 @@ export default function calculateTill({
     version === "V1"
       ? convertTillV1(acceptedTillSchemas.V1.parse(body), { tillId, timeZone })
       : acceptedTillSchemas.V2.parse(body);
-  const report = computeReport(till, { locationId });
+  const report = computeReportAndOrders(till, { locationId });
   if (!report) return null;
   const toDay = createDayFormatter(timeZone);
   return {

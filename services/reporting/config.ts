@@ -1,9 +1,9 @@
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
-import { pageSizeConfig } from "@pragma/runtime/http/page-response";
+import { pageMaxBytesConfig } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
 
-export const reportingConfig = z.object({
-  ...pageSizeConfig,
+export const reportingConfigSchema = z.object({
+  ...pageMaxBytesConfig,
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
   /** Retention of customers' personal data, in days after the till was pushed. If not set, the data is kept forever. */
@@ -20,4 +20,4 @@ export const reportingConfig = z.object({
   EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),
 });
 
-export type ReportingConfig = z.output<typeof reportingConfig>;
+export type ReportingConfig = z.output<typeof reportingConfigSchema>;

@@ -18,6 +18,6 @@ export interface ReportingContext {
   pollExports(): void;
 }
 
-export const defineRoute = createRouteDefiner<ReportingContext>();
+export const defineReportingRoute = createRouteDefiner<ReportingContext>();
 
 export const accountingRouteDefaults = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;

@@ -3,7 +3,7 @@ import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 
 /** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
-export type PersonalDataErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
+export type PersonalDataErasureOrderSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
 
@@ -15,7 +15,7 @@ const batchSize = 100;
  */
 export async function requestPersonalDataErasure(
   db: Database,
-  erasure: PersonalDataErasureRequest,
+  erasure: PersonalDataErasureOrderSelection,
 ): Promise<{ tills: number }> {
   if ("before" in erasure) return { tills: await requestTillDataErasureBefore(db, erasure) };
   const { locationId, orderIds } = erasure;

@@ -13,20 +13,20 @@ import { runWithRequestContext } from "@pragma/runtime/observability/request-con
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { waitUntilEventsHandled } from "@pragma/runtime/testing/jetstream-control";
 import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import type { ReportingContext } from "./context.ts";
 import reporting from "./service.ts";
-import { calculatePushedTill } from "./subscriptions/till-pushed.ts";
+import { calculatePushedTillReport } from "./subscriptions/till-pushed.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let service: TestService;
 const sample = JSON.parse(await readFile(new URL("./samples/small-v2.till.json", import.meta.url), "utf8"));
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   service = await startTestService(reporting, environment);
 });
 afterAll(async () => {
@@ -206,7 +206,7 @@ describe("revisions of a till", () => {
     const repeated = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
     await handleEventOnce(repeated, {
       service: "reporting",
-      subscription: calculatePushedTill,
+      subscription: calculatePushedTillReport,
       database,
       services,
       context,

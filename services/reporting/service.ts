@@ -4,7 +4,7 @@ import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
 import { runAccountingExport } from "./accounting/run-export.ts";
@@ -13,7 +13,7 @@ import type {
   FailedTillAccountingExport,
   TillJournalEntriesTask,
 } from "./accounting/write-till-entries.ts";
-import { reportingConfig } from "./config.ts";
+import { reportingConfigSchema } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
 import { eraseExpiredPersonalDataTask } from "./periodic/erase-expired-personal-data.ts";
 import {
@@ -44,7 +44,7 @@ import {
   listReportsV0Route,
   listReportsV2Route,
 } from "./routes/reports-and-orders.ts";
-import { calculatePushedTill } from "./subscriptions/till-pushed.ts";
+import { calculatePushedTillReport } from "./subscriptions/till-pushed.ts";
 import { createTillCalculator } from "./till-calculator.ts";
 
 const locationId = z.guid();
@@ -73,10 +73,10 @@ const exportConcurrency = 2;
 const exportPollMs = 1_000;
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
-export default defineService<typeof reportingConfig, ReportingContext>({
+export default defineService<typeof reportingConfigSchema, ReportingContext>({
   name: "reporting",
   module: import.meta.url,
-  config: reportingConfig,
+  config: reportingConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     // Only one till of each location, and only one large till of all locations, is calculated at a time. The second
@@ -106,7 +106,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
     return {
       services: {
         ...{ db, log, config, objects, calculator },
-        locations: createLocationLookup(registry, "reporting"),
+        locations: createUncachedLocationLookup(registry, "reporting"),
         pollExports: exportLoop.poll,
       },
       checks: { objects: () => objects.check() },
@@ -136,7 +136,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
     getAccountingExportRoute,
     getAccountingExportFileRoute,
   ],
-  subscriptions: [calculatePushedTill],
+  subscriptions: [calculatePushedTillReport],
   periodic: [
     {
       name: "remove expired accounting exports",

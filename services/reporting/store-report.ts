@@ -2,8 +2,8 @@ import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { mergeJsonObjects } from "@pragma/runtime/json/join-json";
-import type { SerializedReport } from "./calculate-till.ts";
-import { adjustReportingDayCounts } from "./queries/day-counts.ts";
+import type { SerializedReportResponses } from "./calculate-till.ts";
+import { adjustReportOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
 
@@ -16,10 +16,10 @@ type ReportFinalizedData = EventData<"report.finalized">;
  *
  * @returns the data of the `report.finalized` event.
  */
-export async function storeReport(
+export async function storeReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: SerializedReport,
+  report: SerializedReportResponses,
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
@@ -54,7 +54,7 @@ export async function storeReport(
   });
   await replaceOrders(tx, pushed, rows);
   const previousDays = previousReport ? [previousReport.day] : [];
-  await adjustReportingDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
+  await adjustReportOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
   return finalized;
 }
 
@@ -67,26 +67,26 @@ export async function removeReportOfTrainingTill(
   if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
   await reports.deleteReportOfTill(tx, tillId);
-  await adjustReportingDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
+  await adjustReportOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
 /** Replaces the orders of a till, and updates the counts by day. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  rows: orders.OrderTableRow[],
+  rows: orders.ReportingOrderDatabaseRow[],
 ): Promise<void> {
   const ids = [...new Set([...(await orders.findOrderIdsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
-  const before = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
+  const before = await orders.findCurrentOrderVersionDays(tx, { locationId, ids });
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
   await orders.assignOrdersToLatestTill(tx, { locationId, ids });
-  const after = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
-  await adjustReportingDayCounts(tx, { locationId, kind: "order", before, after });
+  const after = await orders.findCurrentOrderVersionDays(tx, { locationId, ids });
+  await adjustReportOrderDayCounts(tx, { locationId, kind: "order", before, after });
 }
 
 function toReportFinalizedData(
   { locationId, tillId, revision }: TillPushedData,
-  report: SerializedReport,
+  report: SerializedReportResponses,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
-import { PermanentError } from "@pragma/runtime/retries/transient-error";
+import { createWorkerPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
+import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { TillCalculationResult, TillCalculationTask } from "./calculate-till.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
@@ -21,17 +21,19 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
     try {
       // Retries in a new thread, because memory that earlier tills used may have caused the failure.
       return await pool.run(task).catch((error) => {
-        if (error instanceof OutOfMemoryError) return pool.run(task);
+        if (error instanceof WorkerOutOfMemoryError) return pool.run(task);
         throw error;
       });
     } catch (error) {
-      if (!(error instanceof OutOfMemoryError)) throw error;
-      throw new PermanentError(`Till ${task.tillId} needs more memory than a worker thread has.`, { cause: error });
+      if (!(error instanceof WorkerOutOfMemoryError)) throw error;
+      throw new PermanentEventError(`Till ${task.tillId} needs more memory than a worker thread has.`, {
+        cause: error,
+      });
     }
   }
 
   return {
-    /** Returns a till's report and orders. @throws `PermanentError` if the till needs more memory than a thread has. */
+    /** Returns a till's report and orders. @throws `PermanentEventError` if the till needs more memory than a thread has. */
     run: (task: TillCalculationTask) =>
       task.bytes.byteLength < largeTillBytes ? calculate(task) : largeTillSemaphore.run(() => calculate(task)),
     close: () => pool.close(),

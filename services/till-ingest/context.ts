@@ -5,7 +5,7 @@ import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestConfig } from "./config.ts";
-import type { createTillBodyReader } from "./validation/till-body-reader.ts";
+import type { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 /** The resources that the routes, subscriptions and periodic tasks of the till-ingest service use. */
 export interface TillIngestContext {
@@ -14,7 +14,7 @@ export interface TillIngestContext {
   config: TillIngestConfig;
   objects: ObjectStore;
   locations: LocationLookup;
-  reader: ReturnType<typeof createTillBodyReader>;
+  reader: ReturnType<typeof createThreadedTillBodyParser>;
   /** Starts new reprocessings immediately, without waiting for the next poll. */
   pollReprocessings(): void;
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
@@ -23,7 +23,7 @@ export interface TillIngestContext {
   revisionQuota: LocationDailyQuota;
 }
 
-export const defineRoute = createRouteDefiner<TillIngestContext>();
+export const defineTillIngestRoute = createRouteDefiner<TillIngestContext>();
 
 /** The properties that are equal in all routes that change tills. */
 export const tillWriteRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:write" } as const;

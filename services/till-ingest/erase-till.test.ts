@@ -1,15 +1,15 @@
-import { ObjectNotFound } from "@pragma/runtime/object-store/object-store";
+import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eraseTillPersonalData } from "./erase-till.ts";
-import { startTestTillIngest, type TestTillIngest } from "./testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { createTestOrder, createTestTill } from "./testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 let principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
@@ -36,7 +36,7 @@ async function readStoredBodies(): Promise<string[]> {
     service.objects.get(key).then(
       (bytes) => new TextDecoder().decode(bytes),
       (error) => {
-        if (error instanceof ObjectNotFound) return "";
+        if (error instanceof ObjectNotFoundError) return "";
         throw error;
       },
     ),

@@ -1,13 +1,19 @@
 import { createHash } from "node:crypto";
-import { clientGeneratedIdToUuid } from "@pragma/contracts/fields";
+import { normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
-import { buildTillObjectKey } from "./accept-till.ts";
 import type { TillIngestContext } from "./context.ts";
-import { publishTillPushed } from "./publish-till-events.ts";
-import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
-import { insertTillVersion, markOtherTillBodiesRemoved } from "./queries/till-versions.ts";
-import { createNextTillRevision, findTill, lockTill, recordTillErasure, type TillRow } from "./queries/tills.ts";
+import { publishTillPushedEvent } from "./publish-till-events.ts";
+import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
+import { insertTillRevision, scheduleSupersededTillBodyRemoval } from "./queries/till-versions.ts";
+import {
+  createNextTillRevision,
+  findTill,
+  lockTill,
+  recordErasedTillPushedHash,
+  type TillRow,
+} from "./queries/tills.ts";
 import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
+import { buildTillObjectKey } from "./store-pushed-till.ts";
 
 /**
  * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
@@ -29,7 +35,9 @@ function eraseMatchingOrders(value: unknown, orderIds: ReadonlySet<string>): unk
 }
 
 function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: ReadonlySet<string>): boolean {
-  return [object.id, object.order_id].some((id) => typeof id === "string" && orderIds.has(clientGeneratedIdToUuid(id)));
+  return [object.id, object.order_id].some(
+    (id) => typeof id === "string" && orderIds.has(normalizeClientGeneratedUuid(id)),
+  );
 }
 
 /** The author of revisions that an erasure creates. */
@@ -67,12 +75,12 @@ export async function eraseTillPersonalData(
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
     if (hash !== existing.hash) {
       const next = await createNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
-      await recordTillErasure(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
-      await insertTillVersion(tx, next, { reason: "replace", ...erasureAuthor });
-      await publishTillPushed(tx, next, { reason: "replace", isErasure: true, traceparent });
-      await confirmUpload(tx, erased.objectKey);
+      await recordErasedTillPushedHash(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
+      await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
+      await publishTillPushedEvent(tx, next, { reason: "replace", isErasure: true, traceparent });
+      await confirmTillObjectUpload(tx, erased.objectKey);
     }
-    return markOtherTillBodiesRemoved(tx, { tillId, objectKey: erased.objectKey });
+    return scheduleSupersededTillBodyRemoval(tx, { tillId, objectKey: erased.objectKey });
   });
   for (const key of removed) await removeUnreferencedObject({ db, objects }, key);
 }

@@ -2,14 +2,14 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTillOperatorRoutes } from "./service.ts";
-import { startTestTillIngest, type TestTillIngest } from "./testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { createTestTill } from "./testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 

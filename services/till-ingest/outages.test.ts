@@ -1,20 +1,20 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type DedicatedServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "./testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { createTestTill } from "./testing/till-fixtures.ts";
 
-let servers: DedicatedServers;
-let service: TestTillIngest;
+let servers: DedicatedTestServers;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 
 beforeAll(async () => {
   servers = await startDedicatedTestServers();
   await servers.kill("nats");
-  service = await startTestTillIngest({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
+  service = await startTestTillIngestService({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
 });
 afterAll(async () => {
   await service?.remove();

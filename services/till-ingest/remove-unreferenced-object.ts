@@ -1,8 +1,8 @@
 import type { TillIngestContext } from "./context.ts";
 import {
-  claimObjectRemoval,
+  claimUnreferencedObjectForRemoval,
   confirmOverdueUploadIfReferenced,
-  finishObjectRemoval,
+  recordObjectRemoved,
 } from "./queries/pending-uploads.ts";
 
 /**
@@ -14,12 +14,12 @@ export async function removeUnreferencedObject(
   { db, objects }: Pick<TillIngestContext, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
-  const removal = await claimObjectRemoval(db.sql, key);
+  const removal = await claimUnreferencedObjectForRemoval(db.sql, key);
   if (!removal) {
     await confirmOverdueUploadIfReferenced(db.sql, key);
     return false;
   }
   await objects.delete(key);
-  await finishObjectRemoval(db.sql, removal);
+  await recordObjectRemoved(db.sql, removal);
   return true;
 }

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let db: Database;
 const dueAt = new Date("2026-01-01");
 const laterAt = new Date("2026-01-02");
@@ -20,7 +20,7 @@ const insertTill = (id: string, columns: Record<string, unknown>) => db.sql`
   })}`;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousSchema(environment, { _runtime: 6, "till-ingest": 6 });
   db = previous.db;
   await db.sql`insert into object_intents (key, removing_since) values ('earlier', ${dueAt})`;

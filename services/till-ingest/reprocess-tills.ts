@@ -4,16 +4,16 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { type RequestContext, runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestContext } from "./context.ts";
-import { publishTillPushed } from "./publish-till-events.ts";
+import { publishTillPushedEvent } from "./publish-till-events.ts";
 import {
   findUnfinishedReprocessing,
   lockNextTillsToReprocess,
   lockTillReprocessing,
   recordReprocessingProgress,
 } from "./queries/reprocessings.ts";
-import { findTillRevisionReasons, insertTillVersion } from "./queries/till-versions.ts";
+import { findTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
 import { countPendingTills, createNextTillRevision, lockTill, type TillRow } from "./queries/tills.ts";
-import { tillNotFoundError } from "./resolve-till-location.ts";
+import { createTillNotFoundError } from "./resolve-till-location.ts";
 
 /** The caller that requested a reprocessing, recorded as the author of the revision. */
 export type TillRevisionAuthor = Pick<Principal, "keyId" | "consumer">;
@@ -38,7 +38,7 @@ export async function reprocessTill(
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
     const till = await lockTill(tx, id);
-    if (!till || (locationId !== null && till.locationId !== locationId)) throw tillNotFoundError(id);
+    if (!till || (locationId !== null && till.locationId !== locationId)) throw createTillNotFoundError(id);
     if (await isBeingReprocessed(tx, till)) return till;
     await consumeDailyQuota(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
     return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
@@ -65,8 +65,8 @@ async function createReprocessRevision(
   }: { requeueAfterSeconds: number; author: TillRevisionAuthor; traceparent: string | undefined },
 ): Promise<TillRow> {
   const next = await createNextTillRevision(tx, till, { requeueAfterSeconds });
-  await insertTillVersion(tx, next, { reason: "reprocess", ...author });
-  await publishTillPushed(tx, next, { reason: "reprocess", traceparent });
+  await insertTillRevision(tx, next, { reason: "reprocess", ...author });
+  await publishTillPushedEvent(tx, next, { reason: "reprocess", traceparent });
   return next;
 }
 

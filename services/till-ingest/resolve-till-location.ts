@@ -59,10 +59,11 @@ export async function requireReadableTill(
 ): Promise<TillRow> {
   const readableLocationId = getReadableLocationId(principal);
   const till = await findTill(db.sql, id);
-  if (!till || (readableLocationId !== null && till.locationId !== readableLocationId)) throw tillNotFoundError(id);
+  if (!till || (readableLocationId !== null && till.locationId !== readableLocationId))
+    throw createTillNotFoundError(id);
   return till;
 }
 
-export function tillNotFoundError(id: string): ApiError {
+export function createTillNotFoundError(id: string): ApiError {
   return new ApiError("till_not_found", { detail: `This location has no till ${id}.` });
 }

@@ -1,15 +1,15 @@
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
-import { tillIngestConfig } from "./config.ts";
+import { tillIngestConfigSchema } from "./config.ts";
 import type { TillIngestContext } from "./context.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
-import { removeOrphanedObjectsTask } from "./periodic/remove-orphaned-objects.ts";
+import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
-import { requeueUnfinishedTillsTask } from "./periodic/requeue-unfinished-tills.ts";
-import { countOverdueTills, listUnfinishedTills, requeueTillNow } from "./queries/tills.ts";
+import { requeueTillsAwaitingReportTask } from "./periodic/requeue-unfinished-tills.ts";
+import { countOverdueTills, listTillsAwaitingReport, requeueTillNow } from "./queries/tills.ts";
 import { startReprocessingLoop } from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
 import { getReprocessingRoute, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
@@ -22,8 +22,8 @@ import {
   replaceTillRoute,
 } from "./routes/tills.ts";
 import { eraseOrderPersonalDataInTill } from "./subscriptions/orders-erased.ts";
-import { markTillProcessedSubscription, markTillReportRemoved } from "./subscriptions/report-events.ts";
-import { createTillBodyReader } from "./validation/till-body-reader.ts";
+import { markTillProcessedSubscription, markTillReportRemovedSubscription } from "./subscriptions/report-events.ts";
+import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 /** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;
@@ -37,27 +37,27 @@ export function createTillOperatorRoutes(
   app.get("/unfinished", async (context) => {
     const parsedSeconds = z.coerce.number().int().min(0).safeParse(context.req.query("seconds"));
     const seconds = parsedSeconds.success ? parsedSeconds.data : requeueAfterSeconds;
-    return context.json(await listUnfinishedTills(db.sql, { seconds, limit: maxListedTills }));
+    return context.json(await listTillsAwaitingReport(db.sql, { seconds, limit: maxListedTills }));
   });
   app.post("/unfinished/:tillId/retry", async (context) => {
     const tillId = context.req.param("tillId");
     if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
     const isRequeued = await requeueTillNow(db.sql, tillId);
-    if (isRequeued) await requeueUnfinishedTillsTask.run(services);
+    if (isRequeued) await requeueTillsAwaitingReportTask.run(services);
     return context.json({ tillId, isRequeued });
   });
   return app;
 }
 
 /** Accepts tills, stores their exact bodies, and requeues each till until its report is final. */
-export default defineService<typeof tillIngestConfig, TillIngestContext>({
+export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
   name: "till-ingest",
   module: import.meta.url,
-  config: tillIngestConfig,
+  config: tillIngestConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    const reader = createTillBodyReader({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
-    const locations = createLocationLookup(registry, "till-ingest");
+    const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
+    const locations = createUncachedLocationLookup(registry, "till-ingest");
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
       countOverdueTills(db.sql),
     );
@@ -91,10 +91,10 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     reprocessTillsRoute,
     getReprocessingRoute,
   ],
-  subscriptions: [markTillProcessedSubscription, markTillReportRemoved, eraseOrderPersonalDataInTill],
+  subscriptions: [markTillProcessedSubscription, markTillReportRemovedSubscription, eraseOrderPersonalDataInTill],
   periodic: [
-    requeueUnfinishedTillsTask,
-    removeOrphanedObjectsTask,
+    requeueTillsAwaitingReportTask,
+    removeOrphanedTillObjectsTask,
     removeReplacedTillBodiesTask,
     removeOldReprocessingsTask,
   ],

@@ -1,4 +1,4 @@
-import { commonServiceConfig, integerEnvSchema } from "@pragma/runtime/config/runtime-config";
+import { commonServiceConfigSchema, integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
 import { parseWebhookAddressAllowlist } from "./endpoints/address-policy.ts";
 
@@ -24,9 +24,9 @@ const allowlistFromEnv = z.string().transform((text, context) => {
   }
 });
 
-export const webhooksConfig = z.object({
+export const webhooksConfigSchema = z.object({
   /** Keys that encrypt the secrets of recipients. */
-  DATA_KEYS: commonServiceConfig.shape.DATA_KEYS,
+  DATA_KEYS: commonServiceConfigSchema.shape.DATA_KEYS,
   /** In `production`, endpoints must use https and must not have a loopback address. */
   NODE_ENV: z.string().default("development"),
   /** Comma-separated hosts, IP addresses and CIDR ranges whose endpoints are allowed although they are not public. */
@@ -53,10 +53,10 @@ export const webhooksConfig = z.object({
   WEBHOOK_RETENTION_DAYS: integerEnvSchema(4, 365).default(30),
 });
 
-export type WebhooksConfig = z.output<typeof webhooksConfig>;
+export type WebhooksConfig = z.output<typeof webhooksConfigSchema>;
 
 /** Returns the timeout of one attempt, in milliseconds. */
-export const getDeliveryAttemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+export const getWebhookAttemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
 /** Returns the duration of a claim's lease in milliseconds: half for the attempt, half for recording its result. */
-export const getDeliveryClaimLeaseMs = (config: WebhooksConfig): number => 2 * getDeliveryAttemptTimeoutMs(config);
+export const getWebhookClaimLeaseMs = (config: WebhooksConfig): number => 2 * getWebhookAttemptTimeoutMs(config);

@@ -3,13 +3,13 @@ import type { LocationLookup } from "@pragma/runtime/service-calls/location-look
 import type { z } from "zod";
 import type { WebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { WebhooksDependencies } from "./dependencies.ts";
-import type { MessageBatcher } from "./messages/message-batcher.ts";
+import type { WebhookMessageBatcher } from "./messages/message-batcher.ts";
 
 /** The resources that routes, subscriptions and periodic tasks of the webhooks service use. */
 export interface WebhooksContext extends WebhooksDependencies {
   locations: LocationLookup;
   deliveryWorker: WebhookDeliveryWorker;
-  messageBatcher: MessageBatcher;
+  messageBatcher: WebhookMessageBatcher;
 }
 
 /** Route fields that all routes of the service share. */

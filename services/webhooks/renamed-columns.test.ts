@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let db: Database;
 const now = new Date("2026-01-01");
 const later = new Date("2026-01-02");
@@ -21,7 +21,7 @@ async function insertDelivery(id: string, columns: Record<string, unknown>): Pro
 }
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousSchema(environment, { _runtime: 6, webhooks: 7 });
   db = previous.db;
   await insertRecipient(earlier, { sealedApiKey: "earlier" });

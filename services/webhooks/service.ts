@@ -1,24 +1,29 @@
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
-import { webhooksConfig } from "./config.ts";
+import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { webhooksConfigSchema } from "./config.ts";
 import type { WebhooksContext } from "./context.ts";
 import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
-import { startDeliveryWorker } from "./deliveries/delivery-worker.ts";
+import { startWebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
-import { createAddressPolicy } from "./endpoints/address-policy.ts";
+import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
-import { createMessageBatcher } from "./messages/message-batcher.ts";
-import { removeOldMessagesTask } from "./periodic/remove-old-messages.ts";
-import { createRequeueDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
-import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
+import { createWebhookMessageBatcher } from "./messages/message-batcher.ts";
+import { removeOldWebhookMessagesTask } from "./periodic/remove-old-webhook-messages.ts";
+import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
+import {
+  getDeliveryRoute,
+  listWebhookDeliveriesRoute,
+  replayDeliveryRoute,
+  testWebhookRoute,
+} from "./routes/deliveries.ts";
 import {
   deleteWebhookRecipientRoute,
   listWebhookRecipientsRoute,
-  rotateRecipientSecretRoute,
-  upsertRecipientRoute,
+  rotateWebhookRecipientSecretRoute,
+  upsertWebhookRecipientRoute,
 } from "./routes/recipients.ts";
-import { getDeliveryRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
+import { getWebhookDeliveryRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
 import {
   deleteWebhookRoute,
   getWebhookRoute,
@@ -27,9 +32,9 @@ import {
   resumeWebhookRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
-import { webhookEndpointEventSubscriptions } from "./subscriptions/endpoint-events.ts";
-import { locationWebhookEventSubscriptions } from "./subscriptions/location-events.ts";
-import { eraseWebhookOrderData } from "./subscriptions/orders-erased.ts";
+import { endpointFailureNotificationSubscriptions } from "./subscriptions/endpoint-events.ts";
+import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
+import { redactWebhookOrdersSubscription } from "./subscriptions/orders-erased.ts";
 
 interface WebhooksServiceOptions {
   clock?: Clock;
@@ -44,23 +49,28 @@ export const createWebhooksServiceDefinition = ({
   resolveHost,
   pollSeconds = 3,
 }: WebhooksServiceOptions = {}) =>
-  defineService<typeof webhooksConfig, WebhooksContext>({
+  defineService<typeof webhooksConfigSchema, WebhooksContext>({
     name: "webhooks",
     module: import.meta.url,
-    config: webhooksConfig,
+    config: webhooksConfigSchema,
     createResources({ db, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
-      const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
+      const addressPolicy = createWebhookAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
         addressPolicy,
         resolveHost: resolveHost ?? createHostResolver({ isLocalHost: addressPolicy.isHostAllowlisted }),
         isHttpsRequired: isProduction,
       };
       const encryption = createEncryption(config.DATA_KEYS);
-      const locations = createLocationLookup(registry, "webhooks");
+      const locations = createUncachedLocationLookup(registry, "webhooks");
       const dependencies = { db, log, clock, encryption, endpointRules, config };
-      const deliveryWorker = startDeliveryWorker({ ...dependencies, metrics, notifier, pollMs: pollSeconds * 1_000 });
-      const messageBatcher = createMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
+      const deliveryWorker = startWebhookDeliveryWorker({
+        ...dependencies,
+        metrics,
+        notifier,
+        pollMs: pollSeconds * 1_000,
+      });
+      const messageBatcher = createWebhookMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerWebhookDeliveryMetrics(metrics, dependencies);
       return {
         services: { ...dependencies, locations, deliveryWorker, messageBatcher },
@@ -68,10 +78,10 @@ export const createWebhooksServiceDefinition = ({
       };
     },
     routes: [
-      upsertRecipientRoute,
+      upsertWebhookRecipientRoute,
       listWebhookRecipientsRoute,
       deleteWebhookRecipientRoute,
-      rotateRecipientSecretRoute,
+      rotateWebhookRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
       // These routes come first, so that `deliveries` in their paths does not match the `{id}` of another route.
@@ -83,11 +93,15 @@ export const createWebhooksServiceDefinition = ({
       resumeWebhookRoute,
       testWebhookRoute,
       recoverDeliveriesRoute,
-      getDeliveryRecoveryRoute,
-      listDeliveriesRoute,
+      getWebhookDeliveryRecoveryRoute,
+      listWebhookDeliveriesRoute,
     ],
-    subscriptions: [...locationWebhookEventSubscriptions, ...webhookEndpointEventSubscriptions, eraseWebhookOrderData],
-    periodic: [createRequeueDueDeliveriesTask(pollSeconds), removeOldMessagesTask],
+    subscriptions: [
+      ...orderAndReportEventSubscriptions,
+      ...endpointFailureNotificationSubscriptions,
+      redactWebhookOrdersSubscription,
+    ],
+    periodic: [createWebhookDeliveryRequeueTask(pollSeconds), removeOldWebhookMessagesTask],
   });
 
 export default createWebhooksServiceDefinition();

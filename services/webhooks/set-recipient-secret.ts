@@ -25,7 +25,7 @@ interface SetRecipientSecret {
  * @returns the generated secret; null when `hmacSecret` was given.
  * @throws `ApiError` too_many_secrets.
  */
-export async function setRecipientSecret(
+export async function setWebhookRecipientSecret(
   { encryption }: Pick<WebhooksContext, "encryption">,
   tx: SqlTransaction,
   { recipientId, hmacSecret, now, isLeaked = false }: SetRecipientSecret,

@@ -4,8 +4,8 @@
  */
 import { env, stdout } from "node:process";
 import { createApiClient } from "@pragma/client/api-client";
-import { demoEnvironmentSchema, readDemoAccess } from "./demo-access.ts";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
+import { demoEnvironmentSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { simulateDemoLocation } from "./simulate-demo.ts";
@@ -13,7 +13,7 @@ import { createTransientRetryOptions, systemClock } from "./transient-retry-opti
 
 await runUntilStopped(async (signal) => {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentSchema.parse(env);
-  const access = await readDemoAccess(file);
+  const access = await readDemoLocationCredentials(file);
   if (!access) throw new Error(`${file} contains no demo location`);
   const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
   const control = { clock: systemClock, signal, log };

@@ -2,12 +2,16 @@ import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client"
 import { nullOnProblem } from "@pragma/client/api-problem";
 import { defaultConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
-import { type DemoAccess, readDemoAccess, writeDemoAccess } from "./demo-access.ts";
+import {
+  type DemoLocationCredentials,
+  readDemoLocationCredentials,
+  writeDemoLocationCredentials,
+} from "./demo-location-credentials.ts";
 import { createLocationApiKey, ensureApiConsumer, ensureRestaurantLocation } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { getLocalDate, getTillOpeningTimeMs } from "./service-day.ts";
+import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
 
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
@@ -18,7 +22,7 @@ export const demoRestaurantSeed = "demo";
 const demoDayCount = 30;
 
 /** One day of the demo location. */
-export interface DemoDay {
+export interface DemoLocationDay {
   /** YYYY-MM-DD, in the location's time zone. */
   readonly day: string;
   readonly tillId: string;
@@ -27,20 +31,20 @@ export interface DemoDay {
 }
 
 /** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
-export function listDemoDays(locationId: string, now: Date): DemoDay[] {
+export function listDemoDays(locationId: string, now: Date): DemoLocationDay[] {
   const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
     return {
       day,
       tillId: createDayRandom(locationId, day).uuid(),
-      startsAtMs: getTillOpeningTimeMs(day, demoTimeZone),
+      startsAtMs: computeDailyTillOpeningMs(day, demoTimeZone),
     };
   });
 }
 
 /** Returns a day's till with 40 to 80 orders, most from Friday to Sunday. Depends only on the location and the day. */
-export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
+export function generateDemoTill(locationId: string, { day, tillId }: DemoLocationDay) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
     .fork("orders")
@@ -49,7 +53,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
 }
 
 /** The day that the home page of the documentation shows. It is a Saturday. */
-export const homePageDate = "2026-05-30";
+export const documentationHomePageDay = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. Depends only on the day. */
 export function generateExampleTill(day: string): GeneratedTill {
@@ -65,14 +69,14 @@ function createDayRandom(locationId: string, day: string): SeededRandom {
  * imports the location unless it exists, creates a new key, and writes both to the file. `createClient` returns a
  * client that uses the given key.
  */
-export async function ensureDemoLocation(
+export async function ensureDemoLocationAndKey(
   admin: AdminApiClient,
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
-): Promise<DemoAccess> {
+): Promise<DemoLocationCredentials> {
   // Precedes reading the file, so that a stored key has all scopes too.
   await ensureApiConsumer(admin, demoConsumerName, demoConsumerScopes);
-  const stored = await readDemoAccess(file);
+  const stored = await readDemoLocationCredentials(file);
   if (stored) {
     const ownLocation = createClient(stored.apiKey).GET("/v1/locations/own");
     if ((await nullOnProblem(ownLocation, "key_invalid", "key_revoked"))?.data.id === stored.locationId) return stored;
@@ -84,7 +88,7 @@ export async function ensureDemoLocation(
     legacyId: 990_001,
   });
   const access = { locationId, apiKey: await createLocationApiKey(admin, locationId, demoConsumerName) };
-  await writeDemoAccess(file, access);
+  await writeDemoLocationCredentials(file, access);
   return access;
 }
 

@@ -4,7 +4,7 @@ import {
   createNextDemoShift,
   type DemoShift,
   findInterruptedDemoShift,
-  getDemoShiftShareAtHour,
+  getDemoShiftProgressAtHour,
   scheduleDemoShift,
 } from "./simulate-demo.ts";
 import { FakeClock } from "./testing/fake-live-api.ts";
@@ -74,12 +74,12 @@ describe("the following shifts", () => {
 describe("the schedule of a shift", () => {
   it("runs through its hours in sequence, through quiet hours faster, and ends before the next shift", () => {
     const hours = Array.from({ length: 170 }, (_, index) => index / 10);
-    const shares = hours.map(getDemoShiftShareAtHour);
+    const shares = hours.map(getDemoShiftProgressAtHour);
     expect(shares[0]).toBe(0);
     expect(shares.every((share, index) => index === 0 || share > (shares[index - 1] ?? 1))).toBe(true);
     expect(shares.at(-1)).toBeLessThan(1);
-    expect(getDemoShiftShareAtHour(7) - getDemoShiftShareAtHour(3.5)).toBeGreaterThan(
-      5 * (getDemoShiftShareAtHour(10.5) - getDemoShiftShareAtHour(7)),
+    expect(getDemoShiftProgressAtHour(7) - getDemoShiftProgressAtHour(3.5)).toBeGreaterThan(
+      5 * (getDemoShiftProgressAtHour(10.5) - getDemoShiftProgressAtHour(7)),
     );
   });
 

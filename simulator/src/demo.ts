@@ -4,7 +4,7 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { demoEnvironmentSchema } from "./demo-access.ts";
+import { demoEnvironmentSchema } from "./demo-location-credentials.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { seedDemoLocation } from "./seed-demo.ts";
 

@@ -1,10 +1,10 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import type { Restaurant } from "./restaurant.ts";
+import type { GeneratedRestaurant } from "./restaurant.ts";
 import { createRestaurantCatalog } from "./restaurant-catalog.ts";
 
 interface RestaurantLocation {
-  restaurant: Restaurant;
+  restaurant: GeneratedRestaurant;
   timeZone: string;
   /** The organization and the agency of the location in its legacy backoffice. */
   owner: string;
@@ -50,7 +50,7 @@ export async function createLocationApiKey(
 }
 
 /** Pushes the catalog of a restaurant to the key's location, unless the location already has products. */
-export async function pushCatalogIfMissing(api: PublicApiClient, restaurant: Restaurant): Promise<void> {
+export async function pushCatalogIfMissing(api: PublicApiClient, restaurant: GeneratedRestaurant): Promise<void> {
   const { data: products } = await api.GET("/v1/catalog");
   if (products.length === 0) await api.PUT("/v1/catalog", { body: createRestaurantCatalog(restaurant) });
 }

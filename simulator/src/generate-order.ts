@@ -1,37 +1,43 @@
-import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
 import { generatePayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import {
-  cancellationReasons,
-  getCancellationDateTime,
-  getOrderCancellationTiming,
-  getRowCancellationTiming,
+  getSimulatedCancellationDateTime,
   guestStayShareByOrderEvent,
-  type OrderTimes,
+  pickOrderCancellationTiming,
+  pickRowCancellationTiming,
+  type SimulatedOrderTimes,
+  simulatedCancellationReasons,
 } from "./order-times.ts";
-import type { OrderPlan } from "./plan-orders.ts";
+import type { SimulatedOrderPlan } from "./plan-orders.ts";
 import {
-  computeOrderAmounts,
+  computeSimulatedOrderAmounts,
   generateProductRow,
-  type OrderRowContext,
-  type OrderRows,
+  type OrderGenerationContext,
+  type SimulatedOrderRows,
   sumFieldOfRows,
 } from "./product-row.ts";
 import type { SeededRandom } from "./random.ts";
-import type { Clerk, Restaurant, RestaurantProduct, RestaurantRoom, RestaurantTable } from "./restaurant.ts";
-import { applyDiscountToOrder, applySpecialRowCases } from "./row-cases.ts";
+import type {
+  GeneratedRestaurant,
+  GeneratedRestaurantProduct,
+  GeneratedRestaurantRoom,
+  GeneratedRestaurantTable,
+  RestaurantClerk,
+} from "./restaurant.ts";
+import { applyDiscountToOrder, applySpecialOrderRowCases } from "./row-cases.ts";
 
-interface NewOrder extends Omit<OrderRowContext, "room"> {
-  plan: OrderPlan;
+interface NewOrder extends Omit<OrderGenerationContext, "room"> {
+  plan: SimulatedOrderPlan;
   tillId: string;
   fiscalNumber: number;
   /** By table id: the time until which the table is occupied. Orders must be generated sorted by opening time. */
   occupiedUntil: Map<string, string>;
   /** The clerk who collects the payments. */
-  cashier: Clerk;
+  cashier: RestaurantClerk;
 }
 
-const orderDefaults = fieldDefaultsOf(OrderData.shape);
+const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
 
 /** Returns the order that a plan describes, with rows, payments and totals. */
 export function generateOrder(order: NewOrder): OrderData {
@@ -42,7 +48,7 @@ export function generateOrder(order: NewOrder): OrderData {
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
 
   const rows = generateRows(context, plan, guestsCount);
-  const amounts = computeOrderAmounts(rows);
+  const amounts = computeSimulatedOrderAmounts(rows);
   const ending = generateOrderEnding(random, times, plan);
   const customer = pickCustomer(context, plan);
   const delivery = generateDelivery(context, plan);
@@ -108,8 +114,8 @@ export function generateOrder(order: NewOrder): OrderData {
 /** Returns a free table, or a shared table if no table is free. Marks it as occupied until the order is closed. */
 function pickTable(
   random: SeededRandom,
-  { tables }: RestaurantRoom,
-  { openedAt, closedAt }: OrderTimes,
+  { tables }: GeneratedRestaurantRoom,
+  { openedAt, closedAt }: SimulatedOrderTimes,
   occupiedUntil: Map<string, string>,
 ) {
   const freeTables = tables.filter(({ id }) => (occupiedUntil.get(id) ?? "") <= openedAt);
@@ -118,7 +124,11 @@ function pickTable(
   return table;
 }
 
-function generateRows(context: OrderRowContext, plan: OrderPlan, guestsCount: number): OrderRows {
+function generateRows(
+  context: OrderGenerationContext,
+  plan: SimulatedOrderPlan,
+  guestsCount: number,
+): SimulatedOrderRows {
   const isRefund = plan.kind === "refund";
   const productLines = pickProducts(context, plan, guestsCount);
   const productRowList = productLines.map(({ product, quantity }) =>
@@ -128,11 +138,15 @@ function generateRows(context: OrderRowContext, plan: OrderPlan, guestsCount: nu
   if (isRefund) return rows;
   if (plan.kind === "gifted") return applyDiscountToOrder(context, rows, context.restaurant.gift);
   const products = productLines.map(({ product }) => product);
-  return applySpecialRowCases(context, plan.cases, rows, products);
+  return applySpecialOrderRowCases(context, plan.cases, rows, products);
 }
 
 /** Returns different products that are sold by the piece. Their quantities depend on the number of guests. */
-function pickProducts({ random, restaurant, room }: OrderRowContext, plan: OrderPlan, guestsCount: number) {
+function pickProducts(
+  { random, restaurant, room }: OrderGenerationContext,
+  plan: SimulatedOrderPlan,
+  guestsCount: number,
+) {
   const courses = coursesByRoom[room.type];
   const offeredProducts = restaurant.products.filter(
     ({ soldBy, course }) => soldBy === "piece" && courses.includes(course),
@@ -146,38 +160,46 @@ function pickProducts({ random, restaurant, room }: OrderRowContext, plan: Order
   }));
 }
 
-const coursesByRoom: Record<OrderRowContext["room"]["type"], readonly RestaurantProduct["course"][]> = {
+const coursesByRoom: Record<OrderGenerationContext["room"]["type"], readonly GeneratedRestaurantProduct["course"][]> = {
   room: ["drink", "starter", "main", "dessert"],
   bar: ["drink"],
   takeOut: ["main", "dessert", "drink", "shop"],
   extOrder: ["main", "dessert", "drink"],
 };
 
-function generateOrderEnding(random: SeededRandom, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
-  const cancellation = kind === "canceled" ? getOrderCancellationTiming(kindIndex) : null;
+function generateOrderEnding(
+  random: SeededRandom,
+  times: SimulatedOrderTimes,
+  { kind, kindIndex, cases }: SimulatedOrderPlan,
+) {
+  const cancellation = kind === "canceled" ? pickOrderCancellationTiming(kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
-    canceledAt: cancellation && getCancellationDateTime(times, cancellation),
-    canceledReason: cancellation && random.pick([...cancellationReasons, null]),
+    canceledAt: cancellation && getSimulatedCancellationDateTime(times, cancellation),
+    canceledReason: cancellation && random.pick([...simulatedCancellationReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,
     transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
   };
   const canceledRowIndex = cases.get("canceledRow");
   const cancellationTiming =
-    cancellation ?? (canceledRowIndex === undefined ? null : getRowCancellationTiming(canceledRowIndex));
+    cancellation ?? (canceledRowIndex === undefined ? null : pickRowCancellationTiming(canceledRowIndex));
   const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
   return { ...ending, firstBillPrintDate: hasBill ? times.at(guestStayShareByOrderEvent.bill) : null };
 }
 
-function pickRoom(random: SeededRandom, { rooms }: Restaurant, plan: OrderPlan): RestaurantRoom {
+function pickRoom(
+  random: SeededRandom,
+  { rooms }: GeneratedRestaurant,
+  plan: SimulatedOrderPlan,
+): GeneratedRestaurantRoom {
   const roomTypes = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
   const matchingRooms = rooms.filter(({ type }) => roomTypes.includes(type));
   return random.pickWeighted(matchingRooms.map((room) => [room, room.tables.length] as const));
 }
 
-function groupTables(random: SeededRandom, room: RestaurantRoom, table: RestaurantTable) {
+function groupTables(random: SeededRandom, room: GeneratedRestaurantRoom, table: GeneratedRestaurantTable) {
   const other = random.pick(room.tables.filter(({ id }) => id !== table.id));
   return [table, other].map(({ id }) => ({ id: random.uuid(), catalogTableId: id }));
 }
@@ -194,14 +216,14 @@ function randomGuestsCount(random: SeededRandom): number {
 }
 
 /** Returns the regular customer of an order. Every order on account has a customer, and so do some other orders. */
-function pickCustomer({ random, restaurant }: OrderRowContext, plan: OrderPlan) {
+function pickCustomer({ random, restaurant }: OrderGenerationContext, plan: SimulatedOrderPlan) {
   const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
 /** Returns the delivery fields of an order. The channel is "unknown" for orders without a delivery platform. */
-function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: OrderPlan) {
+function generateDelivery({ random, restaurant, times }: OrderGenerationContext, plan: SimulatedOrderPlan) {
   if (plan.service !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);

@@ -1,13 +1,13 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
-import { getOrderCancellationTiming, guestStayShareByOrderEvent } from "./order-times.ts";
-import type { OrderPlan } from "./plan-orders.ts";
-import type { OrderRowContext } from "./product-row.ts";
-import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
+import { guestStayShareByOrderEvent, pickOrderCancellationTiming } from "./order-times.ts";
+import type { SimulatedOrderPlan } from "./plan-orders.ts";
+import type { OrderGenerationContext } from "./product-row.ts";
+import type { GeneratedRestaurant, SimulatedPaymentMethodName } from "./restaurant.ts";
 import { splitAmountByWeights } from "./split-rows.ts";
 
 /** The bill of an order. Its `operator` is the clerk who collects the payments. */
-interface Bill extends OrderRowContext {
-  plan: OrderPlan;
+interface Bill extends OrderGenerationContext {
+  plan: SimulatedOrderPlan;
   /** The order's total, in minor units. */
   due: number;
   /** The delivery platform that collects the payment; "unknown" for orders without a delivery platform. */
@@ -17,7 +17,7 @@ interface Bill extends OrderRowContext {
 
 /** A part of a bill that is paid separately. */
 interface PaymentPart {
-  method: PaymentMethodName;
+  method: SimulatedPaymentMethodName;
   type?: PaymentRow["paymentType"];
   hasChange?: boolean;
   hasTip?: boolean;
@@ -27,7 +27,7 @@ interface PaymentPart {
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
-  if (plan.kind === "canceled" && getOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "canceled" && pickOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
   if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planPaymentParts(bill);
@@ -85,7 +85,7 @@ function createPayment(
   };
 }
 
-type Method = Restaurant["paymentMethods"][PaymentMethodName];
+type Method = GeneratedRestaurant["paymentMethods"][SimulatedPaymentMethodName];
 
 /** Returns a validated payment without change or tip. `at` is a date-time in UTC. `amount` is in minor units. */
 export function createValidatedPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
@@ -162,7 +162,7 @@ const noChange = {
   tipAmount: null,
 };
 
-const usualPaymentMethods: readonly (readonly [PaymentMethodName, number])[] = [
+const usualPaymentMethods: readonly (readonly [SimulatedPaymentMethodName, number])[] = [
   ["card", 45],
   ["contactless", 20],
   ["cash", 15],

@@ -5,14 +5,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
-import { defaultOrderCaseShares, type OrderCaseShares } from "./plan-orders.ts";
+import { defaultSimulatedOrderCaseShares, type SimulatedOrderCaseShares } from "./plan-orders.ts";
 import { sumFieldOfRows } from "./product-row.ts";
 
 const day = "2026-05-29";
 
 const weights = Object.fromEntries(
-  Object.keys(defaultOrderCaseShares).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
-) as Record<keyof OrderCaseShares, fc.Arbitrary<number>>;
+  Object.keys(defaultSimulatedOrderCaseShares).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
+) as Record<keyof SimulatedOrderCaseShares, fc.Arbitrary<number>>;
 
 const tillArbitrary = fc
   .record({

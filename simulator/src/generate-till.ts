@@ -1,23 +1,23 @@
-import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrder } from "./generate-order.ts";
 import { randomOrderTimes, toUtcDateTime } from "./order-times.ts";
-import { defaultOrderCaseShares, type OrderCaseShares, planOrders } from "./plan-orders.ts";
+import { defaultSimulatedOrderCaseShares, planOrders, type SimulatedOrderCaseShares } from "./plan-orders.ts";
 import { sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import { type Establishment, generateRestaurant, type Restaurant } from "./restaurant.ts";
+import { type GeneratedEstablishment, type GeneratedRestaurant, generateRestaurant } from "./restaurant.ts";
 import {
-  generateArrivalTimes,
-  generateServiceDay,
+  generateGuestArrivalTimes,
+  generateRestaurantOpeningHours,
   pickClerk,
-  planClerkShifts,
-  type RestaurantServiceDay,
+  planSimulatedClerkShifts,
+  type RestaurantOpeningHours,
 } from "./service-day.ts";
 
 /** A generated till with all fields of a push. */
-export type GeneratedTill = TillV2 & Establishment;
+export type GeneratedTill = TillV2 & GeneratedEstablishment;
 
 export interface GenerateTillOptions {
   /** Determines the restaurant: all tills with the same seed have the same clerks, products and rooms. */
@@ -33,7 +33,7 @@ export interface GenerateTillOptions {
   /** Whether the whole till is in training mode. */
   training?: boolean;
   /** Overrides the weights of special cases. */
-  mix?: Partial<OrderCaseShares>;
+  mix?: Partial<SimulatedOrderCaseShares>;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface GenerateTillOptions {
 export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Invalid number of orders: ${count}`);
-  const mix = { ...defaultOrderCaseShares, ...options.mix };
+  const mix = { ...defaultSimulatedOrderCaseShares, ...options.mix };
   const reportNumber = getReportNumber(day);
   const tillId =
     options.tillId ??
@@ -53,10 +53,10 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
 
   const random = new SeededRandom(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
-  const serviceDay = generateServiceDay(random, day, timeZone);
-  const shifts = planClerkShifts(restaurant.clerks, serviceDay);
+  const serviceDay = generateRestaurantOpeningHours(random, day, timeZone);
+  const shifts = planSimulatedClerkShifts(restaurant.clerks, serviceDay);
   const occupiedUntil = new Map<string, string>();
-  const arrivalTimes = generateArrivalTimes(random, serviceDay, count);
+  const arrivalTimes = generateGuestArrivalTimes(random, serviceDay, count);
   const orderList = planOrders(random, count, mix).map((plan, index): OrderData => {
     const openedMs = arrivalTimes[index] ?? serviceDay.opensAtMs;
     const orderRandom = random.fork(index);
@@ -80,7 +80,7 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const note = random.chance(0.2) ? random.pick(notes) : null;
   const [startedAt, finalizedAt] = [toUtcDateTime(serviceDay.opensAtMs), toUtcDateTime(serviceDay.closesAtMs)];
   return {
-    ...createClosedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
+    ...createTillWithClosedOrders(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
     isTraining: training,
     ...computeCashDrawer(random, restaurant, serviceDay, orderList),
@@ -92,12 +92,15 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
   };
 }
 
-const tillDefaults = fieldDefaultsOf(TillV2.shape);
+const tillDefaults = getSchemaFieldDefaults(TillV2.shape);
 
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
 /** Returns a till with these closed orders. It has no cash balances, cash movements and clerk shifts. */
-export function createClosedTill({ establishment, device, clerks }: Restaurant, closed: ClosedOrders): GeneratedTill {
+export function createTillWithClosedOrders(
+  { establishment, device, clerks }: GeneratedRestaurant,
+  closed: ClosedOrders,
+): GeneratedTill {
   const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
     ...tillDefaults,
@@ -130,8 +133,8 @@ type DeclaredPayment = TillV2["declaredPaymentList"][number];
 /** Returns the cash balances of a day, and the cash movements other than sales. */
 function computeCashDrawer(
   random: SeededRandom,
-  restaurant: Restaurant,
-  day: RestaurantServiceDay,
+  restaurant: GeneratedRestaurant,
+  day: RestaurantOpeningHours,
   orders: readonly OrderData[],
 ) {
   const initialCashBalance = random.integer(30, 60) * 500;
@@ -195,8 +198,8 @@ function planMovements(random: SeededRandom, orderCount: number): PlannedMovemen
 
 function createMovement(
   random: SeededRandom,
-  restaurant: Restaurant,
-  day: RestaurantServiceDay,
+  restaurant: GeneratedRestaurant,
+  day: RestaurantOpeningHours,
   movement: PlannedMovement,
 ): Movement {
   const { cash } = restaurant.paymentMethods;

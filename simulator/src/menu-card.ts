@@ -21,7 +21,7 @@ interface MenuCardMenu {
 }
 
 /** All products of the generated restaurants, with their standard prices. */
-export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
+export const menuCardProductsByCategory: Readonly<Record<string, MenuCardCategory>> = {
   Boissons: {
     course: "drink",
     vat: 10,
@@ -131,7 +131,7 @@ export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
 };
 
 /** Set menus with a fixed price, in minor currency units. In some menus, products have different VAT rates. */
-export const menuCardMenus: Readonly<Record<string, MenuCardMenu>> = {
+export const setMenusByName: Readonly<Record<string, MenuCardMenu>> = {
   "Formule du midi": {
     price: 2190,
     steps: {
@@ -164,4 +164,10 @@ export const menuCardModifierGroups = {
 };
 
 /** Discounts in percent of the row's price before discounts. A gift has a discount of 100. */
-export const menuCardDiscounts = { Fidélité: 10, "Happy hour": 20, Personnel: 30, "Geste commercial": 50, Offert: 100 };
+export const discountPercentsByName = {
+  Fidélité: 10,
+  "Happy hour": 20,
+  Personnel: 30,
+  "Geste commercial": 50,
+  Offert: 100,
+};

@@ -4,11 +4,11 @@ import { computeProductRowAmounts, listOrderProductRows } from "@pragma/contract
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { generateOrderRevisions } from "./order-revisions.ts";
-import { defaultOrderCaseShares } from "./plan-orders.ts";
-import { computeOrderAmounts, sumFieldOfRows } from "./product-row.ts";
+import { generateRevisionsOfTillOrders } from "./order-revisions.ts";
+import { defaultSimulatedOrderCaseShares } from "./plan-orders.ts";
+import { computeSimulatedOrderAmounts, sumFieldOfRows } from "./product-row.ts";
 
-const busyMix = Object.fromEntries(Object.keys(defaultOrderCaseShares).map((name) => [name, 0.25]));
+const busyMix = Object.fromEntries(Object.keys(defaultSimulatedOrderCaseShares).map((name) => [name, 0.25]));
 
 /** All revisions of an order, sorted by time, and the final state of the order. */
 type RevisedOrder = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];
@@ -27,7 +27,7 @@ const ordersByOptions = new Map<string, RevisedOrder[]>();
 const seed = Date.now();
 
 function reviseOrders(till: GeneratedTill): RevisedOrder[] {
-  const revisions = generateOrderRevisions(till).map(({ order }) => order);
+  const revisions = generateRevisionsOfTillOrders(till).map(({ order }) => order);
   return till.orderList.map((final) => [revisions.filter(({ id }) => id === final.id), final]);
 }
 
@@ -68,7 +68,7 @@ describe("the revisions of a generated till", () => {
           assert.equal(menu.unitPriceRow, sumFieldOfRows(menu.productRowList, "unitPriceRow"));
         }
         const { total, totalTax, totalDiscount, totalWithoutTax } = data;
-        assert.deepEqual({ total, totalTax, totalDiscount, totalWithoutTax }, computeOrderAmounts(data));
+        assert.deepEqual({ total, totalTax, totalDiscount, totalWithoutTax }, computeSimulatedOrderAmounts(data));
         if (data.isPaid) assert.equal(data.leftToPay, 0);
       }
     });
@@ -103,7 +103,7 @@ describe("the revisions of a generated till", () => {
       day: "2026-05-29",
       mix: { splitRow: 1, splitMenu: 1, canceledOrder: 0, transferredOrder: 0 },
     });
-    const revisions = generateOrderRevisions(till).map(({ order }) => order);
+    const revisions = generateRevisionsOfTillOrders(till).map(({ order }) => order);
     for (const final of till.orderList.filter(
       (order) => !order.isCanceled && listOrderProductRows(order).some((row) => row.parentProductRowId !== null),
     )) {
@@ -118,7 +118,7 @@ describe("the revisions of a generated till", () => {
 
   it("show orders that are paid in parts, one payment after the other", () => {
     const till = generateTill({ seed: "parts", orders: 20, day: "2026-05-29", mix: { partPayments: 1 } });
-    const revisions = generateOrderRevisions(till).map(({ order }) => order);
+    const revisions = generateRevisionsOfTillOrders(till).map(({ order }) => order);
     const partlyPaid = revisions.filter(
       ({ data }) => data.leftToPay > 0 && data.leftToPay < data.total && !data.isPaid,
     );
@@ -127,7 +127,7 @@ describe("the revisions of a generated till", () => {
 
   it("change an order five to twelve times on average", () => {
     const till = generateTill({ seed: "count", orders: 100, day: "2026-05-29" });
-    const average = generateOrderRevisions(till).length / 100;
+    const average = generateRevisionsOfTillOrders(till).length / 100;
     expect(average).toBeGreaterThan(5);
     expect(average).toBeLessThan(12);
   });

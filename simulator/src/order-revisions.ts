@@ -4,12 +4,12 @@ import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { computeProductRowAmounts, listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
-import { computeOrderAmounts, replaceMenuProductRows, sumFieldOfRows } from "./product-row.ts";
+import { computeSimulatedOrderAmounts, replaceMenuRowProducts, sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import type { Establishment } from "./restaurant.ts";
+import type { GeneratedEstablishment } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
-export interface OrderRevision {
+export interface SimulatedOrderRevision {
   /** The time of the change, in milliseconds since 1970. */
   readonly atMs: number;
   readonly order: OrderLiveInput;
@@ -19,11 +19,11 @@ export interface OrderRevision {
  * Returns every revision of every order of a generated till, sorted by time. The last revision of an order equals the
  * order in the till. The same till always has the same revisions.
  */
-export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
+export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrderRevision[] {
   return till.orderList
     .flatMap((final) => {
       const random = new SeededRandom(`revisions/${final.revisionHash}`);
-      return listChangeInstants(final).map((instant): OrderRevision => {
+      return listChangeInstants(final).map((instant): SimulatedOrderRevision => {
         const data = restoreOrderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
         return { atMs: Date.parse(instant), order: toOrderLiveInput(till, { ...data, revisionHash }) };
@@ -33,11 +33,11 @@ export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
 }
 
 /** Returns a live order in the format in which a point of sale sends it, with the ticket header of its restaurant. */
-export function toOrderLiveInput(establishment: Establishment, data: OrderData): OrderLiveInput {
+export function toOrderLiveInput(establishment: GeneratedEstablishment, data: OrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
-  return { ...(header as Establishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
+  return { ...(header as GeneratedEstablishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
 }
 
 /** Returns the instants at which a generated order changes, from its opening to its closing, without duplicates. */
@@ -73,7 +73,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
         menu.recordedAt,
         ...parts.map((row) => row.modifiedAt),
       ]);
-      return replaceMenuProductRows(
+      return replaceMenuRowProducts(
         { ...menu, unitPriceRow: sumFieldOfRows(parts, "unitPriceRow"), modifiedAt },
         parts,
       );
@@ -84,7 +84,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
     .map((row) =>
       hasHappenedBy(row.modifiedAt, instant) ? row : { ...row, status: "pending" as const, modifiedAt: row.recordedAt },
     );
-  const amounts = computeOrderAmounts({ productRowList, menuRowList });
+  const amounts = computeSimulatedOrderAmounts({ productRowList, menuRowList });
   const isCanceled = final.isCanceled && hasHappenedBy(final.canceledAt, instant);
   const isTransferred = final.isTransferred && hasHappenedBy(final.transferredAt, instant);
   const hasBill = final.firstBillPrintDate !== null && hasHappenedBy(final.firstBillPrintDate, instant);

@@ -1,38 +1,38 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import type { OrderRevision } from "./order-revisions.ts";
+import type { SimulatedOrderRevision } from "./order-revisions.ts";
 import {
-  resumeOrderScheduleAt,
-  scheduleAtOriginalTimes,
-  scheduleAtSimulatedTimes,
-  takeDueOrderRevisions,
+  resumeSimulatedDaySchedule,
+  scheduleOrdersAtOriginalTimes,
+  scheduleOrdersAtSimulatedTimes,
+  takeDueSimulatedOrderRevisions,
 } from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Returns a function that maps instants of the till to instants of a simulation at sixty times the speed. */
 const mapInstantsFrom = (startsAtMs: number) => (instant: number) =>
   startsAtMs + (instant - Date.parse(till.startedAt)) / 60;
-const day = scheduleAtOriginalTimes(till, mapInstantsFrom(0));
+const day = scheduleOrdersAtOriginalTimes(till, mapInstantsFrom(0));
 const { revisions } = day;
 const lastMs = revisions.at(-1)?.atMs ?? 0;
 
-function revisionHashes(list: readonly OrderRevision[]) {
+function revisionHashes(list: readonly SimulatedOrderRevision[]) {
   return list.map(({ order }) => order.revisionHash);
 }
 
 describe("takeDueRevisions", () => {
   it("takes due revisions, and keeps the sequence of the remaining revisions", () => {
     const nowMs = revisions[9]?.atMs ?? 0;
-    const { batch, rest } = takeDueOrderRevisions(revisions, nowMs);
+    const { batch, rest } = takeDueSimulatedOrderRevisions(revisions, nowMs);
     expect(batch.every(({ atMs }) => atMs <= nowMs)).toBe(true);
     expect(batch.length + rest.length).toBe(revisions.length);
     expect(rest).toEqual(revisions.filter((revision) => !batch.includes(revision)));
   });
 
   it("takes at most fifty revisions of different orders, and finally all revisions in sequence", () => {
-    const sent: OrderRevision[] = [];
-    for (let queue: readonly OrderRevision[] = revisions; queue.length > 0; ) {
-      const { batch, rest } = takeDueOrderRevisions(queue, lastMs);
+    const sent: SimulatedOrderRevision[] = [];
+    for (let queue: readonly SimulatedOrderRevision[] = revisions; queue.length > 0; ) {
+      const { batch, rest } = takeDueSimulatedOrderRevisions(queue, lastMs);
       expect(batch.length).toBeGreaterThan(0);
       expect(batch.length).toBeLessThanOrEqual(50);
       expect(new Set(batch.map(({ order }) => order.id)).size).toBe(batch.length);
@@ -40,21 +40,21 @@ describe("takeDueRevisions", () => {
       queue = rest;
     }
     for (const { id } of till.orderList) {
-      const hashesOfOrder = (list: readonly OrderRevision[]) =>
+      const hashesOfOrder = (list: readonly SimulatedOrderRevision[]) =>
         revisionHashes(list.filter(({ order }) => order.id === id));
       expect(hashesOfOrder(sent)).toEqual(hashesOfOrder(revisions));
     }
   });
 
   it("takes nothing before it is due", () => {
-    expect(takeDueOrderRevisions(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
+    expect(takeDueSimulatedOrderRevisions(revisions, (revisions[0]?.atMs ?? 0) - 1).batch).toEqual([]);
   });
 });
 
 describe("resumeScheduleAt", () => {
   it("keeps the last earlier revision of each order, and all later revisions", () => {
     const nowMs = lastMs / 2;
-    const queue = resumeOrderScheduleAt(day, nowMs).revisions;
+    const queue = resumeSimulatedDaySchedule(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(revisionHashes(queue.filter(({ atMs }) => atMs > nowMs))).toEqual(
@@ -67,20 +67,20 @@ describe("resumeScheduleAt", () => {
   });
 
   it("returns the whole schedule at its beginning", () => {
-    expect(resumeOrderScheduleAt(day, -1)).toEqual(day);
+    expect(resumeSimulatedDaySchedule(day, -1)).toEqual(day);
   });
 });
 
 describe("the schedule of a day", () => {
   it("has the length that the mapping defines", () => {
-    const shifted = scheduleAtOriginalTimes(till, mapInstantsFrom(1_000));
+    const shifted = scheduleOrdersAtOriginalTimes(till, mapInstantsFrom(1_000));
     expect(shifted.closesAtMs).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
     expect(shifted.till).toBe(till);
   });
 
   it("contains the simulated times with scheduleAtSimulatedTimes", () => {
     const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
-    const simulated = scheduleAtSimulatedTimes(till, mapInstantsFrom(startsAtMs));
+    const simulated = scheduleOrdersAtSimulatedTimes(till, mapInstantsFrom(startsAtMs));
     expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
     expect(Date.parse(simulated.till.finalizedAt)).toBe(Math.round(simulated.closesAtMs));
     for (const { atMs, order } of simulated.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(atMs);

@@ -1,12 +1,12 @@
 import { maxLiveOrdersPerRequest } from "@pragma/contracts/order-live";
 import type { GeneratedTill } from "./generate-till.ts";
-import { generateOrderRevisions, type OrderRevision } from "./order-revisions.ts";
+import { generateRevisionsOfTillOrders, type SimulatedOrderRevision } from "./order-revisions.ts";
 
 /** A simulated day of service: the revisions of its orders, and the till with the final orders. */
-export interface OrderSchedule {
+export interface SimulatedDaySchedule {
   readonly till: GeneratedTill;
   /** The revisions of all orders, sorted by the time at which they are to be sent. */
-  readonly revisions: readonly OrderRevision[];
+  readonly revisions: readonly SimulatedOrderRevision[];
   /** The time at which the till is closed, in milliseconds since 1970. */
   readonly closesAtMs: number;
   /** Whether the generated report number of the till is replaced with the location's next report number. */
@@ -17,22 +17,28 @@ export interface OrderSchedule {
 type InstantMapping = (instantMs: number) => number;
 
 /** Returns the schedule of a day. The date-times in its orders and till are not changed. */
-export function scheduleAtOriginalTimes(till: GeneratedTill, toSimulatedMs: InstantMapping): OrderSchedule {
+export function scheduleOrdersAtOriginalTimes(
+  till: GeneratedTill,
+  toSimulatedMs: InstantMapping,
+): SimulatedDaySchedule {
   return {
     till,
-    revisions: generateOrderRevisions(till).map(({ atMs, order }) => ({ atMs: toSimulatedMs(atMs), order })),
+    revisions: generateRevisionsOfTillOrders(till).map(({ atMs, order }) => ({ atMs: toSimulatedMs(atMs), order })),
     closesAtMs: toSimulatedMs(Date.parse(till.finalizedAt)),
     shouldUseNextReportNumber: false,
   };
 }
 
 /** Returns the schedule of a day. The date-times in its orders and till are replaced with simulated date-times. */
-export function scheduleAtSimulatedTimes(till: GeneratedTill, toSimulatedMs: InstantMapping): OrderSchedule {
+export function scheduleOrdersAtSimulatedTimes(
+  till: GeneratedTill,
+  toSimulatedMs: InstantMapping,
+): SimulatedDaySchedule {
   const shiftedJson = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
   return {
-    ...scheduleAtOriginalTimes(JSON.parse(shiftedJson), (instantMs) => instantMs),
+    ...scheduleOrdersAtOriginalTimes(JSON.parse(shiftedJson), (instantMs) => instantMs),
     shouldUseNextReportNumber: true,
   };
 }
@@ -43,13 +49,13 @@ const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=
  * Returns the next batch of due revisions, and the remaining queue. A batch contains at most one revision of an order,
  * and at most as many revisions as one request can contain.
  */
-export function takeDueOrderRevisions(
-  queue: readonly OrderRevision[],
+export function takeDueSimulatedOrderRevisions(
+  queue: readonly SimulatedOrderRevision[],
   nowMs: number,
-): { batch: OrderRevision[]; rest: OrderRevision[] } {
+): { batch: SimulatedOrderRevision[]; rest: SimulatedOrderRevision[] } {
   const firstLaterIndex = queue.findIndex(({ atMs }) => atMs > nowMs);
   const due = firstLaterIndex < 0 ? queue : queue.slice(0, firstLaterIndex);
-  const batch = new Map<string, OrderRevision>();
+  const batch = new Map<string, SimulatedOrderRevision>();
   for (const revision of due)
     if (batch.size < maxLiveOrdersPerRequest && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
   const postponed = due.filter((revision) => batch.get(revision.order.id) !== revision);
@@ -57,7 +63,7 @@ export function takeDueOrderRevisions(
 }
 
 /** Returns a schedule without past revisions, except for the last past revision of each order. */
-export function resumeOrderScheduleAt(schedule: OrderSchedule, nowMs: number): OrderSchedule {
+export function resumeSimulatedDaySchedule(schedule: SimulatedDaySchedule, nowMs: number): SimulatedDaySchedule {
   const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
   const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));
   return {

@@ -1,7 +1,7 @@
 import type { SeededRandom } from "./random.ts";
 
 /** The times of one order, as date-times in UTC with whole seconds. */
-export interface OrderTimes {
+export interface SimulatedOrderTimes {
   readonly openedAt: string;
   readonly closedAt: string;
   /** Returns the time after a share of the stay: 0 is the opening of the order, and 1 is the closing. */
@@ -30,7 +30,7 @@ export function toUtcDateTime(instantMs: number): string {
 }
 
 /** Returns the times of an order that is opened and closed at these instants, in milliseconds since 1970. */
-export function createOrderTimes(openedMs: number, closedMs: number): OrderTimes {
+export function createSimulatedOrderTimes(openedMs: number, closedMs: number): SimulatedOrderTimes {
   const at = (share: number) => toUtcDateTime(openedMs + (closedMs - openedMs) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
@@ -40,31 +40,34 @@ export function randomOrderTimes(
   random: SeededRandom,
   openedMs: number,
   service: keyof typeof stayMinutes,
-): OrderTimes {
+): SimulatedOrderTimes {
   const [shortest, longest] = stayMinutes[service];
-  return createOrderTimes(openedMs, openedMs + random.integer(shortest * 60, longest * 60) * 1000);
+  return createSimulatedOrderTimes(openedMs, openedMs + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
 /** The minimum and maximum time from the opening to the closing of an order, in minutes. */
 const stayMinutes = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
 
 /** When an order or a row is canceled. Reports distinguish cancellations before and after the bill was printed. */
-export type CancellationTiming = (typeof cancellationTimings)[number];
+export type CancellationTimingRelativeToBill = (typeof cancellationTimings)[number];
 
 const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
 /** Returns when the canceled order with this index is canceled. Orders alternate between all timings. */
-export function getOrderCancellationTiming(index: number): CancellationTiming {
-  return cancellationTimings[index % 4] as CancellationTiming;
+export function pickOrderCancellationTiming(index: number): CancellationTimingRelativeToBill {
+  return cancellationTimings[index % 4] as CancellationTimingRelativeToBill;
 }
 
 /** Returns when the canceled row with this index is canceled. Rows alternate between the timings before payment. */
-export function getRowCancellationTiming(index: number): CancellationTiming {
-  return cancellationTimings[index % 3] as CancellationTiming;
+export function pickRowCancellationTiming(index: number): CancellationTimingRelativeToBill {
+  return cancellationTimings[index % 3] as CancellationTimingRelativeToBill;
 }
 
 /** Returns the date-time of a cancellation. */
-export function getCancellationDateTime(times: OrderTimes, cancellation: CancellationTiming): string {
+export function getSimulatedCancellationDateTime(
+  times: SimulatedOrderTimes,
+  cancellation: CancellationTimingRelativeToBill,
+): string {
   if (cancellation === "afterPayment") return times.closedAt;
   return times.at(
     cancellation === "afterBill" ? guestStayShareByOrderEvent.afterBill : guestStayShareByOrderEvent.beforeBill,
@@ -72,4 +75,4 @@ export function getCancellationDateTime(times: OrderTimes, cancellation: Cancell
 }
 
 /** The reasons that clerks state for cancellations. */
-export const cancellationReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;
+export const simulatedCancellationReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

@@ -1,5 +1,5 @@
 import type { SeededRandom } from "./random.ts";
-import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
+import { type SpecialOrderRowCase, specialOrderRowCaseNames } from "./row-cases.ts";
 
 /**
  * The default share of orders with each special case in a till, from 0 to 1. Shares are not probabilities: with a share
@@ -7,7 +7,7 @@ import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
  * orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases are shares of those orders in which
  * the case is possible.
  */
-export const defaultOrderCaseShares = {
+export const defaultSimulatedOrderCaseShares = {
   /** Takeout orders, which customers pick up at the counter. */
   takeout: 0.15,
   /** Orders of a delivery platform, as a share of the orders that are not takeout. */
@@ -71,17 +71,17 @@ export const defaultOrderCaseShares = {
   unsettledPayment: 0.02,
 };
 
-export type OrderCaseShares = typeof defaultOrderCaseShares;
+export type SimulatedOrderCaseShares = typeof defaultSimulatedOrderCaseShares;
 
 type OrderKind = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
 type Service = "eatin" | "takeout" | "delivery";
 
 const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-type OrderCase = SpecialRowCase | (typeof paymentCaseNames)[number];
+type OrderCase = SpecialOrderRowCase | (typeof paymentCaseNames)[number];
 
 /** The kind and the special cases of one order to generate. */
-export interface OrderPlan {
+export interface SimulatedOrderPlan {
   service: Service;
   countsGuests: boolean;
   /** Whether the clerk who takes the order is not on shift. */
@@ -94,11 +94,11 @@ export interface OrderPlan {
 }
 
 /** Returns plans for `count` orders. The shares in `mix` determine the number of orders with each special case. */
-export function planOrders(random: SeededRandom, count: number, mix: OrderCaseShares): OrderPlan[] {
+export function planOrders(random: SeededRandom, count: number, mix: SimulatedOrderCaseShares): SimulatedOrderPlan[] {
   const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, kind: "ordinary", kindIndex: 0 } as const;
-  const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, cases: new Map() }));
-  const isOrdinary = ({ kind }: OrderPlan) => kind === "ordinary";
-  const assign = (share: number, isEligible: (plan: OrderPlan) => boolean) => {
+  const plans = Array.from({ length: count }, (): SimulatedOrderPlan => ({ ...ordinary, cases: new Map() }));
+  const isOrdinary = ({ kind }: SimulatedOrderPlan) => kind === "ordinary";
+  const assign = (share: number, isEligible: (plan: SimulatedOrderPlan) => boolean) => {
     const candidates = plans.filter(isEligible);
     // Ordinary orders are sampled separately, so that a rare case also occurs in orders that reports count.
     const others = candidates.filter((plan) => !isOrdinary(plan));
@@ -112,18 +112,18 @@ export function planOrders(random: SeededRandom, count: number, mix: OrderCaseSh
     for (const [kindIndex, plan] of chosen.entries()) Object.assign(plan, { kind, kindIndex });
   }
 
-  const eatsIn = ({ service }: OrderPlan) => service === "eatin";
+  const eatsIn = ({ service }: SimulatedOrderPlan) => service === "eatin";
   for (const plan of assign(mix.takeout, eatsIn)) plan.service = "takeout";
   for (const plan of assign(mix.delivery, eatsIn)) plan.service = "delivery";
   for (const plan of assign(mix.noGuests, eatsIn)) plan.countsGuests = false;
   for (const plan of assign(mix.offShift, () => true)) plan.isOffShift = true;
 
-  const hasOrdinaryRows = ({ kind }: OrderPlan) => kind !== "refund" && kind !== "gifted";
-  const canMerge = (plan: OrderPlan) => eatsIn(plan) && isOrdinary(plan);
-  const assignCase = (name: OrderCase, isEligible: (plan: OrderPlan) => boolean) => {
+  const hasOrdinaryRows = ({ kind }: SimulatedOrderPlan) => kind !== "refund" && kind !== "gifted";
+  const canMerge = (plan: SimulatedOrderPlan) => eatsIn(plan) && isOrdinary(plan);
+  const assignCase = (name: OrderCase, isEligible: (plan: SimulatedOrderPlan) => boolean) => {
     for (const [caseIndex, plan] of assign(mix[name], isEligible).entries()) plan.cases.set(name, caseIndex);
   };
-  for (const name of specialRowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
+  for (const name of specialOrderRowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
   for (const name of paymentCaseNames) assignCase(name, isOrdinary);
   return plans;
 }

@@ -1,4 +1,4 @@
-import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import {
   computeProductRowAmounts,
@@ -8,49 +8,49 @@ import {
   type MenuRow,
   ProductRow,
 } from "@pragma/contracts/order-rows";
-import { guestStayShareByOrderEvent, type OrderTimes } from "./order-times.ts";
+import { guestStayShareByOrderEvent, type SimulatedOrderTimes } from "./order-times.ts";
 import type { SeededRandom } from "./random.ts";
 import type {
-  Clerk,
-  Modifier,
-  Restaurant,
-  RestaurantDiscount,
-  RestaurantModifierGroup,
-  RestaurantProduct,
-  RestaurantRoom,
+  GeneratedRestaurant,
+  GeneratedRestaurantDiscount,
+  GeneratedRestaurantModifierGroup,
+  GeneratedRestaurantProduct,
+  GeneratedRestaurantRoom,
+  RestaurantClerk,
+  RestaurantModifier,
 } from "./restaurant.ts";
 
 /** The room, the times and the clerk of an order. All rows of the order share this context. */
-export interface OrderRowContext {
+export interface OrderGenerationContext {
   readonly random: SeededRandom;
-  readonly restaurant: Restaurant;
-  readonly room: RestaurantRoom;
-  readonly operator: Clerk;
-  readonly times: OrderTimes;
+  readonly restaurant: GeneratedRestaurant;
+  readonly room: GeneratedRestaurantRoom;
+  readonly operator: RestaurantClerk;
+  readonly times: SimulatedOrderTimes;
 }
 
 /** The rows of an order. */
-export interface OrderRows {
+export interface SimulatedOrderRows {
   readonly productRowList: readonly ProductRow[];
   readonly menuRowList: readonly MenuRow[];
 }
 
 interface ProductLine {
-  product: RestaurantProduct;
+  product: GeneratedRestaurantProduct;
   /** 1 by default; negative for a returned product. */
   quantity?: number;
   /** The weight of a product that is sold by weight. */
   grams?: number;
-  modifiers?: readonly { group: RestaurantModifierGroup; modifier: Modifier }[];
+  modifiers?: readonly { group: GeneratedRestaurantModifierGroup; modifier: RestaurantModifier }[];
   /** For a product of a menu: its share of the menu's price in minor units, and its step in the menu. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
-const rowDefaults = fieldDefaultsOf(ProductRow.shape);
-const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
+const rowDefaults = getSchemaFieldDefaults(ProductRow.shape);
+const discountDefaults = getSchemaFieldDefaults(DiscountRow.shape);
 
 /** Returns the row of a product, with all amounts. */
-export function generateProductRow(context: OrderRowContext, line: ProductLine): ProductRow {
+export function generateProductRow(context: OrderGenerationContext, line: ProductLine): ProductRow {
   const { product, inMenu } = line;
   const { random, room, operator } = context;
   const { device } = context.restaurant;
@@ -117,7 +117,10 @@ export function generateProductRow(context: OrderRowContext, line: ProductLine):
  * order another drink. The kitchen is called for later courses. In takeout and delivery orders, all products are
  * ordered together.
  */
-function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
+function computeServingTimes(
+  { random, room, times }: OrderGenerationContext,
+  { product: { course }, inMenu }: ProductLine,
+) {
   const isLaterRound = random.chance(0.35);
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
   let share: number = isServed ? guestStayShareByOrderEvent.courses : guestStayShareByOrderEvent.firstRound;
@@ -137,9 +140,9 @@ const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42
  * have the same group id. A discount that is not validated does not change the amounts.
  */
 export function applyDiscountToProductRow(
-  { random, times }: Pick<OrderRowContext, "random" | "times">,
+  { random, times }: Pick<OrderGenerationContext, "random" | "times">,
   row: ProductRow,
-  { id, name, percent }: RestaurantDiscount,
+  { id, name, percent }: GeneratedRestaurantDiscount,
   { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
 ): ProductRow {
   const discountedAt = times.at(guestStayShareByOrderEvent.discount);
@@ -168,7 +171,7 @@ export function sumFieldOfRows<Name extends string>(
 }
 
 /** Returns the totals of an order in minor units. Only sold rows count. */
-export function computeOrderAmounts(rows: OrderRows) {
+export function computeSimulatedOrderAmounts(rows: SimulatedOrderRows) {
   const soldRows = listOrderProductRows(rows).filter(isSoldProductRow);
   return {
     total: sumFieldOfRows(soldRows, "totalRow"),
@@ -179,7 +182,7 @@ export function computeOrderAmounts(rows: OrderRows) {
 }
 
 /** Returns a menu row with these product rows. Its total is the total of the sold product rows. */
-export function replaceMenuProductRows(
+export function replaceMenuRowProducts(
   menu: Omit<MenuRow, "totalRow" | "productRowList">,
   productRowList: ProductRow[],
 ): MenuRow {

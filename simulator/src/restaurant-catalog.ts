@@ -1,19 +1,19 @@
 import type { Catalog } from "@pragma/contracts/catalog";
 import { percentToBasisPoints } from "@pragma/contracts/money";
 import { SeededRandom } from "./random.ts";
-import type { Restaurant, RestaurantProduct } from "./restaurant.ts";
+import type { GeneratedRestaurant, GeneratedRestaurantProduct } from "./restaurant.ts";
 
 /**
  * Returns the catalog of a restaurant. It contains all items to which the restaurant's tills refer, with the same ids,
  * and two archived products.
  */
-export function createRestaurantCatalog(restaurant: Restaurant): Catalog {
+export function createRestaurantCatalog(restaurant: GeneratedRestaurant): Catalog {
   const { products, rooms, paymentMethods } = restaurant;
   const taxes = uniqueById(products.map(({ tax }) => tax));
   const groups = uniqueById(products.flatMap(({ modifierGroups }) => modifierGroups));
   const categories = uniqueById(products.map(({ categoryId, category }) => ({ id: categoryId, name: category })));
   const pricings = uniqueById(rooms.map(({ pricing }) => pricing));
-  const toCatalogProduct = (product: RestaurantProduct): Catalog["products"][number] => ({
+  const toCatalogProduct = (product: GeneratedRestaurantProduct): Catalog["products"][number] => ({
     id: product.id,
     name: product.name,
     category: product.category,
@@ -47,7 +47,7 @@ export function createRestaurantCatalog(restaurant: Restaurant): Catalog {
 /** The names of archived products, each with the name of a current product that it resembles. */
 const formerProductNames = { "Soupe au pistou": "Velouté de potiron", "Vin chaud": "Kir cassis" };
 
-function createFormerProducts({ products, device }: Restaurant): RestaurantProduct[] {
+function createFormerProducts({ products, device }: GeneratedRestaurant): GeneratedRestaurantProduct[] {
   const random = new SeededRandom(`archive/${device.id}`);
   return Object.entries(formerProductNames).flatMap(([name, similar]) =>
     products

@@ -1,31 +1,40 @@
-import { menuCardCategories, menuCardDiscounts, menuCardMenus, menuCardModifierGroups } from "./menu-card.ts";
+import {
+  discountPercentsByName,
+  menuCardModifierGroups,
+  menuCardProductsByCategory,
+  setMenusByName,
+} from "./menu-card.ts";
 import { SeededRandom } from "./random.ts";
 
 /** A generated restaurant, which all its tills share. */
-export type Restaurant = ReturnType<typeof generateRestaurant>;
+export type GeneratedRestaurant = ReturnType<typeof generateRestaurant>;
 
-export type Clerk = Restaurant["clerks"][number];
-export type RestaurantRoom = Restaurant["rooms"][number];
-export type RestaurantTable = RestaurantRoom["tables"][number];
-export type RestaurantProduct = ReturnType<typeof generateProducts>[number];
-export type RestaurantModifierGroup = RestaurantProduct["modifierGroups"][number];
-export type Modifier = RestaurantModifierGroup["modifiers"][number];
-export type RestaurantMenu = Restaurant["menus"][number];
-export type RestaurantDiscount = Restaurant["discounts"][number];
-export type PaymentMethodName = keyof typeof paymentMethodDefinitions;
+export type RestaurantClerk = GeneratedRestaurant["clerks"][number];
+export type GeneratedRestaurantRoom = GeneratedRestaurant["rooms"][number];
+export type GeneratedRestaurantTable = GeneratedRestaurantRoom["tables"][number];
+export type GeneratedRestaurantProduct = ReturnType<typeof generateProducts>[number];
+export type GeneratedRestaurantModifierGroup = GeneratedRestaurantProduct["modifierGroups"][number];
+export type RestaurantModifier = GeneratedRestaurantModifierGroup["modifiers"][number];
+export type GeneratedRestaurantSetMenu = GeneratedRestaurant["menus"][number];
+export type GeneratedRestaurantDiscount = GeneratedRestaurant["discounts"][number];
+export type SimulatedPaymentMethodName = keyof typeof paymentMethodDefinitions;
 
 /** Returns a restaurant that is generated from a seed. The same seed always generates the same restaurant. */
 export function generateRestaurant(seed: string | number) {
   const random = new SeededRandom(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
-  const discounts = Object.entries(menuCardDiscounts).map(([name, percent]) => ({ id: random.uuid(), name, percent }));
+  const discounts = Object.entries(discountPercentsByName).map(([name, percent]) => ({
+    id: random.uuid(),
+    name,
+    percent,
+  }));
   return {
     establishment: generateEstablishment(random.fork("establishment")),
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
     clerks: random.sample(firstNames, 6).map((name) => ({ id: random.uuid(), name })),
     rooms: generateRooms(random.fork("rooms")),
     products,
-    menus: Object.entries(menuCardMenus).map(([name, { price, steps }]) => ({
+    menus: Object.entries(setMenusByName).map(([name, { price, steps }]) => ({
       id: random.uuid(),
       name,
       price,
@@ -82,7 +91,7 @@ function generateProducts(random: SeededRandom) {
 
 /** Returns the products of the menu card, each with the fields of its category and subcategory. */
 function listProducts() {
-  return Object.entries(menuCardCategories).flatMap(([category, { course, vat, subCategories }]) =>
+  return Object.entries(menuCardProductsByCategory).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
       Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
     ),
@@ -104,8 +113,8 @@ function generatePaymentMethods(random: SeededRandom) {
     key,
     { id: random.uuid(), ...method },
   ]);
-  type Method = { id: string } & (typeof paymentMethodDefinitions)[PaymentMethodName];
-  return Object.fromEntries(withIds) as Record<PaymentMethodName, Method>;
+  type Method = { id: string } & (typeof paymentMethodDefinitions)[SimulatedPaymentMethodName];
+  return Object.fromEntries(withIds) as Record<SimulatedPaymentMethodName, Method>;
 }
 
 function createIdsByName(random: SeededRandom): (name: string) => string {
@@ -154,7 +163,7 @@ const familyNames = [
 ];
 
 /** The fields of a till that describe its restaurant. */
-export type Establishment = ReturnType<typeof generateEstablishment>;
+export type GeneratedEstablishment = ReturnType<typeof generateEstablishment>;
 
 /** Returns a fictional establishment. Its telephone and company numbers are not assigned. */
 export function generateEstablishment(random: SeededRandom) {

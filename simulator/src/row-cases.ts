@@ -1,29 +1,33 @@
 import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
 import {
-  cancellationReasons,
-  getCancellationDateTime,
-  getRowCancellationTiming,
+  getSimulatedCancellationDateTime,
   guestStayShareByOrderEvent,
+  pickRowCancellationTiming,
+  simulatedCancellationReasons,
 } from "./order-times.ts";
 import {
   applyDiscountToProductRow,
   generateProductRow,
-  type OrderRowContext,
-  type OrderRows,
-  replaceMenuProductRows,
+  type OrderGenerationContext,
+  replaceMenuRowProducts,
+  type SimulatedOrderRows,
   sumFieldOfRows,
 } from "./product-row.ts";
-import type { RestaurantDiscount, RestaurantMenu, RestaurantProduct } from "./restaurant.ts";
+import type {
+  GeneratedRestaurantDiscount,
+  GeneratedRestaurantProduct,
+  GeneratedRestaurantSetMenu,
+} from "./restaurant.ts";
 import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
 
 /** Returns the rows of an order, including its special cases. `orderedProducts` are its ordinary products. */
-export function applySpecialRowCases(
-  context: OrderRowContext,
+export function applySpecialOrderRowCases(
+  context: OrderGenerationContext,
   cases: ReadonlyMap<string, number>,
-  rows: OrderRows,
-  orderedProducts: readonly RestaurantProduct[],
-): OrderRows {
-  return specialRowCaseNames.reduce((rowsSoFar, name) => {
+  rows: SimulatedOrderRows,
+  orderedProducts: readonly GeneratedRestaurantProduct[],
+): SimulatedOrderRows {
+  return specialOrderRowCaseNames.reduce((rowsSoFar, name) => {
     const caseIndex = cases.get(name);
     return caseIndex === undefined
       ? rowsSoFar
@@ -33,25 +37,25 @@ export function applySpecialRowCases(
 
 /** Returns the rows of an order with one additional discount on all products. */
 export function applyDiscountToOrder(
-  context: OrderRowContext,
-  rows: OrderRows,
-  discount: RestaurantDiscount,
-): OrderRows {
+  context: OrderGenerationContext,
+  rows: SimulatedOrderRows,
+  discount: GeneratedRestaurantDiscount,
+): SimulatedOrderRows {
   const groupId = context.random.uuid();
   return mapProductRows(rows, (row) => applyDiscountToProductRow(context, row, discount, { groupId }));
 }
 
-interface RowCaseContext extends OrderRowContext {
+interface RowCaseContext extends OrderGenerationContext {
   caseIndex: number;
-  rows: OrderRows;
-  orderedProducts: readonly RestaurantProduct[];
+  rows: SimulatedOrderRows;
+  orderedProducts: readonly GeneratedRestaurantProduct[];
 }
 
 /** The functions that apply special cases to rows, in the sequence in which they are called. */
 const rowCaseAppliers = {
   modifier(context) {
     const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0);
-    const modifiers = chooseModifiers(context, product);
+    const modifiers = chooseRandomProductModifiers(context, product);
     return addProductRows(
       context,
       generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) }),
@@ -72,7 +76,7 @@ const rowCaseAppliers = {
       context,
       ({ modifierGroups }) => modifierGroups.length > 0 || context.caseIndex % 3 !== 1,
     );
-    const modifiers = context.caseIndex % 3 === 1 ? chooseModifiers(context, product) : [];
+    const modifiers = context.caseIndex % 3 === 1 ? chooseRandomProductModifiers(context, product) : [];
     const whole = generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
     const row =
       context.caseIndex % 3 === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
@@ -146,41 +150,41 @@ const rowCaseAppliers = {
   mergedOrder(context) {
     return addProductRows(context, { ...randomPieceRow(context), isMerged: true });
   },
-} satisfies Record<string, (context: RowCaseContext) => OrderRows>;
+} satisfies Record<string, (context: RowCaseContext) => SimulatedOrderRows>;
 
-export type SpecialRowCase = keyof typeof rowCaseAppliers;
-export const specialRowCaseNames = Object.keys(rowCaseAppliers) as SpecialRowCase[];
+export type SpecialOrderRowCase = keyof typeof rowCaseAppliers;
+export const specialOrderRowCaseNames = Object.keys(rowCaseAppliers) as SpecialOrderRowCase[];
 
-function addProductRows({ rows }: RowCaseContext, ...newRows: ProductRow[]): OrderRows {
+function addProductRows({ rows }: RowCaseContext, ...newRows: ProductRow[]): SimulatedOrderRows {
   return { ...rows, productRowList: [...rows.productRowList, ...newRows] };
 }
 
-function addMenuRows({ rows }: RowCaseContext, ...newRows: MenuRow[]): OrderRows {
+function addMenuRows({ rows }: RowCaseContext, ...newRows: MenuRow[]): SimulatedOrderRows {
   return { ...rows, menuRowList: [...rows.menuRowList, ...newRows] };
 }
 
 function mapProductRows(
-  { productRowList, menuRowList }: OrderRows,
+  { productRowList, menuRowList }: SimulatedOrderRows,
   change: (row: ProductRow) => ProductRow,
-): OrderRows {
+): SimulatedOrderRows {
   return {
     productRowList: productRowList.map(change),
-    menuRowList: menuRowList.map((menu) => replaceMenuProductRows(menu, menu.productRowList.map(change))),
+    menuRowList: menuRowList.map((menu) => replaceMenuRowProducts(menu, menu.productRowList.map(change))),
   };
 }
 
 function mapFirstMenuRows(menu: MenuRow, count: number, change: (row: ProductRow) => ProductRow): MenuRow {
   const { productRowList: rows } = menu;
-  return replaceMenuProductRows(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
+  return replaceMenuRowProducts(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
 }
 
 function cancelRow({ random, times, caseIndex }: RowCaseContext, row: ProductRow): ProductRow {
-  const canceledReason = random.pick([...cancellationReasons, null]);
+  const canceledReason = random.pick([...simulatedCancellationReasons, null]);
   return {
     ...row,
     isCanceled: true,
     canceledReason,
-    modifiedAt: getCancellationDateTime(times, getRowCancellationTiming(caseIndex)),
+    modifiedAt: getSimulatedCancellationDateTime(times, pickRowCancellationTiming(caseIndex)),
   };
 }
 
@@ -195,13 +199,13 @@ function randomPieceRow(context: RowCaseContext): ProductRow {
 
 function pickPiece(
   { random, restaurant }: RowCaseContext,
-  isSuitable: (product: RestaurantProduct) => boolean = () => true,
-): RestaurantProduct {
+  isSuitable: (product: GeneratedRestaurantProduct) => boolean = () => true,
+): GeneratedRestaurantProduct {
   return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && isSuitable(product)));
 }
 
 function randomMenuRow(context: RowCaseContext): MenuRow {
-  return createMenuRow(context, context.random.pick(context.restaurant.menus));
+  return generateSetMenuRow(context, context.random.pick(context.restaurant.menus));
 }
 
 function randomDiscount({ random, restaurant }: RowCaseContext) {
@@ -225,7 +229,7 @@ function randomShares({ random }: RowCaseContext): readonly number[] {
 }
 
 /** Returns the row of a set menu. Its price is divided among its products in proportion to their own prices. */
-export function createMenuRow(context: OrderRowContext, menu: RestaurantMenu): MenuRow {
+export function generateSetMenuRow(context: OrderGenerationContext, menu: GeneratedRestaurantSetMenu): MenuRow {
   const { random, room } = context;
   const id = random.uuid();
   const chosenProducts = menu.steps.map(({ choices }) => random.pick(choices));
@@ -237,7 +241,7 @@ export function createMenuRow(context: OrderRowContext, menu: RestaurantMenu): M
   const rows = chosenProducts.map((product, stepIndex) =>
     generateProductRow(context, {
       product,
-      modifiers: random.chance(0.3) ? chooseModifiers(context, product) : [],
+      modifiers: random.chance(0.3) ? chooseRandomProductModifiers(context, product) : [],
       inMenu: {
         rowId: id,
         unitPrice: unitPrices[stepIndex] as number,
@@ -262,10 +266,13 @@ export function createMenuRow(context: OrderRowContext, menu: RestaurantMenu): M
     name: menu.name,
     parentMenuRowId: null,
   };
-  return replaceMenuProductRows(row, rows);
+  return replaceMenuRowProducts(row, rows);
 }
 
 /** Returns one random modifier of each modifier group of a product. */
-export function chooseModifiers({ random }: OrderRowContext, { modifierGroups }: RestaurantProduct) {
+export function chooseRandomProductModifiers(
+  { random }: OrderGenerationContext,
+  { modifierGroups }: GeneratedRestaurantProduct,
+) {
   return modifierGroups.map((group) => ({ group, modifier: random.pick(group.modifiers) }));
 }

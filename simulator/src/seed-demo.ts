@@ -6,14 +6,14 @@ import {
   type PublicApiClient,
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
-import type { DemoAccess } from "./demo-access.ts";
 import {
-  type DemoDay,
+  type DemoLocationDay,
   demoRestaurantSeed,
-  ensureDemoLocation,
+  ensureDemoLocationAndKey,
   generateDemoTill,
   listDemoDays,
 } from "./demo-location.ts";
+import type { DemoLocationCredentials } from "./demo-location-credentials.ts";
 import { pushCatalogIfMissing } from "./ensure-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { pushGeneratedTill } from "./simulate-day.ts";
@@ -40,7 +40,11 @@ export async function seedDemoLocation(options: SeedDemoOptions): Promise<string
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
   const client = { ...clientOptions, baseUrl: url };
   const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
-  const access = await ensureDemoLocation(createAdminApiClient({ ...client, apiKey: adminKey }), createClient, file);
+  const access = await ensureDemoLocationAndKey(
+    createAdminApiClient({ ...client, apiKey: adminKey }),
+    createClient,
+    file,
+  );
   const api = createClient(access.apiKey);
   showProgress("Pushing the catalog");
   await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
@@ -55,7 +59,7 @@ export async function seedDemoLocation(options: SeedDemoOptions): Promise<string
 }
 
 /** Pushes the till of a day. Skips an existing till, even if an older version of the demo created other content. */
-async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDay): Promise<void> {
+async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoLocationDay): Promise<void> {
   const existing = await nullOnProblem(
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
     "till_not_found",
@@ -66,7 +70,7 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
 /** Waits for the report of every day. Returns the id of the newest report. Throws if none is added for a minute. */
 async function awaitReports(
   api: PublicApiClient,
-  days: readonly DemoDay[],
+  days: readonly DemoLocationDay[],
   { showProgress, wait = sleep }: SeedDemoOptions,
 ) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
@@ -90,7 +94,11 @@ async function awaitReports(
 }
 
 /** Returns a text with the id and API key of the demo location, and three commands for a shell. */
-function formatDemoInstructions(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
+function formatDemoInstructions(
+  url: string,
+  { locationId, apiKey }: DemoLocationCredentials,
+  newestReportId: string,
+): string {
   const authorization = `-H 'authorization: Bearer ${apiKey}'`;
   return [
     `Demo location  ${locationId}`,

@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 import type { SeededRandom } from "./random.ts";
-import type { Clerk } from "./restaurant.ts";
+import type { RestaurantClerk } from "./restaurant.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -17,7 +17,7 @@ export function getLocalDate(instant: number, timeZone: string): Temporal.PlainD
 }
 
 /** The opening and closing times of a day of service, in milliseconds since 1970. */
-export interface RestaurantServiceDay {
+export interface RestaurantOpeningHours {
   readonly opensAtMs: number;
   readonly closesAtMs: number;
 }
@@ -27,21 +27,25 @@ export interface RestaurantServiceDay {
  *
  * @throws RangeError for a day that does not exist or an unknown time zone.
  */
-export function getTillOpeningTimeMs(day: string, timeZone: string): number {
+export function computeDailyTillOpeningMs(day: string, timeZone: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Invalid day (expected YYYY-MM-DD): ${day}`);
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 
 /** Returns the service day of a local day. @throws as `getOpeningTimeMs` does. */
-export function generateServiceDay(random: SeededRandom, day: string, timeZone: string): RestaurantServiceDay {
-  const opensAtMs = getTillOpeningTimeMs(day, timeZone);
+export function generateRestaurantOpeningHours(
+  random: SeededRandom,
+  day: string,
+  timeZone: string,
+): RestaurantOpeningHours {
+  const opensAtMs = computeDailyTillOpeningMs(day, timeZone);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 
 /** Returns `count` sorted arrival times of guests. Most guests arrive at noon and in the evening. */
-export function generateArrivalTimes(
+export function generateGuestArrivalTimes(
   random: SeededRandom,
-  { opensAtMs, closesAtMs }: RestaurantServiceDay,
+  { opensAtMs, closesAtMs }: RestaurantOpeningHours,
   count: number,
 ): number[] {
   const lastOrderMs = closesAtMs - 90 * minuteMs;
@@ -57,15 +61,15 @@ export function generateArrivalTimes(
 
 /** A shift of a clerk, in milliseconds since 1970. The end is null if the clerk does not clock out. */
 interface ClerkShift {
-  clerk: Clerk;
+  clerk: RestaurantClerk;
   from: number;
   to: number | null;
 }
 
 /** Returns the shifts of the clerks on a day. */
-export function planClerkShifts(
-  clerks: readonly Clerk[],
-  { opensAtMs, closesAtMs }: RestaurantServiceDay,
+export function planSimulatedClerkShifts(
+  clerks: readonly RestaurantClerk[],
+  { opensAtMs, closesAtMs }: RestaurantOpeningHours,
 ): ClerkShift[] {
   return clerks.flatMap((clerk, index) =>
     (clerkRota[index % clerkRota.length] ?? []).map(([from, to]) => ({
@@ -82,7 +86,7 @@ export function pickClerk(
   shifts: readonly ClerkShift[],
   instant: number,
   isOnShift: boolean,
-): Clerk {
+): RestaurantClerk {
   const activeShifts = shifts.filter(({ from, to }) => from <= instant && (to === null || instant < to));
   const clerksOnShift = new Set(activeShifts.map(({ clerk }) => clerk));
   return random.pick(isOnShift ? activeShifts : shifts.filter(({ clerk }) => !clerksOnShift.has(clerk))).clerk;

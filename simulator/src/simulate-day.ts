@@ -3,25 +3,25 @@ import { nullOnProblem } from "@pragma/client/api-problem";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
 import { createValidatedPaymentRow } from "./generate-payments.ts";
-import { createClosedTill, type GeneratedTill } from "./generate-till.ts";
+import { createTillWithClosedOrders, type GeneratedTill } from "./generate-till.ts";
 import { toOrderLiveInput } from "./order-revisions.ts";
-import { type OrderSchedule, takeDueOrderRevisions } from "./order-schedule.ts";
+import { type SimulatedDaySchedule, takeDueSimulatedOrderRevisions } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
-import type { Restaurant } from "./restaurant.ts";
+import type { GeneratedRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
-import type { SimulationClock } from "./transient-retry-options.ts";
+import type { InjectableClock } from "./transient-retry-options.ts";
 
 /** The dependencies and parameters of the simulation of one location. */
 export interface SimulationContext {
   /** The API client with the location's key. It retries requests until the API responds. */
   readonly api: PublicApiClient;
-  readonly restaurant: Restaurant;
+  readonly restaurant: GeneratedRestaurant;
   /** IANA time zone of the location. */
   readonly timeZone: string;
   /** The id of the location. It is part of the seed, so that different locations have different tills. */
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
-  readonly clock: SimulationClock;
+  readonly clock: InjectableClock;
   /** Stops the simulation. Waits then throw the signal's reason. Requests in flight throw an error with this cause. */
   readonly signal: AbortSignal;
   /** Is called with each line of the log. */
@@ -29,7 +29,7 @@ export interface SimulationContext {
 }
 
 /** The result of a simulated day. */
-export interface SimulatedDay {
+export interface SimulatedDayResult {
   till: GeneratedTill;
   /** The sales of the orders' last revisions, in minor units. */
   sales: number;
@@ -43,13 +43,16 @@ export interface SimulatedDay {
  *
  * @throws `ApiProblem` if the API rejects a request; an error when the signal is aborted.
  */
-export async function simulateDay(context: SimulationContext, schedule: OrderSchedule): Promise<SimulatedDay> {
+export async function simulateRestaurantDay(
+  context: SimulationContext,
+  schedule: SimulatedDaySchedule,
+): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
   const logProgress = createProgressLog(context, schedule, orders);
   let queue = schedule.revisions;
   while (queue.length > 0) {
-    const { batch, rest } = takeDueOrderRevisions(queue, clock.now());
+    const { batch, rest } = takeDueSimulatedOrderRevisions(queue, clock.now());
     if (batch.length === 0) {
       await clock.wait(Math.max(1, (queue[0]?.atMs ?? 0) - clock.now()), signal);
       continue;
@@ -127,7 +130,7 @@ function formatEuros(minorUnits: number): string {
 /** Logs the start of a day. Returns a function that logs the progress of the day, about twenty times in total. */
 function createProgressLog(
   { clock, log }: SimulationContext,
-  schedule: OrderSchedule,
+  schedule: SimulatedDaySchedule,
   orders: ReadonlyMap<string, OrderLiveInput>,
 ): () => void {
   const startsAtMs = clock.now();
@@ -150,7 +153,7 @@ function createProgressLog(
 }
 
 /** Returns the live orders of the restaurant's device, grouped by till id. */
-export async function findDeviceLiveOrders({ api, restaurant }: SimulationContext): Promise<Map<string, OrderData[]>> {
+export async function fetchLiveOrdersByTill({ api, restaurant }: SimulationContext): Promise<Map<string, OrderData[]>> {
   const byTill = new Map<string, OrderData[]>();
   for await (const { tillId, data } of api.items("/v1/orders-live")) {
     if (data.deviceIdentifier !== restaurant.device.id) continue;
@@ -180,14 +183,14 @@ export async function closeInterruptedTills(
     const reportNumber = await readNextReportNumber(context);
     await pushTillAndAwaitReport(
       context,
-      createClosedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
+      createTillWithClosedOrders(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
     );
     log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumOrderSales(closedOrders))}`);
   }
 }
 
 /** Returns the order, closed at this time and paid by card. Orders that are closed already are not changed. */
-function payAndCloseOrder({ paymentMethods }: Restaurant, order: OrderData, at: string): OrderData {
+function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: OrderData, at: string): OrderData {
   if (order.closedAt !== null) return order;
   const { operatorId, operatorName, leftToPay } = order;
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;

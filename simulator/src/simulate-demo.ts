@@ -1,11 +1,20 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { type OrderSchedule, resumeOrderScheduleAt, scheduleAtSimulatedTimes } from "./order-schedule.ts";
+import {
+  resumeSimulatedDaySchedule,
+  type SimulatedDaySchedule,
+  scheduleOrdersAtSimulatedTimes,
+} from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
-import { closeInterruptedTills, findDeviceLiveOrders, type SimulationContext, simulateDay } from "./simulate-day.ts";
+import {
+  closeInterruptedTills,
+  fetchLiveOrdersByTill,
+  type SimulationContext,
+  simulateRestaurantDay,
+} from "./simulate-day.ts";
 
 /** A day of service that the demo simulates in less time. Each shift has its own till. */
 export interface DemoShift {
@@ -27,12 +36,15 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
   const { clock, signal, log } = context;
   for (let shiftCount = 0; ; ) {
     try {
-      const liveOrdersByTill = await findDeviceLiveOrders(context);
+      const liveOrdersByTill = await fetchLiveOrdersByTill(context);
       let shift = findInterruptedDemoShift(context, liveOrdersByTill) ?? createFirstDemoShift(context);
       liveOrdersByTill.delete(shift.tillId);
       await closeInterruptedTills(context, liveOrdersByTill);
       for (;;) {
-        await simulateDay(context, resumeOrderScheduleAt(scheduleDemoShift(context, shift), clock.now()));
+        await simulateRestaurantDay(
+          context,
+          resumeSimulatedDaySchedule(scheduleDemoShift(context, shift), clock.now()),
+        );
         shiftCount++;
         shift = createNextDemoShift(context, shift, shiftCount);
         await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
@@ -94,18 +106,18 @@ export function createNextDemoShift(
 export function scheduleDemoShift(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoShift,
-): OrderSchedule {
+): SimulatedDaySchedule {
   const day = getLocalDate(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
   const openedMs = Date.parse(till.startedAt);
-  return scheduleAtSimulatedTimes(
+  return scheduleOrdersAtSimulatedTimes(
     till,
-    (instantMs) => startsAtMs + durationMs * getDemoShiftShareAtHour((instantMs - openedMs) / (60 * minuteMs)),
+    (instantMs) => startsAtMs + durationMs * getDemoShiftProgressAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );
 }
 
 /** Returns the share of a shift after which an hour of the day is simulated. Hours with few guests are shortened. */
-export function getDemoShiftShareAtHour(hour: number): number {
+export function getDemoShiftProgressAtHour(hour: number): number {
   const nextIndex = Math.max(
     1,
     shiftShareByHour.findIndex(([untilHour]) => untilHour >= hour),

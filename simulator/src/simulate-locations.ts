@@ -7,17 +7,17 @@ import {
   pushCatalogIfMissing,
 } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { scheduleAtOriginalTimes, scheduleAtSimulatedTimes } from "./order-schedule.ts";
+import { scheduleOrdersAtOriginalTimes, scheduleOrdersAtSimulatedTimes } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
   closeInterruptedTills,
-  findDeviceLiveOrders,
+  fetchLiveOrdersByTill,
   pushGeneratedTill,
-  type SimulatedDay,
+  type SimulatedDayResult,
   type SimulationContext,
-  simulateDay,
+  simulateRestaurantDay,
 } from "./simulate-day.ts";
 import type { SimulatorOptions } from "./simulate-options.ts";
 import { createTransientRetryOptions } from "./transient-retry-options.ts";
@@ -115,10 +115,10 @@ export type LocationSimulationOptions = Pick<
 export async function simulateLocation(
   context: SimulationContext,
   options: LocationSimulationOptions,
-): Promise<SimulatedDay | undefined> {
+): Promise<SimulatedDayResult | undefined> {
   const { clock, timeZone, log } = context;
   const { history, days, forever, speed, from } = options;
-  await closeInterruptedTills(context, await findDeviceLiveOrders(context));
+  await closeInterruptedTills(context, await fetchLiveOrdersByTill(context));
   const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let daysBefore = history; daysBefore > 0; daysBefore--)
     await pushGeneratedTill(
@@ -127,7 +127,7 @@ export async function simulateLocation(
     );
   if (history > 0) log(`Pushed the tills of ${history} past days`);
 
-  let lastDay: SimulatedDay | undefined;
+  let lastDay: SimulatedDayResult | undefined;
   for (let index = 0; forever || index < days; index++) {
     const startsAtMs = clock.now();
     const till =
@@ -136,9 +136,11 @@ export async function simulateLocation(
         : generateDayTill(context, options, firstDay.add({ days: index }).toString());
     const openedMs = Date.parse(till.startedAt);
     const toSimulatedMs = (instantMs: number) => startsAtMs + (instantMs - openedMs) / speed;
-    lastDay = await simulateDay(
+    lastDay = await simulateRestaurantDay(
       context,
-      from === undefined ? scheduleAtSimulatedTimes(till, toSimulatedMs) : scheduleAtOriginalTimes(till, toSimulatedMs),
+      from === undefined
+        ? scheduleOrdersAtSimulatedTimes(till, toSimulatedMs)
+        : scheduleOrdersAtOriginalTimes(till, toSimulatedMs),
     );
   }
   return lastDay;

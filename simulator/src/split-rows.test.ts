@@ -1,11 +1,11 @@
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createOrderTimes } from "./order-times.ts";
+import { createSimulatedOrderTimes } from "./order-times.ts";
 import { applyDiscountToProductRow, generateProductRow, sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import { generateRestaurant, type RestaurantProduct } from "./restaurant.ts";
-import { chooseModifiers, createMenuRow } from "./row-cases.ts";
+import { type GeneratedRestaurantProduct, generateRestaurant } from "./restaurant.ts";
+import { chooseRandomProductModifiers, generateSetMenuRow } from "./row-cases.ts";
 import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");
@@ -13,7 +13,7 @@ const [room] = restaurant.rooms;
 const [operator] = restaurant.clerks;
 if (!room || !operator) throw new Error("The restaurant is empty");
 const random = new SeededRandom("split");
-const context = { random, restaurant, room, operator, times: createOrderTimes(0, 3_600_000) };
+const context = { random, restaurant, room, operator, times: createSimulatedOrderTimes(0, 3_600_000) };
 
 function sumRowTotals(rows: readonly ProductRow[]) {
   return {
@@ -23,7 +23,9 @@ function sumRowTotals(rows: readonly ProductRow[]) {
   };
 }
 
-const withModifiers = restaurant.products.find(({ modifierGroups }) => modifierGroups.length > 0) as RestaurantProduct;
+const withModifiers = restaurant.products.find(
+  ({ modifierGroups }) => modifierGroups.length > 0,
+) as GeneratedRestaurantProduct;
 
 describe("splitProductRow", () => {
   it("keeps the sum of all amounts, with modifiers and a discount", () => {
@@ -34,7 +36,7 @@ describe("splitProductRow", () => {
         [1, 1, 1],
         [7, 2, 4, 1],
       ]) {
-        const modifiers = chooseModifiers(context, withModifiers);
+        const modifiers = chooseRandomProductModifiers(context, withModifiers);
         const whole = generateProductRow(context, { product: withModifiers, modifiers, quantity: 3 });
         const row = applyDiscountToProductRow(context, whole, discount);
         const parts = splitProductRowOverBills(context, row, shares);
@@ -69,7 +71,7 @@ describe("splitProductRow", () => {
 describe("splitMenuRow", () => {
   it("keeps the total, and links the products of each part to the part and to the original", () => {
     for (const menu of restaurant.menus) {
-      const whole = createMenuRow(context, menu);
+      const whole = generateSetMenuRow(context, menu);
       const [original, ...children] = splitMenuRowOverBills(context, whole, [2, 3, 4]);
       expect(sumFieldOfRows([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
       expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });

@@ -1,9 +1,9 @@
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import { computeProductRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
 import { guestStayShareByOrderEvent } from "./order-times.ts";
-import { type OrderRowContext, replaceMenuProductRows, sumFieldOfRows } from "./product-row.ts";
+import { type OrderGenerationContext, replaceMenuRowProducts, sumFieldOfRows } from "./product-row.ts";
 
-type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
+type SplitRowContext = Pick<OrderGenerationContext, "random" | "times">;
 
 /**
  * Splits a row over several bills, and returns its parts. The first part keeps the id of the row, and is the parent of
@@ -53,7 +53,7 @@ export function splitMenuRowOverBills(context: SplitRowContext, menu: MenuRow, s
       modifiedAt: splitAt,
       unitPriceRow: sumFieldOfRows(rows, "unitPriceRow"),
     };
-    return replaceMenuProductRows(changed, rows);
+    return replaceMenuRowProducts(changed, rows);
   });
 }
 

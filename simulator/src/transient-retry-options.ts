@@ -3,17 +3,17 @@ import { abortableDelay } from "@pragma/client/retrying-fetch";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 
 /** A clock. Tests replace it with a fake clock. */
-export interface SimulationClock {
+export interface InjectableClock {
   /** Returns the current time, in milliseconds since 1970. */
   now(): number;
   /** Resolves after `milliseconds`. Rejects with the signal's reason when the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-export const systemClock: SimulationClock = { now: () => Date.now(), wait: abortableDelay };
+export const systemClock: InjectableClock = { now: () => Date.now(), wait: abortableDelay };
 
 interface TransientRetryOptions {
-  clock: SimulationClock;
+  clock: InjectableClock;
   /** Aborting this signal ends retries and aborts requests in flight. */
   signal: AbortSignal;
   log: (line: string) => void;

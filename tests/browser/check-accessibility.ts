@@ -17,12 +17,12 @@ export async function findSeriousAccessibilityViolations(page: Page): Promise<st
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
   return [
     ...(await findViolations(page, '{ exclude: "pre > code" }', { rules })),
-    ...(await findColorViolations(page)),
+    ...(await findColorAccessibilityViolations(page)),
   ];
 }
 
 /** Returns the violations of color rules. For the second color mode, only these rules can have other results. */
-export async function findColorViolations(page: Page): Promise<string[]> {
+export async function findColorAccessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(`window.styleSamples = (${selectOneElementPerStyle})()`);
   return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });
 }

@@ -9,7 +9,7 @@ import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium
 const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
 
 /** A running server of the built documentation site, and a browser that opens its pages. */
-export interface DocumentationSite {
+export interface DocumentationSiteUnderTest {
   url: string;
   /** Opens a page in a new tab with empty local storage. The default color mode is dark. */
   openTab(path: string, options?: BrowserTabOptions): Promise<BrowserTab>;
@@ -32,7 +32,11 @@ export interface BrowserTab {
 }
 
 /** Serves the site that `npm test` or `node docs-portal/build.mjs` built. `flags` are additional flags of Chromium. */
-export async function serveDocumentationSite({ flags = [] }: { flags?: string[] } = {}): Promise<DocumentationSite> {
+export async function serveDocumentationSite({
+  flags = [],
+}: {
+  flags?: string[];
+} = {}): Promise<DocumentationSiteUnderTest> {
   if (!existsSync(join(portalFolder, "build", "index.html")))
     throw new Error("Build the documentation first: node docs-portal/build.mjs");
   const executablePath = findChromium();

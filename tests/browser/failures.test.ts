@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocumentationSite, serveDocumentationSite, waitUntilHydrated } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, serveDocumentationSite, waitUntilHydrated } from "./documentation-site.ts";
 
-let documentationSite: DocumentationSite;
+let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
   documentationSite = await serveDocumentationSite();
 });

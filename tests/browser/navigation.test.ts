@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
-import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, serveDocumentationSite } from "./documentation-site.ts";
 
-let documentationSite: DocumentationSite;
+let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
   documentationSite = await serveDocumentationSite();
 });

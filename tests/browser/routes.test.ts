@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findColorViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
+import { findColorAccessibilityViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import {
   type BrowserTab,
-  type DocumentationSite,
+  type DocumentationSiteUnderTest,
   serveDocumentationSite,
   waitUntilHydrated,
 } from "./documentation-site.ts";
@@ -22,7 +22,7 @@ const checkedPages = [
   "/no",
 ];
 
-let documentationSite: DocumentationSite;
+let documentationSite: DocumentationSiteUnderTest;
 let routes: string[];
 beforeAll(async () => {
   documentationSite = await serveDocumentationSite();
@@ -91,7 +91,7 @@ describe("a page", () => {
       expect(await findSeriousAccessibilityViolations(page), "in dark mode").toEqual([]);
       await page.emulateMedia({ colorScheme: "light" });
       await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
-      expect(await findColorViolations(page), "in light mode").toEqual([]);
+      expect(await findColorAccessibilityViolations(page), "in light mode").toEqual([]);
       for (const width of [390, 996, 1440]) {
         await page.setViewportSize({ width, height: 900 });
         expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);

@@ -1,15 +1,15 @@
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProductUnderTestAccess } from "../harness/product-under-test.ts";
-import { getSharedProductUnderTest } from "../harness/shared-product.ts";
+import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, serveDocumentationSite } from "./documentation-site.ts";
 
-let product: ProductUnderTestAccess;
+let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
-let documentationSite: DocumentationSite;
+let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  product = await getSharedProductUnderTest();
+  product = await getSharedPragmaUnderTest();
   testLocation = await createTestLocation(product);
   await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await testLocation.waitForReports(1);

@@ -1,32 +1,32 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "../fault-injection/expect-consistency.ts";
-import { productParts } from "../harness/product-process.ts";
-import { type ReplicatedProduct, startReplicatedProduct } from "../harness/replicated-product.ts";
+import { serviceAndGatewayNames } from "../harness/pragma-process.ts";
+import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "../harness/replicated-pragma.ts";
 import { createTestLocation } from "../harness/test-location.ts";
-import { startClientTraffic, testClientTrafficScopes } from "../traffic/client-traffic.ts";
+import { startTestClientTraffic, testClientApiKeyScopes } from "../traffic/client-traffic.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
 
 let nats: NatsCluster;
 let postgres: DedicatedTestServer;
 let redis: DedicatedTestServer;
-let environment: TestEnvironment;
-let replicatedProduct: ReplicatedProduct;
+let environment: IsolatedTestEnvironment;
+let replicatedProduct: ReplicatedPragmaUnderTest;
 
 beforeAll(async () => {
   [nats, postgres, redis] = await Promise.all([
     startNatsCluster(),
-    startDedicatedServer("postgres"),
-    startDedicatedServer("redis"),
+    startDedicatedTestServer("postgres"),
+    startDedicatedTestServer("redis"),
   ]);
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url, EVENT_STREAM_REPLICAS: "3" },
     ...{ DATABASE_POOL: "3", RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     ...{ WEBHOOK_HOST_RATE_PER_SECOND: "10000", WEBHOOK_HOST_BURST: "10000" },
   });
-  replicatedProduct = await startReplicatedProduct(environment.variables);
+  replicatedProduct = await startReplicatedPragmaUnderTest(environment.variables);
 }, 300_000);
 afterAll(async () => {
   await replicatedProduct?.stop();
@@ -38,8 +38,8 @@ const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 describe("two instances of everything on three NATS servers", () => {
   it("lose nothing and repeat nothing while one instance of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
-    const testLocation = await createTestLocation(replicatedProduct, { scopes: testClientTrafficScopes });
-    const traffic = await startClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
+    const testLocation = await createTestLocation(replicatedProduct, { scopes: testClientApiKeyScopes });
+    const traffic = await startTestClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
     const { counts } = traffic;
 
     /** Runs `work`. Logs the response times of the clients from the start of `work` until two seconds after its end. */
@@ -72,7 +72,7 @@ describe("two instances of everything on three NATS servers", () => {
       await sleep(5_000);
       await redis.start();
     });
-    for (const role of productParts) {
+    for (const role of serviceAndGatewayNames) {
       await measureDuring(`one ${role}`, async () => {
         const process = replicatedProduct.instances.get(role)?.[0];
         await process?.kill();

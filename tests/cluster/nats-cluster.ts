@@ -1,5 +1,5 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { assertClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
+import { assertNatsClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { createTemporaryDataFolder, type StartedLocalServer, startNats } from "../../deploy/local/servers.js";
 
@@ -35,7 +35,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const url = `nats://${addresses.join(",")}`;
 
   // Streams can be created only after the servers have elected a leader.
-  await eventually("the cluster to have a leader", () => assertClusterHasLeader(addresses));
+  await eventually("the cluster to have a leader", () => assertNatsClusterHasLeader(addresses));
 
   return {
     url,

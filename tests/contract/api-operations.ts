@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ErrorCode } from "@pragma/contracts/errors";
+import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
@@ -24,10 +24,10 @@ export interface OpenApiDocument {
 }
 
 /** A documented outcome of an operation: the status of a successful response, or the code of an error. */
-export type ApiOperationOutcome = `${2 | 3}${number}` | ErrorCode;
+export type DocumentedOperationOutcome = `${2 | 3}${number}` | ApiErrorCode;
 
 /** An operation of the API, as the OpenAPI document describes it. */
-export interface ApiOperation {
+export interface DocumentedApiOperation {
   id: string;
   tag: string;
   method: string;
@@ -42,7 +42,7 @@ export interface ApiOperation {
   bodySchema: JsonSchema;
   requiresBody: boolean;
   /** The documented outcomes. Each outcome has a status, and a schema for each content type of the response. */
-  outcomes: Map<ApiOperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
+  outcomes: Map<DocumentedOperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
@@ -53,11 +53,11 @@ export const fullOpenApiDocument: OpenApiDocument = JSON.parse(
 );
 
 /** All operations of the API, in the sequence in which the OpenAPI document lists them. */
-export const apiOperations: ApiOperation[] = Object.entries(fullOpenApiDocument.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, documented]) => readOperation(method, path, documented)),
+export const apiOperations: DocumentedApiOperation[] = Object.entries(fullOpenApiDocument.paths).flatMap(
+  ([path, methods]) => Object.entries(methods).map(([method, documented]) => readOperation(method, path, documented)),
 );
 
-function readOperation(method: string, path: string, documented: OpenApiOperation): ApiOperation {
+function readOperation(method: string, path: string, documented: OpenApiOperation): DocumentedApiOperation {
   const { operationId: id, tags, description, security, parameters = [], requestBody } = documented;
   const parameterNames = (part: string) => parameters.filter((each) => each.in === part).map(({ name }) => name);
   return {
@@ -81,13 +81,13 @@ function parseScope(description: string): ApiScope {
   return scope as ApiScope;
 }
 
-function readOutcomes({ responses }: OpenApiOperation): ApiOperation["outcomes"] {
+function readOutcomes({ responses }: OpenApiOperation): DocumentedApiOperation["outcomes"] {
   return new Map(
     Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
       const response = { status: Number(status), content };
-      if (response.status < 400) return [[status as ApiOperationOutcome, response] as const];
+      if (response.status < 400) return [[status as DocumentedOperationOutcome, response] as const];
       return [...description.matchAll(/^`(\w+)`:/gm)].map(
-        ([, code]) => [code as ApiOperationOutcome, response] as const,
+        ([, code]) => [code as DocumentedOperationOutcome, response] as const,
       );
     }),
   );

@@ -1,40 +1,44 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { ErrorCode } from "@pragma/contracts/errors";
-import type { ApiOperation } from "./api-operations.ts";
-import type { ApiContractFixture } from "./contract-fixture.ts";
-import type { OperationRequest } from "./operation-contract.ts";
+import type { ApiErrorCode } from "@pragma/contracts/errors";
+import type { DocumentedApiOperation } from "./api-operations.ts";
+import type { ContractTestFixture } from "./contract-fixture.ts";
+import type { ContractTestRequest } from "./operation-contract.ts";
 
 /** A body that exceeds the size limit of every operation after decompression. The highest limit is 50 MB. */
 const oversizedBody = gzipSync(Buffer.alloc(51 * 1024 * 1024, " "), { level: 1 });
 
 type ErrorRequestBuilder = (
-  successRequest: OperationRequest,
-  operation: ApiOperation,
-  fixture: ApiContractFixture,
-) => OperationRequest | Promise<OperationRequest>;
+  successRequest: ContractTestRequest,
+  operation: DocumentedApiOperation,
+  fixture: ContractTestFixture,
+) => ContractTestRequest | Promise<ContractTestRequest>;
 
 /** Functions by error code. Each returns a changed success request that causes the error in any operation. */
-export const errorRequestBuilders: Partial<Record<ErrorCode, ErrorRequestBuilder>> = {
+export const errorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuilder>> = {
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),
   malformed_body: (successRequest) =>
-    withRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
+    addContractTestRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
   body_too_large: (successRequest) =>
-    withRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
-  unsupported_media_type: (successRequest) => withRequestHeaders(successRequest, { "content-type": "text/plain" }),
-  unsupported_encoding: (successRequest) => withRequestHeaders(successRequest, { "content-encoding": "br" }),
+    addContractTestRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
+  unsupported_media_type: (successRequest) =>
+    addContractTestRequestHeaders(successRequest, { "content-type": "text/plain" }),
+  unsupported_encoding: (successRequest) => addContractTestRequestHeaders(successRequest, { "content-encoding": "br" }),
   invalid_page_token: (successRequest) => withRequestQuery(successRequest, { pageToken: "x" }),
   location_forbidden: (successRequest, _, { otherLocation }) =>
     withRequestQuery(successRequest, { locationId: otherLocation.locationId }),
 };
 
 /** Returns the request with an invalid value in every part that is validated: path, query and body. */
-function invalidateEveryPart(successRequest: OperationRequest, operation: ApiOperation): OperationRequest {
+function invalidateEveryPart(
+  successRequest: ContractTestRequest,
+  operation: DocumentedApiOperation,
+): ContractTestRequest {
   const invalidValues = (names: string[]) => Object.fromEntries(names.map((name) => [name, "-"]));
   const { pathParameters, queryParameters, acceptsBody } = operation;
   if (!acceptsBody && pathParameters.length + queryParameters.length === 0) {
-    return withRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
+    return addContractTestRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
   }
   return {
     ...successRequest,
@@ -45,12 +49,12 @@ function invalidateEveryPart(successRequest: OperationRequest, operation: ApiOpe
 }
 
 /** Returns all query parameters except `pageToken`, because an invalid page token causes a different error. */
-function invalidatableQueryParameters({ queryParameters }: ApiOperation): string[] {
+function invalidatableQueryParameters({ queryParameters }: DocumentedApiOperation): string[] {
   return queryParameters.filter((name) => name !== "pageToken");
 }
 
 /** Returns the expected location of each issue: "body", or the part of the request and the name of the parameter. */
-export function listExpectedRequestIssueLocations(operation: ApiOperation): string[] {
+export function listExpectedRequestIssueLocations(operation: DocumentedApiOperation): string[] {
   const { pathParameters, acceptsBody } = operation;
   const locations = [
     ...pathParameters.map((name) => `path ${name}`),
@@ -60,18 +64,21 @@ export function listExpectedRequestIssueLocations(operation: ApiOperation): stri
   return locations.length > 0 ? locations : ["header idempotency-key"];
 }
 
-export function withRequestHeaders(
-  operationRequest: OperationRequest,
+export function addContractTestRequestHeaders(
+  operationRequest: ContractTestRequest,
   headers: Record<string, string>,
-): OperationRequest {
+): ContractTestRequest {
   return { ...operationRequest, headers: { ...operationRequest.headers, ...headers } };
 }
 
-export function withRequestQuery(operationRequest: OperationRequest, query: Record<string, string>): OperationRequest {
+export function withRequestQuery(
+  operationRequest: ContractTestRequest,
+  query: Record<string, string>,
+): ContractTestRequest {
   return { ...operationRequest, query: { ...operationRequest.query, ...query } };
 }
 
 /** Returns the request with a new Idempotency-Key. */
-export function withIdempotencyKey(operationRequest: OperationRequest): OperationRequest {
-  return withRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
+export function withIdempotencyKey(operationRequest: ContractTestRequest): ContractTestRequest {
+  return addContractTestRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
 }

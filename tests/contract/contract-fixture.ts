@@ -5,18 +5,18 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
-import type { ProductUnderTestAccess } from "../harness/product-under-test.ts";
+import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { createLiveOrderInput } from "./order-and-till-inputs.ts";
 
 /** The scopes of a location's API key, which are all scopes that do not give access to other locations. */
-export const locationKeyScopes: ApiScope[] = apiScopeNames.filter(
+export const testLocationKeyScopes: ApiScope[] = apiScopeNames.filter(
   (scope) => scope !== "admin" && scope !== "locations:any",
 );
 
 /** Two locations with API keys. `testLocation` has data for every read operation. */
-export interface ApiContractFixture {
-  product: ProductUnderTestAccess;
+export interface ContractTestFixture {
+  product: PragmaUnderTestAccess;
   testLocation: TestLocation;
   /** Another location, whose API key has the same scopes but must not access the data of `testLocation`. */
   otherLocation: TestLocation;
@@ -35,13 +35,13 @@ export interface ApiContractFixture {
 }
 
 /** Creates the fixture. `mark` is appended to every name in the fixture, so that tests can find its data. */
-export async function createApiContractFixture(
-  product: ProductUnderTestAccess,
+export async function createContractTestFixture(
+  product: PragmaUnderTestAccess,
   { mark = "" } = {},
-): Promise<ApiContractFixture> {
+): Promise<ContractTestFixture> {
   const [testLocation, otherLocation] = await Promise.all([
-    createTestLocation(product, { scopes: locationKeyScopes }),
-    createTestLocation(product, { scopes: locationKeyScopes }),
+    createTestLocation(product, { scopes: testLocationKeyScopes }),
+    createTestLocation(product, { scopes: testLocationKeyScopes }),
   ]);
   const till = withNameSuffix(
     generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId: randomUUID() }),
@@ -65,7 +65,7 @@ export async function createApiContractFixture(
     return (await requestAsAdmin<{ apiKey: string }>("POST", "/v1/auth/keys", newKey)).apiKey;
   }
 
-  const consumer = await requireSuccess<ApiContractFixture["consumer"]>(
+  const consumer = await requireSuccess<ContractTestFixture["consumer"]>(
     testLocation.request("POST", "/v1/consumers", { body: { name: `consumer ${randomUUID()}` } }),
     "the consumer",
   );

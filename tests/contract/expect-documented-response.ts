@@ -2,7 +2,12 @@ import type { ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
-import { type ApiOperation, type ApiOperationOutcome, fullOpenApiDocument, type JsonSchema } from "./api-operations.ts";
+import {
+  type DocumentedApiOperation,
+  type DocumentedOperationOutcome,
+  fullOpenApiDocument,
+  type JsonSchema,
+} from "./api-operations.ts";
 import type { ReceivedOperationResponse } from "./send-operation-request.ts";
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
@@ -15,9 +20,9 @@ const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 
 /** Checks that a response has the documented status, headers, content type and body of an outcome. */
 export function expectDocumentedResponse(
-  operation: ApiOperation,
+  operation: DocumentedApiOperation,
   response: ReceivedOperationResponse,
-  outcome: ApiOperationOutcome,
+  outcome: DocumentedOperationOutcome,
 ): void {
   const documented = operation.outcomes.get(outcome);
   const failureMessage = `${operation.id} returned ${response.status}: ${response.text.slice(0, 1_000)}`;

@@ -1,8 +1,8 @@
-import type { ApiOperation, ApiOperationOutcome } from "./api-operations.ts";
-import type { ApiContractFixture } from "./contract-fixture.ts";
+import type { DocumentedApiOperation, DocumentedOperationOutcome } from "./api-operations.ts";
+import type { ContractTestFixture } from "./contract-fixture.ts";
 
 /** A request to an operation, without the method and the path template. */
-export interface OperationRequest {
+export interface ContractTestRequest {
   path?: Record<string, string>;
   query?: Record<string, string>;
   /** The body. It is serialized as JSON unless it is text or bytes. */
@@ -13,31 +13,33 @@ export interface OperationRequest {
 }
 
 /** A function that returns a request with a certain outcome, after creating the data that the outcome requires. */
-export type OperationRequestBuilder = (fixture: ApiContractFixture) => OperationRequest | Promise<OperationRequest>;
+export type OperationRequestBuilder = (
+  fixture: ContractTestFixture,
+) => ContractTestRequest | Promise<ContractTestRequest>;
 
 /** The test cases of an operation: its requests and their outcomes. */
-export interface OperationContract {
+export interface OperationContractTestCases {
   /**
    * Builders of a request for each outcome of this operation. The first successful outcome gives the success request,
    * from which the requests for common errors are built.
    */
-  requestsByOutcome: Partial<Record<ApiOperationOutcome, OperationRequestBuilder>>;
+  requestsByOutcome: Partial<Record<DocumentedOperationOutcome, OperationRequestBuilder>>;
   /** The response status of the success request with the API key of another location. The key has all scopes. */
   statusForOtherLocation?: number;
   /** The documented outcomes that the contract tests cannot cause, each with the reason. */
-  untestableOutcomes?: Partial<Record<ApiOperationOutcome, string>>;
+  untestableOutcomes?: Partial<Record<DocumentedOperationOutcome, string>>;
 }
 
 /** The contract test cases of the operations of a tag, by operation id. */
-export type TagContractTestCases = Record<string, OperationContract>;
+export type TagContractTestCases = Record<string, OperationContractTestCases>;
 
 /** Returns the builder of an operation's success request. */
 export function getSuccessRequestBuilder(
-  { id }: ApiOperation,
-  contract: OperationContract | undefined,
+  { id }: DocumentedApiOperation,
+  contract: OperationContractTestCases | undefined,
 ): OperationRequestBuilder {
   const [first] = Object.keys(contract?.requestsByOutcome ?? {}).filter((outcome) => outcome.startsWith("2"));
-  const buildRequest = first && contract?.requestsByOutcome[first as ApiOperationOutcome];
+  const buildRequest = first && contract?.requestsByOutcome[first as DocumentedOperationOutcome];
   if (!buildRequest) throw new Error(`${id} has no contract: add it to the file of its tag.`);
   return buildRequest;
 }

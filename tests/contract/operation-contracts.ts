@@ -1,4 +1,4 @@
-import type { OperationContract } from "./operation-contract.ts";
+import type { OperationContractTestCases } from "./operation-contract.ts";
 import { accountingContractTestCases } from "./tags/accounting.ts";
 import { apiKeysContractTestCases } from "./tags/api-keys.ts";
 import { catalogContractTestCases } from "./tags/catalog.ts";
@@ -13,7 +13,7 @@ import { tillsContractTestCases } from "./tags/tills.ts";
 import { webhooksContractTestCases } from "./tags/webhooks.ts";
 
 /** The contracts of all operations, by operation id. */
-export const operationContracts: Partial<Record<string, OperationContract>> = {
+export const contractTestCasesByOperation: Partial<Record<string, OperationContractTestCases>> = {
   ...healthContractTestCases,
   ...openApiDocumentContractTestCases,
   ...tillsContractTestCases,

@@ -1,5 +1,5 @@
-import type { ApiOperation } from "./api-operations.ts";
-import type { OperationRequest } from "./operation-contract.ts";
+import type { DocumentedApiOperation } from "./api-operations.ts";
+import type { ContractTestRequest } from "./operation-contract.ts";
 
 /** A response whose body was read as text. */
 export interface ReceivedOperationResponse {
@@ -11,8 +11,8 @@ export interface ReceivedOperationResponse {
 /** Sends a request to an operation. Reads only the first chunk of an event stream, because a stream does not end. */
 export async function sendOperationRequest(
   url: string,
-  operation: ApiOperation,
-  operationRequest: OperationRequest,
+  operation: DocumentedApiOperation,
+  operationRequest: ContractTestRequest,
 ): Promise<ReceivedOperationResponse> {
   const response = await fetchOperation(url, operation, operationRequest);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
@@ -22,8 +22,8 @@ export async function sendOperationRequest(
 
 async function fetchOperation(
   url: string,
-  { method, path }: ApiOperation,
-  { path: pathParameters = {}, query = {}, body, headers = {}, key }: OperationRequest,
+  { method, path }: DocumentedApiOperation,
+  { path: pathParameters = {}, query = {}, body, headers = {}, key }: ContractTestRequest,
 ): Promise<Response> {
   const requestPath = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(pathParameters[name] ?? ""));
   const search = new URLSearchParams(query).toString();

@@ -1,13 +1,13 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoTimeZone, generateExampleTill, homePageDate } from "@pragma/simulator/demo-location";
-import type { ProductUnderTest } from "../harness/product-under-test.ts";
+import { demoTimeZone, documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
+import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { edgeCaseTill } from "./edge-case-till.ts";
 import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
 /** The location in the examples of the documentation. It has three days of demo data and one day of edge cases. */
-export interface DocumentationFixture {
+export interface DocumentationExampleLocation {
   locationId: string;
   /** An API key of the location with the scopes that a partner can have. */
   key: string;
@@ -17,10 +17,10 @@ export interface DocumentationFixture {
   createKey(consumerName: string, scopes: ApiScope[]): Promise<string>;
 }
 
-const exampleDays = ["2026-05-28", "2026-05-29", homePageDate];
+const exampleDays = ["2026-05-28", "2026-05-29", documentationHomePageDay];
 
 /** The till from which the report on the home page is computed. */
-export const homePageTill = generateExampleTill(homePageDate);
+export const homePageTill = generateExampleTill(documentationHomePageDay);
 
 const partnerScopes: ApiScope[] = [
   "reports:read",
@@ -33,7 +33,9 @@ const partnerScopes: ApiScope[] = [
   "webhooks:write",
 ];
 
-export async function createDocumentationFixture(product: ProductUnderTest): Promise<DocumentationFixture> {
+export async function createDocumentationExampleLocation(
+  product: PragmaUnderTest,
+): Promise<DocumentationExampleLocation> {
   const admin = createAdminApiClient({ baseUrl: product.url, apiKey: product.adminKey });
   const newLocation = { organizationId: "1", agencyId: "1", legacyId: 990_001, application: "POPINA" } as const;
   const { data: location } = await admin.POST("/v1/locations/import", { body: newLocation });

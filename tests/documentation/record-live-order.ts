@@ -1,5 +1,5 @@
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import type { DocumentationFixture } from "./documentation-fixture.ts";
+import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
 import {
   createExampleOrder,
   createExamplePaymentRow,
@@ -38,7 +38,10 @@ function createRevision(revisionHash: string, data: object) {
 }
 
 /** Records the requests that open, change and pay a live order, and the stream of the resulting events. */
-export async function recordLiveOrderExchanges({ recorder, key }: DocumentationFixture, url: string): Promise<void> {
+export async function recordLiveOrderExchanges(
+  { recorder, key }: DocumentationExampleLocation,
+  url: string,
+): Promise<void> {
   const { recordExchange, recordExample } = recorder;
   recorder.keepIds([opened, withWine, paid, tillId]);
   const upsertRequest = (body: unknown) => ({ method: "POST", path: "/v1/orders-live/", body: [body] }) as const;

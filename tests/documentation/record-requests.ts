@@ -1,8 +1,8 @@
-import { type DocumentationFixture, homePageTill } from "./documentation-fixture.ts";
+import { type DocumentationExampleLocation, homePageTill } from "./documentation-fixture.ts";
 import { edgeCaseOrders, edgeCaseTill } from "./edge-case-till.ts";
 
 /** Records the examples of reads: the health check, a location, reports, orders and pages of lists. */
-export async function recordReadExchanges({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordReadExchanges({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("health", { path: "/health/", key: null });
   await recordExchange("own-location", { path: "/v1/locations/own" });
@@ -31,7 +31,7 @@ export async function recordErrorResponseExamples({
   recorder,
   createKey,
   adminKey,
-}: DocumentationFixture): Promise<void> {
+}: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("key-missing", { path: "/v2/reports/", key: null });
   await recordExchange("key-invalid", { path: "/v2/reports/", key: "not-a-key" });
@@ -65,7 +65,7 @@ export async function recordErrorResponseExamples({
 }
 
 /** Records the orders, the report and the till of the example day with edge cases. */
-export async function recordEdgeCaseExamples({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordEdgeCaseExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {
     const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -77,7 +77,7 @@ export async function recordEdgeCaseExamples({ recorder }: DocumentationFixture)
 }
 
 /** Records the examples of idempotent requests, and of tills that are pushed again, replaced and reprocessed. */
-export async function recordRepeatedRequestExamples({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordRepeatedRequestExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest, recordExample } = recorder;
   const recipient = { method: "POST", path: "/v1/recipients/" } as const;
   const headers = { "idempotency-key": "recipient-of-may" };

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { DocumentationFixture } from "./documentation-fixture.ts";
+import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
 import {
   createExampleOrder,
   createExamplePaymentRow,
@@ -30,7 +30,7 @@ interface ReceivedWebhookMessage {
  * Records the examples of a recipient, a webhook, a message that is delivered on the second attempt, a replay, a
  * recovery and a secret rotation.
  */
-export async function recordWebhookExamples({ recorder }: DocumentationFixture): Promise<void> {
+export async function recordWebhookExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest, recordExample, normalize } = recorder;
   const endpoint = await startWebhookEndpoint();
   const recipient = await recordExchange("webhook-recipient", {

@@ -53,10 +53,10 @@ const sampleTimeoutMs = 20_000;
 
 const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
 
-export type SampleLanguage = SampleGenerator["sampleLanguages"][number];
+export type CodeSampleLanguage = SampleGenerator["sampleLanguages"][number];
 
 /** The sample languages whose commands are installed on this machine. */
-export const installedSampleLanguages: SampleLanguage[] = sampleGenerator.sampleLanguages.filter(({ id }) =>
+export const installedSampleLanguages: CodeSampleLanguage[] = sampleGenerator.sampleLanguages.filter(({ id }) =>
   isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
 
@@ -66,7 +66,7 @@ const sampleOperations: SampleOperation[] = Object.entries<Record<string, object
     Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation }) as SampleOperation),
 );
 
-export interface RunnableSample {
+export interface RunnableCodeSample {
   /** Runs the sample. Rejects with its output if it fails. `saved` is the content of the file that it writes. */
   run(): Promise<{ output: string; saved: Buffer | undefined }>;
   /** Runs the sample until its output contains this text, and then kills the sample, because it would not end. */
@@ -75,10 +75,10 @@ export interface RunnableSample {
 
 /** Returns the code sample that the reference shows for an operation after a reader has entered these values. */
 export function createRunnableSample(
-  language: SampleLanguage,
+  language: CodeSampleLanguage,
   operationId: string,
   inputs: SampleInputs,
-): RunnableSample {
+): RunnableCodeSample {
   const operation = sampleOperations.find((each) => each.operationId === operationId);
   const program = programsByLanguage[language.id];
   if (!operation || !program)

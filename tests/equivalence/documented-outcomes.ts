@@ -1,20 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { type ApiOperation, type ApiOperationOutcome, apiOperations } from "../contract/api-operations.ts";
+import {
+  apiOperations,
+  type DocumentedApiOperation,
+  type DocumentedOperationOutcome,
+} from "../contract/api-operations.ts";
 import { errorRequestBuilders } from "../contract/common-error-requests.ts";
-import type { OperationRequest } from "../contract/operation-contract.ts";
-import { operationContracts } from "../contract/operation-contracts.ts";
+import type { ContractTestRequest } from "../contract/operation-contract.ts";
+import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import type { DeploymentMode } from "../harness/both-modes.ts";
 import { describeResponseShape } from "../harness/compare-responses.ts";
 import {
   buildOperationOutcomeRequest,
-  fixturesByDeploymentMode,
-  productInBothDeploymentModes,
+  contractFixturesByDeploymentMode,
+  pragmaInBothModes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
 /** Returns the outcomes of an operation that a single request can cause. */
-function listTestableOutcomes({ id, outcomes }: ApiOperation): ApiOperationOutcome[] {
-  const { requestsByOutcome = {}, untestableOutcomes = {} } = operationContracts[id] ?? {};
+function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): DocumentedOperationOutcome[] {
+  const { requestsByOutcome = {}, untestableOutcomes = {} } = contractTestCasesByOperation[id] ?? {};
   return [...outcomes.keys()].filter(
     (outcome) =>
       outcome !== "service_unavailable" &&
@@ -24,17 +28,17 @@ function listTestableOutcomes({ id, outcomes }: ApiOperation): ApiOperationOutco
 }
 
 async function buildRequest(
-  operation: ApiOperation,
+  operation: DocumentedApiOperation,
   mode: DeploymentMode,
-  outcome: ApiOperationOutcome,
-): Promise<OperationRequest> {
+  outcome: DocumentedOperationOutcome,
+): Promise<ContractTestRequest> {
   const operationRequest = await buildOperationOutcomeRequest(operation, mode, outcome);
-  if (operationContracts[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
+  if (contractTestCasesByOperation[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
   return (
     (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
       operationRequest,
       operation,
-      fixturesByDeploymentMode[mode],
+      contractFixturesByDeploymentMode[mode],
     )) ?? operationRequest
   );
 }
@@ -45,7 +49,7 @@ export function defineOutcomeEquivalenceTests(): void {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {
       const status = operation.outcomes.get(outcome)?.status;
       if (operation.method === "GET") {
-        const response = await productInBothDeploymentModes.expectSameResponse(
+        const response = await pragmaInBothModes.expectSameResponse(
           toRawHttpRequest(operation, await buildRequest(operation, "singleProcess", outcome)),
         );
         expect(response.status).toBe(status);
@@ -56,7 +60,7 @@ export function defineOutcomeEquivalenceTests(): void {
         await buildRequest(operation, "split", outcome),
       ];
       const requests = { singleProcess, split };
-      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
         (mode) => toRawHttpRequest(operation, requests[mode]),
         describeResponseShape,
       );

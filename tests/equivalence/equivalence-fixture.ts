@@ -1,17 +1,13 @@
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import type { ApiOperation, ApiOperationOutcome } from "../contract/api-operations.ts";
-import { type ApiContractFixture, createApiContractFixture } from "../contract/contract-fixture.ts";
-import { getSuccessRequestBuilder, type OperationRequest } from "../contract/operation-contract.ts";
-import { operationContracts } from "../contract/operation-contracts.ts";
+import type { DocumentedApiOperation, DocumentedOperationOutcome } from "../contract/api-operations.ts";
+import { type ContractTestFixture, createContractTestFixture } from "../contract/contract-fixture.ts";
+import { type ContractTestRequest, getSuccessRequestBuilder } from "../contract/operation-contract.ts";
+import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import { createTillV2Input } from "../contract/order-and-till-inputs.ts";
-import { jobLimitVariables } from "../contract/tags/jobs.ts";
-import {
-  type DeploymentMode,
-  type ProductInBothDeploymentModes,
-  startProductInBothDeploymentModes,
-} from "../harness/both-modes.ts";
+import { testJobLimitVariables } from "../contract/tags/jobs.ts";
+import { type DeploymentMode, type PragmaInBothModes, startPragmaInBothModes } from "../harness/both-modes.ts";
 import {
   type FakeLegacyBackoffice,
   legacyBackofficeVariables,
@@ -21,27 +17,27 @@ import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 
 /** One installation that runs in both modes. Each mode has its own fixture in the same database. */
-export let productInBothDeploymentModes: ProductInBothDeploymentModes;
-export let fixturesByDeploymentMode: Record<DeploymentMode, ApiContractFixture>;
+export let pragmaInBothModes: PragmaInBothModes;
+export let contractFixturesByDeploymentMode: Record<DeploymentMode, ContractTestFixture>;
 /** An API key without scopes. */
 export let apiKeyWithoutScopes: string;
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let backoffice: FakeLegacyBackoffice;
 
 export async function startEquivalenceFixture(): Promise<void> {
   backoffice = await startFakeLegacyBackoffice();
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
-    ...{ ...jobLimitVariables, ...legacyBackofficeVariables(backoffice) },
+    ...{ ...testJobLimitVariables, ...legacyBackofficeVariables(backoffice) },
   });
-  productInBothDeploymentModes = await startProductInBothDeploymentModes(environment.variables);
+  pragmaInBothModes = await startPragmaInBothModes(environment.variables);
   const [singleProcess, split] = await Promise.all([
-    createApiContractFixture(productInBothDeploymentModes.singleProcess),
-    createApiContractFixture(productInBothDeploymentModes.split),
+    createContractTestFixture(pragmaInBothModes.singleProcess),
+    createContractTestFixture(pragmaInBothModes.split),
   ]);
-  fixturesByDeploymentMode = { singleProcess, split };
+  contractFixturesByDeploymentMode = { singleProcess, split };
   apiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
   // Additional tills are pushed, so that the lists of reports have more than one page.
   const { testLocation } = singleProcess;
@@ -58,30 +54,30 @@ export async function startEquivalenceFixture(): Promise<void> {
 }
 
 export async function stopDeploymentEquivalenceFixture(): Promise<void> {
-  await productInBothDeploymentModes?.stop();
+  await pragmaInBothModes?.stop();
   await backoffice?.stop();
   await environment?.remove();
 }
 
 /** Returns the request that causes an outcome of an operation. Default: the success request. */
 export async function buildOperationOutcomeRequest(
-  operation: ApiOperation,
+  operation: DocumentedApiOperation,
   mode: DeploymentMode,
-  outcome?: ApiOperationOutcome,
-): Promise<OperationRequest> {
-  const contract = operationContracts[operation.id];
+  outcome?: DocumentedOperationOutcome,
+): Promise<ContractTestRequest> {
+  const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
   return {
-    key: fixturesByDeploymentMode[mode].testLocation.key,
-    ...(await buildRequest(fixturesByDeploymentMode[mode])),
+    key: contractFixturesByDeploymentMode[mode].testLocation.key,
+    ...(await buildRequest(contractFixturesByDeploymentMode[mode])),
   };
 }
 
 /** Converts a request to a raw HTTP request. Only the headers of an event stream are read, because it does not end. */
 export function toRawHttpRequest(
-  { method, path, outcomes }: ApiOperation,
-  operationRequest: OperationRequest,
+  { method, path, outcomes }: DocumentedApiOperation,
+  operationRequest: ContractTestRequest,
 ): RawHttpRequest {
   const requestPath = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(operationRequest.path?.[name] ?? ""),

@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { withRequestHeaders } from "../contract/common-error-requests.ts";
+import { addContractTestRequestHeaders } from "../contract/common-error-requests.ts";
 import {
   apiKeyWithoutScopes,
   buildOperationOutcomeRequest,
-  productInBothDeploymentModes,
+  pragmaInBothModes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
@@ -37,14 +37,14 @@ export function defineInvalidRequestEquivalenceTests(): void {
       const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const authorization of invalidAuthorizations) {
         const headers = authorization === undefined ? {} : { authorization };
-        const { status } = await productInBothDeploymentModes.expectSameResponse(
-          toRawHttpRequest(operation, withRequestHeaders({ ...operationRequest, key: null }, headers)),
+        const { status } = await pragmaInBothModes.expectSameResponse(
+          toRawHttpRequest(operation, addContractTestRequestHeaders({ ...operationRequest, key: null }, headers)),
         );
         expect(status).toBe(401);
       }
       expect(
         (
-          await productInBothDeploymentModes.expectSameResponse(
+          await pragmaInBothModes.expectSameResponse(
             toRawHttpRequest(operation, { ...operationRequest, key: apiKeyWithoutScopes }),
           )
         ).status,
@@ -60,10 +60,13 @@ export function defineInvalidRequestEquivalenceTests(): void {
     async ({ operation, at }) => {
       const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
-        const request = toRawHttpRequest(operation, withRequestHeaders({ ...operationRequest, body }, headers));
+        const request = toRawHttpRequest(
+          operation,
+          addContractTestRequestHeaders({ ...operationRequest, body }, headers),
+        );
         // All operations read bodies with the same code, so each body is sent to an operation only once. It is chunked
         // for every second operation.
-        const { status } = await productInBothDeploymentModes.expectSameResponse({
+        const { status } = await pragmaInBothModes.expectSameResponse({
           ...request,
           isChunked: (index + at) % 2 === 1,
         });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { withRequestHeaders, withRequestQuery } from "../contract/common-error-requests.ts";
+import { addContractTestRequestHeaders, withRequestQuery } from "../contract/common-error-requests.ts";
 import {
   buildOperationOutcomeRequest,
-  fixturesByDeploymentMode,
-  productInBothDeploymentModes,
+  contractFixturesByDeploymentMode,
+  pragmaInBothModes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
@@ -21,19 +21,19 @@ export function defineReadEquivalenceTests(): void {
         const days = [{ since: "2026-05-30" }, { until: "2026-05-29" }];
         for (const part of [{}, ...(hasParameter("size") ? pages : []), ...(hasParameter("since") ? days : [])]) {
           const operationRequest = withRequestQuery(successRequest, part);
-          const { status, body } = await productInBothDeploymentModes.expectSameResponse(
+          const { status, body } = await pragmaInBothModes.expectSameResponse(
             toRawHttpRequest(operation, operationRequest),
           );
           expect(status).toBe(200);
-          await productInBothDeploymentModes.expectSameResponse(
+          await pragmaInBothModes.expectSameResponse(
             toRawHttpRequest(operation, {
               ...operationRequest,
-              key: fixturesByDeploymentMode.singleProcess.product.adminKey,
+              key: contractFixturesByDeploymentMode.singleProcess.product.adminKey,
             }),
           );
           const pageToken = hasParameter("pageToken") && JSON.parse(body).nextPageToken;
           if (pageToken)
-            await productInBothDeploymentModes.expectSameResponse(
+            await pragmaInBothModes.expectSameResponse(
               toRawHttpRequest(operation, withRequestQuery(operationRequest, { pageToken })),
             );
         }
@@ -42,23 +42,25 @@ export function defineReadEquivalenceTests(): void {
       it("with and without a trailing slash, for HEAD, for other origins, and for conditional requests", async () => {
         const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
         const request = toRawHttpRequest(operation, operationRequest);
-        const { headers } = await productInBothDeploymentModes.expectSameResponse(request);
-        const crossOriginRequest = withRequestHeaders(operationRequest, {
+        const { headers } = await pragmaInBothModes.expectSameResponse(request);
+        const crossOriginRequest = addContractTestRequestHeaders(operationRequest, {
           origin: "https://portal.example",
           "accept-encoding": "gzip, br",
         });
         for (const path of [request.path, request.path.replace(/(\?|$)/, "/$1")]) {
-          if (!request.isHeadersOnly)
-            await productInBothDeploymentModes.expectSameResponse({ ...request, method: "HEAD", path });
-          await productInBothDeploymentModes.expectSameResponse({
+          if (!request.isHeadersOnly) await pragmaInBothModes.expectSameResponse({ ...request, method: "HEAD", path });
+          await pragmaInBothModes.expectSameResponse({
             ...toRawHttpRequest(operation, crossOriginRequest),
             path,
           });
         }
         const tag = headers.find(([name]) => name === "etag")?.[1];
         for (const ifNoneMatch of [tag ?? '"none"', `"other", W/${tag}`, "*", '"other"', "not a tag"]) {
-          const { status } = await productInBothDeploymentModes.expectSameResponse(
-            toRawHttpRequest(operation, withRequestHeaders(operationRequest, { "if-none-match": ifNoneMatch })),
+          const { status } = await pragmaInBothModes.expectSameResponse(
+            toRawHttpRequest(
+              operation,
+              addContractTestRequestHeaders(operationRequest, { "if-none-match": ifNoneMatch }),
+            ),
           );
           if (ifNoneMatch === tag) expect(status).toBe(304);
         }

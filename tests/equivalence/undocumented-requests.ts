@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { fixturesByDeploymentMode, productInBothDeploymentModes } from "./equivalence-fixture.ts";
+import { contractFixturesByDeploymentMode, pragmaInBothModes } from "./equivalence-fixture.ts";
 
 const testedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
 const origin = "https://portal.example";
 
 const withKey = (extraHeaders: Record<string, string> = {}) => ({
-  headers: { authorization: fixturesByDeploymentMode.singleProcess.testLocation.key, ...extraHeaders },
+  headers: { authorization: contractFixturesByDeploymentMode.singleProcess.testLocation.key, ...extraHeaders },
 });
 
 /** Defines tests of the responses to undocumented methods, unknown paths and unused headers. */
@@ -19,7 +19,7 @@ export function defineUndocumentedRequestTests(): void {
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
     // The same code rejects methods on all paths, so each path is tested with only a third of the methods.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
-      const { status } = await productInBothDeploymentModes.expectSameResponse({
+      const { status } = await pragmaInBothModes.expectSameResponse({
         method,
         path: requestPath,
         ...withKey(),
@@ -32,12 +32,12 @@ export function defineUndocumentedRequestTests(): void {
       "access-control-request-method": "PUT",
       "access-control-request-headers": "authorization",
     };
-    await productInBothDeploymentModes.expectSameResponse({
+    await pragmaInBothModes.expectSameResponse({
       method: "OPTIONS",
       path: requestPath,
       headers: preflightHeaders,
     });
-    await productInBothDeploymentModes.expectSameResponse({
+    await pragmaInBothModes.expectSameResponse({
       method: "OPTIONS",
       path: `${requestPath}/`,
       headers: { origin },
@@ -67,7 +67,7 @@ export function defineUndocumentedRequestTests(): void {
     ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
   ])("%s has equal responses", async (path) => {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
-      await productInBothDeploymentModes.expectSameResponse({ method, path, ...withKey() });
+      await pragmaInBothModes.expectSameResponse({ method, path, ...withKey() });
   });
 
   describe("unused headers have equal responses", () => {
@@ -86,7 +86,7 @@ export function defineUndocumentedRequestTests(): void {
       ["traceparent", "no"],
       ["x-request-id", "\xe9"],
     ])("%s: %s", async (name, value) => {
-      await productInBothDeploymentModes.expectSameResponse({
+      await pragmaInBothModes.expectSameResponse({
         method: "GET",
         path: "/v2/reports",
         ...withKey({ [name]: value }),
@@ -95,7 +95,7 @@ export function defineUndocumentedRequestTests(): void {
 
     it("a body of a GET request", async () => {
       for (const isChunked of [false, true])
-        await productInBothDeploymentModes.expectSameResponse({
+        await pragmaInBothModes.expectSameResponse({
           method: "GET",
           path: "/v2/reports",
           ...withKey(),

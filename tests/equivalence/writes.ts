@@ -7,7 +7,7 @@ import { type DeploymentMode, deploymentModes } from "../harness/both-modes.ts";
 import { maskVolatileResponseValues } from "../harness/compare-responses.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
-import { fixturesByDeploymentMode, productInBothDeploymentModes } from "./equivalence-fixture.ts";
+import { contractFixturesByDeploymentMode, pragmaInBothModes } from "./equivalence-fixture.ts";
 
 const createTill = (orders: number) => generateTill({ seed: 2, orders, day: "2026-05-28", tillId: randomUUID() });
 const forEachMode = <T>(create: (mode: DeploymentMode) => T): Record<DeploymentMode, T> => ({
@@ -47,15 +47,16 @@ export function defineWriteEquivalenceTests(): void {
       [200, (mode) => ({ body: JSON.stringify(large[mode]) })],
     ];
     for (const [status, postOf] of pushes) {
-      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
-        (mode) => createPostRequest("/v2/tills/", postOf(mode), fixturesByDeploymentMode[mode].testLocation.key),
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
+        (mode) =>
+          createPostRequest("/v2/tills/", postOf(mode), contractFixturesByDeploymentMode[mode].testLocation.key),
         maskVolatileResponseValues,
       );
       expect(responses.split.status).toBe(status);
     }
     for (const mode of deploymentModes) {
-      const headers = { authorization: fixturesByDeploymentMode[mode].testLocation.key };
-      const { body } = await productInBothDeploymentModes.expectSameResponse({
+      const headers = { authorization: contractFixturesByDeploymentMode[mode].testLocation.key };
+      const { body } = await pragmaInBothModes.expectSameResponse({
         method: "GET",
         path: `/v1/tills/${large[mode].id}/object`,
         headers,
@@ -66,19 +67,19 @@ export function defineWriteEquivalenceTests(): void {
 
   it("V1 tills have equal responses", async () => {
     const tillsV1 = forEachMode((mode) =>
-      createSampleTillV1(new SeededRandom(`older till ${mode}`), fixturesByDeploymentMode[mode].testLocation),
+      createSampleTillV1(new SeededRandom(`older till ${mode}`), contractFixturesByDeploymentMode[mode].testLocation),
     );
     for (const [status, more] of [
       [201, {}],
       [200, {}],
       [409, { other: true }],
     ] as const) {
-      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/tills/",
             { body: JSON.stringify({ ...tillsV1[mode], ...more }) },
-            fixturesByDeploymentMode[mode].testLocation.key,
+            contractFixturesByDeploymentMode[mode].testLocation.key,
           ),
         maskVolatileResponseValues,
       );
@@ -94,12 +95,12 @@ export function defineWriteEquivalenceTests(): void {
       [201, (mode: DeploymentMode) => ({ name: name[mode] })],
       [422, () => ({ name: "other" })],
     ] as const) {
-      const responses = await productInBothDeploymentModes.expectEquivalentResponses(
+      const responses = await pragmaInBothModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/consumers/",
             { body: JSON.stringify(bodyOf(mode)), headers: headers[mode] },
-            productInBothDeploymentModes[mode].adminKey,
+            pragmaInBothModes[mode].adminKey,
           ),
         maskVolatileResponseValues,
       );

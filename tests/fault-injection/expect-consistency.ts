@@ -1,7 +1,7 @@
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { expect } from "vitest";
 
@@ -10,7 +10,7 @@ import { expect } from "vitest";
  * counts per day must equal the numbers of reports and orders.
  */
 export async function expectDatabaseConsistency(
-  { namespace, variables }: TestEnvironment,
+  { namespace, variables }: IsolatedTestEnvironment,
   services: readonly ServiceName[] = serviceNames,
 ): Promise<void> {
   const sql = postgres(variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });

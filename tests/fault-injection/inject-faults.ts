@@ -1,8 +1,8 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import type { DedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
+import type { DedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
 import type { SeededRandom } from "@pragma/simulator/random";
-import type { ProductProcessRole } from "../harness/product-process.ts";
-import type { ProductUnderTest } from "../harness/product-under-test.ts";
+import type { PragmaProcessRole } from "../harness/pragma-process.ts";
+import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 
 /** A fault of a process or a server. `inject` causes the fault, and resolves after the end of the fault. */
 interface InjectedFault {
@@ -11,11 +11,11 @@ interface InjectedFault {
 }
 
 interface FaultInjectionOptions {
-  product: ProductUnderTest;
-  servers: DedicatedServers;
+  product: PragmaUnderTest;
+  servers: DedicatedTestServers;
   random: SeededRandom;
   /** The roles of the processes to kill. Each process is killed once. */
-  roles: readonly ProductProcessRole[];
+  roles: readonly PragmaProcessRole[];
   /** Duration of each server outage, in milliseconds. */
   outageMs: number;
   log: (message: string) => void;

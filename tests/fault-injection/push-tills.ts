@@ -3,11 +3,11 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { generateTill } from "@pragma/simulator/generate-till";
 import type { SeededRandom } from "@pragma/simulator/random";
 import type { TillFormat } from "../harness/expected-report.ts";
-import type { ProductUnderTest } from "../harness/product-under-test.ts";
+import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
-export interface TillToPush {
+export interface TestTillRequestBody {
   format: TillFormat;
   text: string;
 }
@@ -16,8 +16,8 @@ export interface TillToPush {
 export function generateTillsToPush(
   random: SeededRandom,
   { count, testLocation }: { count: number; testLocation: TestLocation },
-): TillToPush[] {
-  return Array.from({ length: count }, (_, index): TillToPush => {
+): TestTillRequestBody[] {
+  return Array.from({ length: count }, (_, index): TestTillRequestBody => {
     const tillRandom = random.fork(`till ${index}`);
     if (index % 6 === 5) return { format: "V1", text: JSON.stringify(createSampleTillV1(tillRandom, testLocation)) };
     const day = `2026-0${tillRandom.integer(1, 9)}-${tillRandom.integer(10, 28)}`;
@@ -27,7 +27,7 @@ export function generateTillsToPush(
 }
 
 interface PushOptions {
-  product: ProductUnderTest;
+  product: PragmaUnderTest;
   testLocation: TestLocation;
   random: SeededRandom;
   /** Maximum duration of the random pause after each push, in milliseconds. */
@@ -37,7 +37,7 @@ interface PushOptions {
 
 /** Runs one client. It pushes pending tills, each until the till is accepted, until none is left or the run ends. */
 export async function pushPendingTills(
-  pendingTills: TillToPush[],
+  pendingTills: TestTillRequestBody[],
   options: PushOptions,
   stopSignal: AbortSignal,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function pushPendingTills(
  * @throws Error if the response is an error after which clients do not send the request again.
  */
 async function pushUntilAccepted(
-  { format, text }: TillToPush,
+  { format, text }: TestTillRequestBody,
   { product, testLocation, random }: PushOptions,
   stopSignal: AbortSignal,
 ): Promise<boolean> {

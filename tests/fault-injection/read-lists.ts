@@ -4,7 +4,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem } from "@pragma/contracts/report-v2";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import type { ProductUnderTest } from "../harness/product-under-test.ts";
+import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** A paginated list: its path, the schema of its pages, and the time by which its items are sorted. */
@@ -38,7 +38,7 @@ export interface ReadOutcomeCounts {
 }
 
 interface ReadContext {
-  product: ProductUnderTest;
+  product: PragmaUnderTest;
   testLocation: TestLocation;
   counts: ReadOutcomeCounts;
 }
@@ -109,7 +109,7 @@ function expectNothingRemoved(listPath: string, seen: Set<string>, items: { id: 
 
 /** Returns the ids of all reports and orders of the location. */
 export async function readAllReportAndOrderIds(
-  product: ProductUnderTest,
+  product: PragmaUnderTest,
   testLocation: TestLocation,
 ): Promise<{ reports: string[]; orders: string[] }> {
   const context = { product, testLocation, counts: { succeeded: 0, unavailable: 0, disconnected: 0 } };

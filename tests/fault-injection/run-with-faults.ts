@@ -1,18 +1,18 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { DedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
+import type { DedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import { computeExpectedReport, toJsonValue } from "../harness/expected-report.ts";
-import type { ProductUnderTest } from "../harness/product-under-test.ts";
+import { computeExpectedReport, roundTripThroughJson } from "../harness/expected-report.ts";
+import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 import { expectDatabaseConsistency } from "./expect-consistency.ts";
 import { injectFaults } from "./inject-faults.ts";
-import { generateTillsToPush, pushPendingTills, type TillToPush } from "./push-tills.ts";
+import { generateTillsToPush, pushPendingTills, type TestTillRequestBody } from "./push-tills.ts";
 import { type ReadOutcomeCounts, readAllReportAndOrderIds, readReportsAndOrdersUntilAborted } from "./read-lists.ts";
 
-export interface FaultInjectionRun {
+export interface FaultInjectionRunOptions {
   /** The random seed. Runs with the same seed push the same tills and have the same faults in the same sequence. */
   seed: string;
   /** Number of tills to push. */
@@ -29,9 +29,9 @@ export interface FaultInjectionRun {
 }
 
 interface FaultInjectionEnvironment {
-  product: ProductUnderTest;
-  servers: DedicatedServers;
-  environment: TestEnvironment;
+  product: PragmaUnderTest;
+  servers: DedicatedTestServers;
+  environment: IsolatedTestEnvironment;
   /** A new location, which has no reports or orders before the run. */
   testLocation: TestLocation;
 }
@@ -42,7 +42,7 @@ interface FaultInjectionEnvironment {
  */
 export async function runFaultInjectionRound(
   faultEnvironment: FaultInjectionEnvironment,
-  run: FaultInjectionRun,
+  run: FaultInjectionRunOptions,
 ): Promise<void> {
   const { product, servers, testLocation, environment } = faultEnvironment;
   const random = new SeededRandom(`round ${run.seed}`);
@@ -95,7 +95,7 @@ export async function runFaultInjectionRound(
 /** Checks that each till has exactly one correct report, and that each order exists exactly once. */
 async function expectEveryTillReported(
   { product, testLocation }: FaultInjectionEnvironment,
-  tills: TillToPush[],
+  tills: TestTillRequestBody[],
 ): Promise<void> {
   const expected = tills.map(({ format, text }) => {
     const report = computeExpectedReport(format, JSON.parse(text), testLocation.locationId);
@@ -110,7 +110,7 @@ async function expectEveryTillReported(
       },
       { timeoutSeconds: 60 },
     );
-    expect(report).toEqual(toJsonValue(reportV2));
+    expect(report).toEqual(roundTripThroughJson(reportV2));
   }
   const listed = await readAllReportAndOrderIds(product, testLocation);
   expect(listed.reports.sort()).toEqual(expected.map(({ id }) => id).sort());

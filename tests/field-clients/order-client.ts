@@ -23,6 +23,6 @@ export async function fetchOrdersOfReports(api: OlderClientApiAccess): Promise<O
 }
 
 /** Returns every order of a location from its list of orders. */
-export function fetchOrderList(api: OlderClientApiAccess): Promise<Order[]> {
+export function fetchAllOrdersOfLocation(api: OlderClientApiAccess): Promise<Order[]> {
   return fetchAllPages<Order>(api, "/v1/orders");
 }

@@ -11,7 +11,7 @@ interface Product {
 }
 
 /** Returns the quantity sold in a period for each product that has a SKU. */
-export async function sumSoldQuantitiesBySku(api: OlderClientApiAccess) {
+export async function fetchSoldQuantitiesBySku(api: OlderClientApiAccess) {
   const catalog = await fetchAsOlderClient<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();
   for (const { reportProducts } of await fetchAllPages<Report>(api, "/v1/reports")) {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { normalizeResponseForComparison, omitConnectionHeaders } from "./compare-responses.ts";
-import { type ProductUnderTest, startProductUnderTest } from "./product-under-test.ts";
+import { normalizeResponseForComparison, omitErrorResponseConnectionHeaders } from "./compare-responses.ts";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./pragma-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRawHttpRequest } from "./raw-http-client.ts";
 
 /** `singleProcess` runs an installation in one process, and `split` runs each service and the gateway in its own. */
@@ -9,7 +9,7 @@ export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
 /** One installation that runs in both deployment modes at the same time, on the same servers. */
-export interface ProductInBothDeploymentModes extends Record<DeploymentMode, ProductUnderTest> {
+export interface PragmaInBothModes extends Record<DeploymentMode, PragmaUnderTest> {
   /** Sends the same request in both modes, checks that the responses are equal, and returns the response. */
   expectSameResponse(request: RawHttpRequest): Promise<RawHttpResponse>;
   /** Sends a request in each mode, checks that `summarize` returns the same for both responses, and returns both. */
@@ -22,11 +22,9 @@ export interface ProductInBothDeploymentModes extends Record<DeploymentMode, Pro
 
 type ResponsesByMode = Record<DeploymentMode, RawHttpResponse>;
 
-export async function startProductInBothDeploymentModes(
-  variables: Record<string, string>,
-): Promise<ProductInBothDeploymentModes> {
-  const singleProcess = await startProductUnderTest(variables);
-  const split = await startProductUnderTest(variables, { split: true, adminKey: singleProcess.adminKey });
+export async function startPragmaInBothModes(variables: Record<string, string>): Promise<PragmaInBothModes> {
+  const singleProcess = await startPragmaUnderTest(variables);
+  const split = await startPragmaUnderTest(variables, { split: true, adminKey: singleProcess.adminKey });
   const products = { singleProcess, split };
 
   async function requestFromBoth(requestOf: (mode: DeploymentMode) => RawHttpRequest): Promise<ResponsesByMode> {
@@ -39,7 +37,9 @@ export async function startProductInBothDeploymentModes(
           ...request,
           headers: { ...common, ...headers },
         });
-        return normalizeResponseForComparison(request.body === undefined ? response : omitConnectionHeaders(response));
+        return normalizeResponseForComparison(
+          request.body === undefined ? response : omitErrorResponseConnectionHeaders(response),
+        );
       }),
     );
     return { singleProcess: one as RawHttpResponse, split: other as RawHttpResponse };

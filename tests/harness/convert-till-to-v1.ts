@@ -1,11 +1,11 @@
-import type { ApiSchemas } from "@pragma/client/api-client";
-import { paymentModes, paymentTypes } from "@pragma/contracts/enumerations";
+import type { ApiSchemaTypes } from "@pragma/client/api-client";
+import { paymentModes, paymentRowTypes } from "@pragma/contracts/enumerations";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { GeneratedTill } from "@pragma/simulator/generate-till";
 
-type TillV1 = ApiSchemas["TillV1"];
+type TillV1 = ApiSchemaTypes["TillV1"];
 type TillJson = TillV1["tillJson"];
 type Ticket = TillJson["tickets"][number];
 type Item = Ticket["items"][number];
@@ -157,7 +157,7 @@ function toTicketPayment(payment: PaymentRow, order: OrderData): Ticket["payment
     payment_method_client_id: payment.paymentId,
     name: payment.name,
     mode: paymentModes.indexOf(payment.paymentMode),
-    type: paymentTypes.indexOf(payment.paymentType),
+    type: paymentRowTypes.indexOf(payment.paymentType),
     amount: payment.amount,
     cancelled: payment.status !== "validated",
     currency: payment.currencyCode,

@@ -1,19 +1,19 @@
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { type ComputedReport, computeReport } from "@pragma/reporting/calculation/compute-report";
+import { type ComputedReport, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { convertTillV1 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
 
 export type TillFormat = "V1" | "V2";
 
 /** Returns the expected report and orders of a till at a location in Paris, or null if it is a training till. */
 export function computeExpectedReport(format: TillFormat, body: unknown, locationId: string): ComputedReport | null {
-  if (format === "V2") return computeReport(TillV2.parse(body), { locationId });
+  if (format === "V2") return computeReportAndOrders(TillV2.parse(body), { locationId });
   const till = TillV1.parse(body);
   const conversion = { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" };
-  return computeReport(convertTillV1(till, conversion), { locationId });
+  return computeReportAndOrders(convertTillV1(till, conversion), { locationId });
 }
 
 /** Serializes a value as JSON and parses it, so that it can be compared with a value in a response. */
-export function toJsonValue<T>(value: T): T {
+export function roundTripThroughJson<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -56,7 +56,7 @@ function createNestedValue(random: SeededRandom): unknown {
 }
 
 /** Objects that cause errors in code that expects a string, list, number or promise and does not check the type. */
-export const invalidObjects: unknown[] = JSON.parse(`[
+export const adversarialTestObjects: unknown[] = JSON.parse(`[
   {}, [], [[]], [null], { "0": 1 }, { "length": -1 }, { "length": 1, "0": {} }, { "length": { "toString": 1 } },
   { "toString": 1 }, { "toString": 1, "valueOf": 1 }, { "size": { "toString": 1 } }, { "then": 1 }, { "toJSON": 1 },
   { "constructor": 1 }, { "constructor": { "prototype": 1 } }, { "__proto__": 1 }, { "hasOwnProperty": 1 }
@@ -73,7 +73,7 @@ export function pickInvalidValue(random: SeededRandom): unknown {
     [() => pickEdgeCaseDate(random), 3],
     [() => createEdgeCaseId(random), 2],
     [() => random.pick([null, true, false]), 3],
-    [() => random.pick(invalidObjects), 2],
+    [() => random.pick(adversarialTestObjects), 2],
     [() => createNestedValue(random), 1],
     [() => Array.from({ length: random.pick([100, 1_001, 30_000]) }, () => null), 0.3],
   ])();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type EventStreamReader,
-  readEventStream,
+  readServerSentEvents,
   type ServerSentEvent,
 } from "@pragma/runtime/testing/event-stream-reader";
 
@@ -53,7 +53,7 @@ export function startReconnectingStreamClient(urls: string[], key: string): Reco
       const response = await fetch(urls[attempt % urls.length] ?? "", { headers }).catch(() => undefined);
       if (response?.status === 200) {
         opened += 1;
-        stream = readEventStream(response, handleEvent);
+        stream = readServerSentEvents(response, handleEvent);
         if (isStopped) await stream.close();
         await stream.waitForEnd();
         lastEventId = stream.lastEventId ?? lastEventId;

@@ -10,7 +10,7 @@ import {
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { ProductUnderTestAccess } from "./product-under-test.ts";
+import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 
 /** A location that a test created through the API, with its own consumer and API key. */
 export interface TestLocation {
@@ -42,7 +42,7 @@ interface LocationRequestOptions {
 }
 
 async function sendLocationRequest(
-  product: ProductUnderTestAccess,
+  product: PragmaUnderTestAccess,
   method: string,
   path: string,
   { body, headers = {}, key, agent }: LocationRequestOptions & { key: string | null },
@@ -93,7 +93,7 @@ interface TestLocationOptions {
 }
 
 export async function createTestLocation(
-  product: ProductUnderTestAccess,
+  product: PragmaUnderTestAccess,
   { scopes = defaultTestScopes, application = "POPINA", legacyId = randomInt(1, 2 ** 31) }: TestLocationOptions = {},
 ): Promise<TestLocation> {
   const admin = createTestAdminClient(product);
@@ -142,7 +142,7 @@ export async function createTestLocation(
 }
 
 /** Returns a typed client of all operations that uses the admin key. */
-export function createTestAdminClient({ url, adminKey }: ProductUnderTestAccess): AdminApiClient {
+export function createTestAdminClient({ url, adminKey }: PragmaUnderTestAccess): AdminApiClient {
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 

@@ -1,28 +1,28 @@
 import fc from "fast-check";
-import { type ApiOperation, apiOperations } from "../contract/api-operations.ts";
-import type { OperationRequest } from "../contract/operation-contract.ts";
-import { type VictimData, type VictimResourceKind, victimResourceKinds } from "./victim-data.ts";
+import { apiOperations, type DocumentedApiOperation } from "../contract/api-operations.ts";
+import type { ContractTestRequest } from "../contract/operation-contract.ts";
+import { type IsolationVictimResourceKind, isolationVictimResourceKinds, type VictimData } from "./victim-data.ts";
 
 /** Requests with a known outcome, by operation id. They include requests of both locations. */
-export type KnownRequestsByOperationId = Map<string, OperationRequest[]>;
+export type KnownRequestsByOperationId = Map<string, ContractTestRequest[]>;
 
 /** A generated request of the other location. It consists of a known request and inserted data of the victim. */
 export interface CrossLocationRequest {
-  operation: ApiOperation;
+  operation: DocumentedApiOperation;
   /** The index of the known request of the operation, modulo the number of its known requests. */
   requestIndex: number;
-  path: VictimResourceKind | null;
+  path: IsolationVictimResourceKind | null;
   query: {
-    locationId?: VictimResourceKind;
-    reportId?: VictimResourceKind;
-    tillId?: VictimResourceKind;
+    locationId?: IsolationVictimResourceKind;
+    reportId?: IsolationVictimResourceKind;
+    tillId?: IsolationVictimResourceKind;
     pageToken?: number;
     legacyId?: true;
   };
   headers: { "idempotency-key"?: true; "if-none-match"?: number; "last-event-id"?: number };
 }
 
-const resourceKindArbitrary = fc.constantFrom(...victimResourceKinds);
+const resourceKindArbitrary = fc.constantFrom(...isolationVictimResourceKinds);
 const mostlyLocationArbitrary = fc.oneof(
   { weight: 4, arbitrary: fc.constant("location" as const) },
   resourceKindArbitrary,
@@ -57,7 +57,7 @@ export function buildCrossLocationRequest(
 ) {
   const { ids, pageTokens, etags } = victimData;
   const known = knownRequests.get(operation.id) ?? [];
-  const baseRequest: OperationRequest = known[requestIndex % known.length] ?? {};
+  const baseRequest: ContractTestRequest = known[requestIndex % known.length] ?? {};
   const { locationId, reportId, tillId, pageToken, legacyId } = query;
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
   const etagIndex = headers["if-none-match"];
@@ -83,7 +83,7 @@ export function buildCrossLocationRequest(
       "last-event-id":
         headers["last-event-id"] === undefined ? undefined : `${ids.location}:${headers["last-event-id"]}`,
     }),
-  } satisfies OperationRequest;
+  } satisfies ContractTestRequest;
 }
 
 function omitUndefinedFields(fields: Record<string, string | undefined>): Record<string, string> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import type { ApiContractFixture } from "../contract/contract-fixture.ts";
+import type { ContractTestFixture } from "../contract/contract-fixture.ts";
 import { listVictimReadPaths } from "./victim-data.ts";
 
 /**
@@ -9,7 +9,7 @@ import { listVictimReadPaths } from "./victim-data.ts";
  * because the reads change it.
  */
 export async function snapshotLocationData(
-  fixture: ApiContractFixture,
+  fixture: ContractTestFixture,
   { sql, namespace }: { sql: postgres.Sql; namespace: string },
 ): Promise<Record<string, string>> {
   const snapshot: Record<string, string> = {};

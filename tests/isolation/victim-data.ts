@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { ApiContractFixture } from "../contract/contract-fixture.ts";
+import type { ContractTestFixture } from "../contract/contract-fixture.ts";
 import { createLiveOrderInput, createTillV2Input } from "../contract/order-and-till-inputs.ts";
 
 /** The kinds of resources whose ids another location may have learned, for example from a log. */
-export const victimResourceKinds = [
+export const isolationVictimResourceKinds = [
   "location",
   "till",
   "report",
@@ -16,11 +16,11 @@ export const victimResourceKinds = [
   "accountingConfig",
   "accountingExport",
 ] as const;
-export type VictimResourceKind = (typeof victimResourceKinds)[number];
+export type IsolationVictimResourceKind = (typeof isolationVictimResourceKinds)[number];
 
 /** Data of the victim's location that another location may have learned and sends in its own requests. */
 export interface VictimData {
-  ids: Record<VictimResourceKind, string>;
+  ids: Record<IsolationVictimResourceKind, string>;
   legacyId: string;
   pageTokens: string[];
   etags: string[];
@@ -37,7 +37,7 @@ export function listVictimReadPaths({
   reportId,
   orderId,
   liveOrder,
-}: ApiContractFixture): string[] {
+}: ContractTestFixture): string[] {
   return [
     ...["/v1/tills?sinceDate=2026-01-01T00:00:00Z&", "/v1/reports?", "/v2/reports?", "/v1/orders?", "/v1/orders-live?"],
     ...[
@@ -59,7 +59,7 @@ export function listVictimReadPaths({
 }
 
 /** Creates several pages of data at a location, and returns the data that another location may have learned. */
-export async function collectVictimData(fixture: ApiContractFixture): Promise<VictimData> {
+export async function createIsolationVictimData(fixture: ContractTestFixture): Promise<VictimData> {
   const { testLocation, consumer } = fixture;
   for (const _ of [1, 2]) {
     await testLocation.request("POST", "/v2/tills", { body: createTillV2Input() });

@@ -32,7 +32,7 @@ export const kustomizeCommand = kustomizeCommands.find(
 );
 
 /** Builds a kustomization, such as `base` or `overlays/production`, and returns its objects with patches applied. */
-export function buildKustomization(kustomization: string): KubernetesManifest[] {
+export function buildKustomizedManifests(kustomization: string): KubernetesManifest[] {
   if (!kustomizeCommand) throw new Error("Neither kustomize nor kubectl is installed on this machine.");
   const { command, args } = kustomizeCommand;
   const { stdout, stderr, status } = spawnSync(command, [...args, join(kubernetesFolder, kustomization)], {

@@ -1,5 +1,5 @@
-import { type ApiOperation, fullOpenApiDocument, type JsonSchema } from "../contract/api-operations.ts";
-import type { OperationRequest } from "../contract/operation-contract.ts";
+import { type DocumentedApiOperation, fullOpenApiDocument, type JsonSchema } from "../contract/api-operations.ts";
+import type { ContractTestRequest } from "../contract/operation-contract.ts";
 
 type JsonPathStep = string | number;
 
@@ -12,12 +12,12 @@ const placeholder = "placeholder of an invalid value";
  * first item of a list is used, and up to `maxPlaces` places. Each place gets `valuesPerPlace` values, or more if some
  * values would otherwise remain unused.
  */
-export function* generateInvalidBodies(
-  { bodySchema }: ApiOperation,
-  successRequest: OperationRequest,
+export function* generateInvalidBodyRequests(
+  { bodySchema }: DocumentedApiOperation,
+  successRequest: ContractTestRequest,
   values: string[],
   { maxPlaces = Number.POSITIVE_INFINITY, valuesPerPlace = values.length } = {},
-): Generator<[description: string, OperationRequest]> {
+): Generator<[description: string, ContractTestRequest]> {
   const body = withFirstItemsOnly(JSON.parse(JSON.stringify(successRequest.body ?? {})));
   const places = listJsonPaths(body, bodySchema).slice(0, maxPlaces);
   const count = Math.max(valuesPerPlace, Math.ceil(values.length / places.length));

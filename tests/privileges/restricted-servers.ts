@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
-import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import {
@@ -15,7 +15,7 @@ import {
   startPostgres,
   startRedis,
 } from "../../deploy/local/servers.js";
-import type { ProductPart } from "../harness/product-process.ts";
+import type { ServiceOrGatewayName } from "../harness/pragma-process.ts";
 
 /** Servers on which the gateway and each service have a separate user, which has only the privileges that it needs. */
 export interface RestrictedServers {
@@ -24,17 +24,17 @@ export interface RestrictedServers {
   /** The environment variables that are the same in every process. */
   variables: Record<string, string>;
   /** Returns the additional environment variables of one process, which are the server URLs with its credentials. */
-  variablesOf(part: ProductPart): Record<string, string>;
+  variablesOf(part: ServiceOrGatewayName): Record<string, string>;
   /** Runs the `migrate` command. Rejects with the output of the command if the command fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
-const partsWithRedis: ProductPart[] = ["gateway", "jobs"];
+const partsWithRedis: ServiceOrGatewayName[] = ["gateway", "jobs"];
 const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
 export async function startLeastPrivilegeServers(): Promise<RestrictedServers> {
-  const { variables: testVariables } = await createTestEnvironment();
+  const { variables: testVariables } = await createIsolatedTestEnvironment();
   const namespace = testVariables.NAMESPACE ?? "";
   const folder = createTemporaryDataFolder("privileges");
   const password = `p${randomUUID().replaceAll("-", "")}`;

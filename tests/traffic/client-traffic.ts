@@ -7,7 +7,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { expect } from "vitest";
 import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
-import { computeExpectedReport, toJsonValue } from "../harness/expected-report.ts";
+import { computeExpectedReport, roundTripThroughJson } from "../harness/expected-report.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** The results of all requests that the clients have sent. */
@@ -31,7 +31,7 @@ export interface TestClientTraffic {
 }
 
 /** The scopes that the API key of the clients must have. */
-export const testClientTrafficScopes: ApiScope[] = [
+export const testClientApiKeyScopes: ApiScope[] = [
   "tills:write",
   "reports:read",
   "orders:read",
@@ -49,7 +49,7 @@ interface ClientTrafficOptions {
   shouldRetry: boolean;
 }
 
-export async function startClientTraffic(
+export async function startTestClientTraffic(
   testLocation: TestLocation,
   { clients, maxPauseMs, shouldRetry }: ClientTrafficOptions,
 ): Promise<TestClientTraffic> {
@@ -129,7 +129,7 @@ export async function startClientTraffic(
       const expected = tills.map((till) => computeExpectedReport("V2", till, testLocation.locationId));
       await testLocation.waitForReports(tills.length);
       for (const report of expected) {
-        expect(await testLocation.getJson(`/v2/reports/${report?.id}`)).toEqual(toJsonValue(report?.reportV2));
+        expect(await testLocation.getJson(`/v2/reports/${report?.id}`)).toEqual(roundTripThroughJson(report?.reportV2));
       }
       const { meta } = await testLocation.getJson<{ meta: { totalCount: number } }>("/v2/reports/?size=1");
       expect(meta.totalCount).toBe(tills.length);

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** How an endpoint behaves: responds, responds slowly, is down at times, refuses connections, or never responds. */
-export type WebhookEndpointBehavior = "healthy" | "slow" | "flapping" | "refusing" | "silent";
+export type TestWebhookEndpointBehavior = "healthy" | "slow" | "flapping" | "refusing" | "silent";
 
 /** A message that an endpoint received, with the status of its response. */
 interface ReceivedMessage {
@@ -15,8 +15,8 @@ interface ReceivedMessage {
 }
 
 /** A running endpoint with its webhook and all messages that it has received. */
-export interface WebhookSubscriber {
-  kind: WebhookEndpointBehavior;
+export interface TestWebhookSubscriber {
+  kind: TestWebhookEndpointBehavior;
   webhookId: string;
   receivedMessages: ReceivedMessage[];
   /** Makes a flapping endpoint available permanently. */
@@ -33,14 +33,14 @@ interface EndpointTimings {
 /** Starts the given number of endpoints of each kind, and subscribes them to the paid orders of the location. */
 export async function startWebhookSubscribers(
   testLocation: TestLocation,
-  counts: Record<WebhookEndpointBehavior, number>,
+  counts: Record<TestWebhookEndpointBehavior, number>,
   timings: EndpointTimings,
-): Promise<{ subscribers: WebhookSubscriber[]; close(): void }> {
+): Promise<{ subscribers: TestWebhookSubscriber[]; close(): void }> {
   const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Subscribers" } });
   const servers: Server[] = [];
-  const subscribers: WebhookSubscriber[] = [];
+  const subscribers: TestWebhookSubscriber[] = [];
   const kinds = Object.entries(counts).flatMap(([kind, count]) =>
-    new Array<WebhookEndpointBehavior>(count).fill(kind as WebhookEndpointBehavior),
+    new Array<TestWebhookEndpointBehavior>(count).fill(kind as TestWebhookEndpointBehavior),
   );
   for (const kind of kinds) {
     const receivedMessages: ReceivedMessage[] = [];
@@ -85,7 +85,7 @@ interface EndpointState {
 }
 
 function createEndpointListener(
-  kind: WebhookEndpointBehavior,
+  kind: TestWebhookEndpointBehavior,
   { receivedMessages, isUp, slowResponseMs }: EndpointState,
 ): RequestListener {
   return async (request, response) => {

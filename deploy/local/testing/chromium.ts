@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { canInstallDebianPackages, installDebianPackages } from "../debian-packages.ts";
+import { canInstallDebianPackages, installDebianPackagesWithApt } from "../debian-packages.ts";
 import { UserFacingError } from "../terminal.mjs";
 
 const chromiumPrograms = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -39,7 +39,7 @@ export function findChromium(): string | undefined {
  */
 export async function ensureChromium(): Promise<void> {
   if (findChromium() === undefined && canInstallDebianPackages())
-    await installDebianPackages("Installing Chromium with apt-get", ["chromium"]);
+    await installDebianPackagesWithApt("Installing Chromium with apt-get", ["chromium"]);
   if (findChromium() === undefined)
     throw new UserFacingError("The browser tests need Chromium. Install it, or set its path in CHROMIUM.");
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { runCommand } from "../run-command.mjs";
 import { repositoryFolder } from "../setup.mjs";
-import { printLine, withProgress } from "../terminal.mjs";
+import { printLine, runTaskWithProgress } from "../terminal.mjs";
 
 const packageBinary = (name: string) => join(repositoryFolder, "node_modules", ".bin", name);
 
@@ -27,7 +27,7 @@ export async function runRepositoryChecks(): Promise<{ passed: number; failed: n
   let failed = 0;
   for (const { name, command, args } of checkSteps) {
     const startedAt = Date.now();
-    const { code, output } = await withProgress(`Checking ${name}`, () =>
+    const { code, output } = await runTaskWithProgress(`Checking ${name}`, () =>
       runCommand(command, args, { cwd: repositoryFolder }),
     );
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);

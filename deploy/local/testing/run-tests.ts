@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createTemporaryDataFolder, removeDataFolder } from "../data-folder.mjs";
 import { buildDocsPortal } from "../portal.ts";
 import { spawnWithCleanup } from "../process-cleanup.mjs";
-import { ensureServers } from "../servers.ts";
+import { ensureLocalServersRunning } from "../servers.ts";
 import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
 import { ensureChromium } from "./chromium.ts";
@@ -32,7 +32,7 @@ interface TestResult {
 /** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
 export async function runTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
   // Run concurrently with the checks, which use only one core. The rejection is handled after the checks.
-  const preparing = Promise.all([ensureChromium().then(() => ensureServers("test")), buildDocsPortal()]);
+  const preparing = Promise.all([ensureChromium().then(() => ensureLocalServersRunning("test")), buildDocsPortal()]);
   preparing.catch(() => {});
   add(await runRepositoryChecks());
   const [urls] = await preparing;

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Code, RootContent } from "mdast";
 import type { MdxJsxFlowElement, MdxJsxTextElement } from "mdast-util-mdx-jsx";
-import { excerpt } from "../../src/examples/excerpt.ts";
-import type { Exchange } from "../../src/examples/exchange.ts";
+import { formatJsonExcerpt } from "../../src/examples/excerpt.ts";
+import type { ExampleHttpExchange } from "../../src/examples/exchange.ts";
 import { formatAmount } from "../../src/money/format-amount.ts";
-import { curlSample } from "../../src/try-it/samples/curl.ts";
+import { generateCurlSample } from "../../src/try-it/samples/curl.ts";
 
 type Element = MdxJsxFlowElement | MdxJsxTextElement;
 
@@ -14,16 +14,16 @@ export function isMdxJsxElement(node: { type: string }): node is Element {
 }
 
 /** The functions that render the MDX components as Markdown, by component name. */
-export type MarkdownComponents = Record<
+export type MarkdownRenderersByComponent = Record<
   string,
   (element: Element, evaluate: (expression: string) => unknown) => RootContent[]
 >;
 
 /** Returns the rendering functions. `portal` is the folder of the site. `server` is the URL of the API in examples. */
-export function createMarkdownComponents(portal: string, server: string): MarkdownComponents {
+export function createMarkdownRenderersByComponent(portal: string, server: string): MarkdownRenderersByComponent {
   return {
-    Request(element, evaluate) {
-      const { request } = readAttribute(element, "of", evaluate) as Exchange;
+    RequestCodeSamples(element, evaluate) {
+      const { request } = readAttribute(element, "of", evaluate) as ExampleHttpExchange;
       if (request === undefined) return [];
       const { method, path, body } = request;
       const headers = Object.entries(request.headers).map(([name, value]) => [name, value ?? ""]);
@@ -35,26 +35,30 @@ export function createMarkdownComponents(portal: string, server: string): Markdo
         headers: { ...Object.fromEntries(headers), ...contentType },
         ...bodyField,
       };
-      return [createCodeBlock("sh", curlSample({ request: shown, responseKind: "json" }))];
+      return [createCodeBlock("sh", generateCurlSample({ request: shown, responseKind: "json" }))];
     },
-    Response(element, evaluate) {
-      const { reply: response } = readAttribute(element, "of", evaluate) as Exchange;
+    ResponseCodeBlock(element, evaluate) {
+      const { reply: response } = readAttribute(element, "of", evaluate) as ExampleHttpExchange;
       const names = (readAttribute(element, "headers", evaluate) ?? []) as string[];
       const headers = names.map((name) => `${name}: ${response.headers[name]}`);
-      const body = response.body === null ? [] : [excerpt(response.body, readExcerptOptions(element, evaluate))];
+      const body =
+        response.body === null ? [] : [formatJsonExcerpt(response.body, readExcerptOptions(element, evaluate))];
       return [
         createParagraph(`Response, ${response.status}:`),
         createCodeBlock("json", [...headers, ...body].join("\n") || "(no body)"),
       ];
     },
-    Message(element, evaluate) {
+    WebhookMessageCodeBlock(element, evaluate) {
       const { headers, body } = readAttribute(element, "of", evaluate) as { headers: object; body: unknown };
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
       return [
-        createCodeBlock("http", `${lines.join("\n")}\n\n${excerpt(body, readExcerptOptions(element, evaluate))}`),
+        createCodeBlock(
+          "http",
+          `${lines.join("\n")}\n\n${formatJsonExcerpt(body, readExcerptOptions(element, evaluate))}`,
+        ),
       ];
     },
-    Amount(element, evaluate) {
+    MoneyAmountView(element, evaluate) {
       const amount = readAttribute(element, "of", evaluate) as number;
       return [{ type: "text", value: `${amount} is ${formatAmount(amount)}` }];
     },

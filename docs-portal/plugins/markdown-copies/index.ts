@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadContext, Plugin } from "@docusaurus/types";
-import { createMarkdownComponents } from "./components.ts";
+import { createMarkdownRenderersByComponent } from "./components.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { renderOperationMarkdown } from "./operation-markdown.ts";
 import { renderPageMarkdown } from "./page-markdown.ts";
@@ -26,7 +26,7 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
     const docs = join(siteDir, "docs");
     const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
     return pages.map((name) => {
-      const rendering = { portal: siteDir, absolute, components: createMarkdownComponents(siteDir, server) };
+      const rendering = { portal: siteDir, absolute, components: createMarkdownRenderersByComponent(siteDir, server) };
       const { title, description, markdown } = renderPageMarkdown(join(docs, name), rendering);
       const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
       writeFileSync(join(outDir, path), markdown);

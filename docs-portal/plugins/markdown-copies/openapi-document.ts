@@ -4,7 +4,7 @@ export interface OpenApiDocument {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OperationObject>>;
   webhooks: Record<string, Record<string, OperationObject>>;
-  components: { schemas: Record<string, SchemaObject> };
+  components: { schemas: Record<string, OpenApiSchemaObject> };
 }
 
 export interface OperationObject {
@@ -12,27 +12,27 @@ export interface OperationObject {
   tags: string[];
   summary: string;
   description: string;
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: SchemaObject }[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: OpenApiSchemaObject }[];
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, { description: string; content?: Record<string, MediaType> }>;
 }
 
 interface MediaType {
-  schema?: SchemaObject;
+  schema?: OpenApiSchemaObject;
   example?: unknown;
 }
 
-export interface SchemaObject {
+export interface OpenApiSchemaObject {
   $ref?: string;
   type?: string | string[];
   format?: string;
   description?: string;
   enum?: unknown[];
   example?: unknown;
-  items?: SchemaObject;
-  properties?: Record<string, SchemaObject>;
+  items?: OpenApiSchemaObject;
+  properties?: Record<string, OpenApiSchemaObject>;
   required?: string[];
-  allOf?: SchemaObject[];
-  anyOf?: SchemaObject[];
-  oneOf?: SchemaObject[];
+  allOf?: OpenApiSchemaObject[];
+  anyOf?: OpenApiSchemaObject[];
+  oneOf?: OpenApiSchemaObject[];
 }

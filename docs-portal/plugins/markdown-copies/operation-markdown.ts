@@ -1,4 +1,4 @@
-import type { OpenApiDocument, OperationObject, SchemaObject } from "./openapi-document.ts";
+import type { OpenApiDocument, OpenApiSchemaObject, OperationObject } from "./openapi-document.ts";
 
 interface DocumentedOperation {
   /** The method in upper case. */
@@ -33,7 +33,7 @@ export function renderOperationMarkdown(
   return `${parts.join("\n\n")}\n`;
 }
 
-function renderSchema(document: OpenApiDocument, schema: SchemaObject | undefined, example: unknown): string[] {
+function renderSchema(document: OpenApiDocument, schema: OpenApiSchemaObject | undefined, example: unknown): string[] {
   if (schema === undefined) return [];
   const shown = example ?? resolveSchema(document, schema).example;
   const fields = renderFieldLines(document, schema, { indent: "", seen: [] });
@@ -49,7 +49,11 @@ interface FieldPosition {
   seen: string[];
 }
 
-function renderFieldLines(document: OpenApiDocument, schema: SchemaObject, { indent, seen }: FieldPosition): string[] {
+function renderFieldLines(
+  document: OpenApiDocument,
+  schema: OpenApiSchemaObject,
+  { indent, seen }: FieldPosition,
+): string[] {
   if (schema.$ref !== undefined && seen.includes(schema.$ref)) return [];
   const below = schema.$ref === undefined ? seen : [...seen, schema.$ref];
   const { properties = {}, required = [], items, allOf = [], anyOf = [], oneOf = [] } = resolveSchema(document, schema);
@@ -63,7 +67,7 @@ function renderFieldLines(document: OpenApiDocument, schema: SchemaObject, { ind
   return [...lines, ...parts.flatMap((part) => renderFieldLines(document, part, { indent, seen: below }))];
 }
 
-function describeSchemaType(document: OpenApiDocument, schema: SchemaObject): string {
+function describeSchemaType(document: OpenApiDocument, schema: OpenApiSchemaObject): string {
   const { type, items, format, anyOf, oneOf } = resolveSchema(document, schema);
   if (items) return `list of ${describeSchemaType(document, items)}`;
   const choices = anyOf ?? oneOf;
@@ -72,13 +76,13 @@ function describeSchemaType(document: OpenApiDocument, schema: SchemaObject): st
   return format === undefined ? name : `${name}, ${format}`;
 }
 
-function describeEnum({ enum: choices }: SchemaObject): string {
+function describeEnum({ enum: choices }: OpenApiSchemaObject): string {
   if (choices === undefined) return "";
   const shown = choices.slice(0, 30).join(", ");
   return `one of ${shown}${choices.length > 30 ? `, and ${choices.length - 30} more` : ""}`;
 }
 
-function resolveSchema(document: OpenApiDocument, schema: SchemaObject): SchemaObject {
+function resolveSchema(document: OpenApiDocument, schema: OpenApiSchemaObject): OpenApiSchemaObject {
   const name = schema.$ref?.replace("#/components/schemas/", "");
   return name === undefined ? schema : (document.components.schemas[name] ?? {});
 }

@@ -7,8 +7,8 @@ import remarkMdx from "remark-mdx";
 import remarkParse from "remark-parse";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
-import { isMdxJsxElement, type MarkdownComponents } from "./components.ts";
-import { evaluatePageExpression } from "./evaluate.ts";
+import { isMdxJsxElement, type MarkdownRenderersByComponent } from "./components.ts";
+import { evaluateMdxExpression } from "./evaluate.ts";
 
 interface Page {
   title: string;
@@ -20,7 +20,7 @@ interface PageRenderOptions {
   portal: string;
   /** Returns the absolute URL of a path. */
   absolute: (path: string) => string;
-  components: MarkdownComponents;
+  components: MarkdownRenderersByComponent;
 }
 
 /** Returns an MDX page as plain Markdown, in which the content of imports and components replaces them. */
@@ -69,7 +69,7 @@ function toPlainMarkdown(
   if (isMdxJsxElement(node)) {
     const component = rendering.components[node.name ?? ""];
     const imported = values[node.name ?? ""];
-    if (component !== undefined) return component(node, (expression) => evaluatePageExpression(expression, values));
+    if (component !== undefined) return component(node, (expression) => evaluateMdxExpression(expression, values));
     if (typeof imported === "string") return [{ type: "html", value: imported }];
     return node.children.flatMap((child) => toPlainMarkdown(child as RootContent, values, rendering));
   }

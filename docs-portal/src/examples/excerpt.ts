@@ -6,19 +6,23 @@ interface ExcerptOptions {
 }
 
 /** Returns a value as JSON, in which an ellipsis replaces omitted fields and items. */
-export function excerpt(value: unknown, { only, maxItems = Number.POSITIVE_INFINITY }: ExcerptOptions = {}): string {
+export function formatJsonExcerpt(
+  value: unknown,
+  { only, maxItems = Number.POSITIVE_INFINITY }: ExcerptOptions = {},
+): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (Array.isArray(value)) return excerptArray(value, { only, maxItems });
   const names = only?.map((path) => path.split(".")[0] ?? "");
   const entries = Object.entries(value).filter(([name]) => names === undefined || names.includes(name));
   const lines = entries.map(
-    ([name, field]) => `${JSON.stringify(name)}: ${excerpt(field, { only: nestedPaths(only, name), maxItems })}`,
+    ([name, field]) =>
+      `${JSON.stringify(name)}: ${formatJsonExcerpt(field, { only: nestedPaths(only, name), maxItems })}`,
   );
   return wrapInBrackets("{}", lines, entries.length < Object.keys(value).length ? "…" : undefined);
 }
 
 function excerptArray(items: readonly unknown[], { only, maxItems = items.length }: ExcerptOptions): string {
-  const lines = items.slice(0, maxItems).map((item) => excerpt(item, { only, maxItems }));
+  const lines = items.slice(0, maxItems).map((item) => formatJsonExcerpt(item, { only, maxItems }));
   return wrapInBrackets("[]", lines, items.length > maxItems ? `… ${items.length - maxItems} more` : undefined);
 }
 

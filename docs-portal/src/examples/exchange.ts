@@ -1,5 +1,5 @@
 /** The content of an example file. `reply` is the response. The request is absent if pages show only the response. */
-export interface Exchange {
+export interface ExampleHttpExchange {
   request?: { method: string; path: string; headers: Record<string, string | undefined>; body?: unknown };
   reply: { status: number; headers: Record<string, string | undefined>; body: unknown };
 }

@@ -4,9 +4,9 @@ import reports from "@site/examples/reports.json";
 import Heading from "@theme/Heading";
 import Layout from "@theme/Layout";
 import type { ReactNode } from "react";
-import { Request } from "../examples/Request.tsx";
-import { Response } from "../examples/Response.tsx";
-import { DayReport } from "../home/DayReport.tsx";
+import { RequestCodeSamples } from "../examples/RequestCodeSamples.tsx";
+import { ResponseCodeBlock } from "../examples/ResponseCodeBlock.tsx";
+import { HomePageDayReport } from "../home/HomePageDayReport.tsx";
 import styles from "./index.module.css";
 
 /** Renders the home page with the purpose of the API, a first request and an example report. */
@@ -34,8 +34,8 @@ export default function Home(): ReactNode {
               </div>
             </div>
             <div>
-              <Request of={reports} />
-              <Response of={reports} only={["data", "meta.totalCount"]} maxItems={1} />
+              <RequestCodeSamples of={reports} />
+              <ResponseCodeBlock of={reports} only={["data", "meta.totalCount"]} maxItems={1} />
             </div>
           </div>
         </header>
@@ -46,7 +46,7 @@ export default function Home(): ReactNode {
             This report is the response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link> for a
             Saturday at the demo restaurant. The hourly sales come from its <Link to="/api/list-orders">orders</Link>.
           </p>
-          <DayReport />
+          <HomePageDayReport />
         </section>
 
         <section className={styles.section}>

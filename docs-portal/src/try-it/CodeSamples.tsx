@@ -2,14 +2,14 @@ import CodeBlock from "@theme/CodeBlock";
 import TabItem from "@theme/TabItem";
 import Tabs from "@theme/Tabs";
 import type { ReactNode } from "react";
-import type { SampleInput } from "./samples/sample.ts";
-import { sampleLanguages } from "./samples/samples.ts";
+import type { CodeSampleInput } from "./samples/sample.ts";
+import { codeSampleLanguages } from "./samples/samples.ts";
 
 /** Renders a tab with a code sample for each language. Selecting a language selects it in all samples of the site. */
-export function CodeSamples(sample: SampleInput): ReactNode {
+export function CodeSamples(sample: CodeSampleInput): ReactNode {
   return (
     <Tabs groupId="language">
-      {sampleLanguages.map(({ id, label, highlight, write }) => (
+      {codeSampleLanguages.map(({ id, label, highlight, write }) => (
         <TabItem key={id} value={id} label={label}>
           <CodeBlock language={highlight}>{write(sample)}</CodeBlock>
         </TabItem>

@@ -1,13 +1,13 @@
 import CodeBlock from "@theme/CodeBlock";
 import type { ReactNode } from "react";
-import type { ReceivedResponse } from "./send-request.ts";
+import type { TryItResponse } from "./send-request.ts";
 import styles from "./styles.module.css";
 
 /** Maximum length of a body with syntax highlighting, in characters. Highlighting a longer body would be slow. */
 const maxHighlightedCharacters = 30_000;
 
 /** Renders the status, the response time, the headers and the body of a response. */
-export function ResponseView({ response }: { response: ReceivedResponse }): ReactNode {
+export function ResponseView({ response }: { response: TryItResponse }): ReactNode {
   const { status, statusText, durationMs, headers, body, isComplete } = response;
   return (
     <section className={styles.response} aria-label="Response">

@@ -1,7 +1,7 @@
-import { needsKey, type Operation, parameterId } from "./operation.ts";
+import { getParameterInputKey, operationRequiresApiKey, type TryItOperation } from "./operation.ts";
 
 /** An HTTP request to the API, which the form sends and the code samples show. */
-export interface ApiRequest {
+export interface TryItRequest {
   /** The HTTP method in upper case. */
   method: string;
   url: string;
@@ -11,24 +11,27 @@ export interface ApiRequest {
 }
 
 /** The values that a reader enters in the form. */
-export interface RequestInputs {
+export interface TryItFormValues {
   server: string;
   /** The API key. */
   key: string;
-  /** The values of the parameters, by `parameterId`. Empty values are omitted from the request. */
+  /** The values of the parameters, by `getParameterInputKey`. Empty values are omitted from the request. */
   parameters: Record<string, string>;
   body?: string;
 }
 
 /** Returns the request to an operation. A path parameter without a value remains as a placeholder in braces. */
-export function composeRequest(operation: Operation, { server, key, parameters, body }: RequestInputs): ApiRequest {
+export function composeTryItRequest(
+  operation: TryItOperation,
+  { server, key, parameters, body }: TryItFormValues,
+): TryItRequest {
   const headers: Record<string, string> = {};
-  if (needsKey(operation)) headers.authorization = `Bearer ${key}`;
+  if (operationRequiresApiKey(operation)) headers.authorization = `Bearer ${key}`;
   if (body !== undefined) headers["content-type"] = "application/json";
   const query = new URLSearchParams();
   let path = operation.path;
   for (const parameter of operation.parameters ?? []) {
-    const value = parameters[parameterId(parameter)]?.trim();
+    const value = parameters[getParameterInputKey(parameter)]?.trim();
     if (!value) continue;
     if (parameter.in === "path") path = path.replace(`{${parameter.name}}`, encodeURIComponent(value));
     if (parameter.in === "query") query.set(parameter.name, value);

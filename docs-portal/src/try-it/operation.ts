@@ -1,18 +1,18 @@
 /** An operation of the reference, limited to the fields that the form and the code samples use. */
-export interface Operation {
+export interface TryItOperation {
   operationId: string;
   /** The HTTP method in lower case, or `event` for a webhook message. */
   method: string;
   /** The path, in which parameters are placeholders in braces. */
   path: string;
-  parameters?: Parameter[];
+  parameters?: OpenApiParameter[];
   requestBody?: { content?: Record<string, MediaType> };
   responses?: Record<string, { content?: Record<string, MediaType> }>;
   security?: Record<string, string[]>[];
   servers?: { url: string }[];
 }
 
-export interface Parameter {
+export interface OpenApiParameter {
   name: string;
   in: "path" | "query" | "header" | "cookie";
   required?: boolean;
@@ -36,7 +36,7 @@ interface MediaType {
 /** The kind of body that a successful response has. */
 export type ResponseKind = "json" | "file" | "empty" | "stream";
 
-export function responseKindOf({ responses = {} }: Operation): ResponseKind {
+export function responseKindOf({ responses = {} }: TryItOperation): ResponseKind {
   const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
   const types = Object.keys(success?.content ?? {});
   if (types.length === 0) return "empty";
@@ -45,18 +45,18 @@ export function responseKindOf({ responses = {} }: Operation): ResponseKind {
 }
 
 /** Returns the example request body as JSON text, or undefined if the operation has no request body. */
-export function exampleBodyOf({ requestBody }: Operation): string | undefined {
+export function exampleRequestBodyOf({ requestBody }: TryItOperation): string | undefined {
   const media = Object.values(requestBody?.content ?? {})[0];
   if (media === undefined) return undefined;
   const example = media.example ?? Object.values(media.examples ?? {})[0]?.value ?? {};
   return JSON.stringify(example, null, 2);
 }
 
-export function needsKey({ security = [] }: Operation): boolean {
+export function operationRequiresApiKey({ security = [] }: TryItOperation): boolean {
   return security.some((requirement) => Object.keys(requirement).length > 0);
 }
 
 /** Returns an id of a parameter. A path, query and header parameter with the same name have different ids. */
-export function parameterId({ in: place, name }: Parameter): string {
+export function getParameterInputKey({ in: place, name }: OpenApiParameter): string {
   return `${place}.${name}`;
 }

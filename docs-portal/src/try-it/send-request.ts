@@ -1,7 +1,7 @@
-import type { ApiRequest } from "./compose-request.ts";
+import type { TryItRequest } from "./compose-request.ts";
 
 /** The part of a response that has arrived so far. */
-export interface ReceivedResponse {
+export interface TryItResponse {
   status: number;
   statusText: string;
   /** Time from the request until the response headers arrived, in milliseconds. */
@@ -18,9 +18,9 @@ const maxShownCharacters = 200_000;
  * Sends a request. Calls `onUpdate` after each chunk of the response body, because the body of a stream may never end.
  * @throws `TypeError` if no response arrives, or if CORS forbids the page to read the response.
  */
-export async function sendRequest(
-  { method, url, headers, body }: ApiRequest,
-  { signal, onUpdate }: { signal: AbortSignal; onUpdate: (response: ReceivedResponse) => void },
+export async function sendTryItRequest(
+  { method, url, headers, body }: TryItRequest,
+  { signal, onUpdate }: { signal: AbortSignal; onUpdate: (response: TryItResponse) => void },
 ): Promise<void> {
   const startedAt = performance.now();
   const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body }) });

@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { ResolvedKey } from "@pragma/contracts/principal";
+import { ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import type { ApiKeyLookup } from "./api-key-cache.ts";
 
@@ -19,7 +19,7 @@ export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
       });
       if (response.status === 404) return null;
       if (response.status !== 200) throw new Error(`accounts responded ${response.status}: ${await response.text()}`);
-      const { revokedAt, rateLimit, ...principal } = ResolvedKey.parse(await response.json());
+      const { revokedAt, rateLimit, ...principal } = ResolvedApiKey.parse(await response.json());
       return { principal, rateLimit, isRevoked: revokedAt !== null };
     } catch (cause) {
       throw new ApiError("service_unavailable", {

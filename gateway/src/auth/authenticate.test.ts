@@ -1,12 +1,12 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { createApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
+import { generateApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 import { createApiKeyCache } from "./api-key-cache.ts";
-import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { type Authenticator, createApiKeyAuthenticator } from "./authenticate.ts";
 
-const validKey = createApiKey().key;
-const revokedKey = createApiKey().key;
+const validKey = generateApiKey().key;
+const revokedKey = generateApiKey().key;
 const operatorKey = "an operator's own key";
 
 let nowMs = 0;
@@ -28,7 +28,7 @@ beforeEach(() => {
     [hashApiKey(operatorKey), key],
   ]);
   lookUp = async (hash) => keys.get(hash) ?? null;
-  authenticate = createAuthenticator(
+  authenticate = createApiKeyAuthenticator(
     createApiKeyCache(
       (hash) => {
         lookups.push(hash);
@@ -76,7 +76,7 @@ describe("an API key", () => {
   });
 
   it("is rejected when it does not exist", async () => {
-    const { code, headers } = await authenticationError(`Bearer ${createApiKey().key}`);
+    const { code, headers } = await authenticationError(`Bearer ${generateApiKey().key}`);
     expect([code, headers["www-authenticate"]]).toEqual(["key_invalid", "Bearer"]);
   });
 
@@ -97,17 +97,17 @@ describe("an API key", () => {
 describe("wrong keys", () => {
   it("are limited for each client address", async () => {
     for (let guess = 0; guess < 5; guess++)
-      expect((await authenticationError(createApiKey().key)).code).toBe("key_invalid");
-    const { code, headers } = await authenticationError(createApiKey().key);
+      expect((await authenticationError(generateApiKey().key)).code).toBe("key_invalid");
+    const { code, headers } = await authenticationError(generateApiKey().key);
     expect([code, headers["retry-after"]]).toEqual(["rate_limited", "1"]);
-    expect((await authenticationError(createApiKey().key, "192.0.2.2")).code).toBe("key_invalid");
+    expect((await authenticationError(generateApiKey().key, "192.0.2.2")).code).toBe("key_invalid");
     nowMs += 1_000;
-    expect((await authenticationError(createApiKey().key)).code).toBe("key_invalid");
+    expect((await authenticationError(generateApiKey().key)).code).toBe("key_invalid");
   });
 
   it("are looked up within the limit, even while other lookups are in progress", async () => {
     lookUp = async () => new Promise(() => {});
-    const outcomes = Array.from({ length: 20 }, () => authenticateFrom(createApiKey().key));
+    const outcomes = Array.from({ length: 20 }, () => authenticateFrom(generateApiKey().key));
     const settled = await Promise.race([
       Promise.allSettled(outcomes.slice(10)),
       new Promise((r) => setTimeout(r, 1000)),
@@ -132,7 +132,7 @@ describe("wrong keys", () => {
   it("do not include valid keys, however many valid keys one address uses", async () => {
     const key = await authenticateFrom(validKey);
     lookUp = async () => key;
-    for (let count = 0; count < 50; count++) await authenticateFrom(createApiKey().key);
+    for (let count = 0; count < 50; count++) await authenticateFrom(generateApiKey().key);
   });
 
   it("from one IPv6 /64 network share a limit", async () => {

@@ -1,10 +1,10 @@
-import type { ErrorCode } from "@pragma/contracts/errors";
+import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { apiKeyPrefix, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { ClientAddressTokenBuckets } from "../limits/address-token-buckets.ts";
 import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
-import { createAuthenticationError, requireApiKey } from "./api-key-header.ts";
+import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header.ts";
 
 /** Returns the API key in an Authorization header. Calls `getAddress` only if the cache contains no valid key. */
 export type Authenticator = (authorization: string | undefined, getAddress: () => string) => Promise<CachedApiKey>;
@@ -28,7 +28,7 @@ interface AuthenticationLimits {
  * not count toward the limits. Lookups of generated keys and of keys that an operator chose have separate limits, so
  * that wrong keys of one kind do not block valid keys of the other kind from the same address.
  */
-export function createAuthenticator(
+export function createApiKeyAuthenticator(
   cache: ApiKeyCache,
   { failures, lookups, now = Date.now }: AuthenticationLimits,
 ): Authenticator {
@@ -36,13 +36,13 @@ export function createAuthenticator(
   const generatedKeyLookups = new ClientAddressTokenBuckets(lookups, now);
   const operatorKeyLookups = new ClientAddressTokenBuckets(lookups, now);
 
-  function rejectKey(code: ErrorCode, address: string): never {
+  function rejectKey(code: ApiErrorCode, address: string): never {
     failureBuckets.takeOrThrow(address, createLimitDetail("Requests with wrong API keys", failures));
     throw createAuthenticationError(code);
   }
 
   return async (authorization, getAddress) => {
-    const credential = requireApiKey(authorization);
+    const credential = requireApiKeyHeader(authorization);
     const hash = hashApiKey(credential);
     let key = cache.get(hash);
     if (key && !key.isRevoked) return key;

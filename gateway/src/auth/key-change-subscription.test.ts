@@ -3,13 +3,13 @@ import type { EventData } from "@pragma/contracts/events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createEventBus, type EventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let server: DedicatedTestServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
@@ -17,8 +17,8 @@ const accounts = new FakeAccountsService();
 let gateways: TestGateway[];
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  server = await startDedicatedServer("nats");
+  environment = await createIsolatedTestEnvironment();
+  server = await startDedicatedTestServer("nats");
   bus = createEventBus(
     { NATS_URL: server.url, NAMESPACE: environment.namespace, EVENT_STREAM_REPLICAS: 1 },
     { name: "test", log: createLogger({ name: "test", level: "silent" }) },

@@ -16,7 +16,7 @@ interface KeyChangeTargets {
  * does not deliver the events that were published while the gateway was disconnected. Each reconnect therefore clears
  * the whole cache and checks the keys of open streams. Resolves when the connection is closed.
  */
-export async function subscribeToKeyChanges(
+export async function subscribeToApiKeyChanges(
   bus: EventBus,
   { cache, streams }: KeyChangeTargets,
   log: Logger,

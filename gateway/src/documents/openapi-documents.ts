@@ -26,12 +26,12 @@ export async function readOpenApiDocuments(folder = contractsFolder) {
 
 async function readServedDocument(path: string): Promise<ServedOpenApiDocument> {
   try {
-    return createServedDocument(await readFile(path, "utf8"));
+    return createServedOpenApiDocument(await readFile(path, "utf8"));
   } catch (cause) {
     throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }
 }
 
-export function createServedDocument(body: string): ServedOpenApiDocument {
+export function createServedOpenApiDocument(body: string): ServedOpenApiDocument {
   return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }

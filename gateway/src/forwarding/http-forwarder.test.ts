@@ -2,12 +2,12 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawTcpConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let gateway: TestGateway;
 let key: string;
 let upstream: Server;
@@ -17,7 +17,7 @@ let requests: string[];
 let connections: Set<Socket>;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
 });
 afterAll(() => environment.remove());
 
@@ -132,7 +132,7 @@ describe("a service", () => {
           setTimeout(() => socket.destroy(), 50);
         },
       ];
-      const socket = await openRawConnection(gateway.port);
+      const socket = await openRawTcpConnection(gateway.port);
       socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
       const response = await readRawResponse(socket);
       expect(response).toMatchObject({ status: 200, isTruncated: true });
@@ -152,7 +152,7 @@ describe("a service", () => {
 
   it("receives allowed client headers and the gateway's headers, whatever headers the Connection header lists", async () => {
     upstreamScript = [respondOk];
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     const named = ["content-length", "host", "authorization", "x-request-id", "x-forwarded-host", "x-pragma-principal"];
     socket.write(
       `${formatRequestHead("POST /v2/reports/", {
@@ -220,7 +220,7 @@ describe("a service", () => {
         upstreamConnection = connection;
       },
     ];
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
     await eventually("the request to arrive", () => requests.length === 1);
     socket.destroy();
@@ -239,14 +239,14 @@ describe("a gateway that stops", () => {
     upstreamScript = [
       (socket) => void setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), 400),
     ];
-    const idle = await openRawConnection(gateway.port);
+    const idle = await openRawTcpConnection(gateway.port);
     const idleClosed = new Promise((resolve) => idle.once("close", resolve));
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
     await eventually("the request to arrive", () => requests.length === 1);
     const stopping = gateway.stop();
     await sleep(50);
-    await expect(openRawConnection(gateway.port)).rejects.toThrow("ECONNREFUSED");
+    await expect(openRawTcpConnection(gateway.port)).rejects.toThrow("ECONNREFUSED");
     const response = await readRawResponse(socket);
     expect(response).toMatchObject({ status: 200, isTruncated: false, headers: { connection: "close" } });
     const startedAt = performance.now();

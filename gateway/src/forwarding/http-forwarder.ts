@@ -9,7 +9,7 @@ import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/re
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
-import type { GatewayContext, GatewayRequest } from "../server/gateway-request.ts";
+import type { GatewayHonoContext, GatewayRequest } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
   /** Maximum milliseconds before a service begins its response, and between two chunks of a remote response. */
@@ -95,7 +95,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     });
   }
 
-  async function forward(context: GatewayContext): Promise<Response> {
+  async function forward(context: GatewayHonoContext): Promise<Response> {
     const request = context.get("request");
     const { incoming, outgoing } = request;
     // Undici also accepts an EventEmitter as a signal, which takes less CPU time than an AbortController.
@@ -138,7 +138,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   }
 
   return {
-    forward(context: GatewayContext): Promise<Response> {
+    forward(context: GatewayHonoContext): Promise<Response> {
       const { incoming, principal } = context.get("request");
       const response = isStreamedUpload(incoming)
         ? uploadSemaphore.run(() => forward(context), principal.keyId)
@@ -197,7 +197,7 @@ function isConnectionClosed(error: unknown): boolean {
   return error instanceof errors.SocketError || code === "ECONNRESET" || code === "EPIPE";
 }
 
-export function upstreamTimeoutError(cause?: unknown): ApiError {
+export function createUpstreamTimeoutError(cause?: unknown): ApiError {
   return new ApiError("upstream_timeout", {
     detail: "The service did not respond in time. Retry shortly.",
     cause,
@@ -207,7 +207,7 @@ export function upstreamTimeoutError(cause?: unknown): ApiError {
 function toUpstreamApiError(cause: unknown): unknown {
   if (cause instanceof ApiError) return cause;
   if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
-    return upstreamTimeoutError(cause);
+    return createUpstreamTimeoutError(cause);
   }
   if (!isConnectionClosed(cause) && !(cause instanceof errors.UndiciError) && !isTransient(cause)) return cause;
   return new ApiError("service_unavailable", {

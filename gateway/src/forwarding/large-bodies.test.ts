@@ -1,20 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { formatRequestHead, openRawConnection, readRawResponse, writeChunkRepeatedly } from "../testing/raw-client.ts";
+import {
+  type InProcessAndRemoteGateways,
+  testApiKey as key,
+  startInProcessAndRemoteGateways,
+} from "../testing/in-process-and-remote-gateways.ts";
+import {
+  formatRequestHead,
+  openRawTcpConnection,
+  readRawResponse,
+  writeChunkRepeatedly,
+} from "../testing/raw-client.ts";
 import { createPathControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
-let gateways: GatewayPair;
+let gateways: InProcessAndRemoteGateways;
 
 beforeAll(async () => {
-  gateways = await startGatewayPair(createPathControlledTestService(observations), { UPSTREAM_TIMEOUT_SECONDS: "1" });
+  gateways = await startInProcessAndRemoteGateways(createPathControlledTestService(observations), {
+    UPSTREAM_TIMEOUT_SECONDS: "1",
+  });
 });
 afterAll(() => gateways?.stop());
 
 describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) => {
   const sendRequest = (path: string, init: RequestInit = {}) =>
     gateways[placement].request(`/v2/reports/${path}`, { key, ...init });
-  const openGatewaySocket = () => openRawConnection(gateways[placement].port);
+  const openGatewaySocket = () => openRawTcpConnection(gateways[placement].port);
   const authorization = `Bearer ${key}`;
 
   describe("does not receive 51 MB:", () => {
@@ -83,13 +94,13 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 
 describe("a client without a key", () => {
   it("that sends Expect: 100-continue gets 401 and sends nothing", async () => {
-    const socket = await openRawConnection(gateways["in-process"].port);
+    const socket = await openRawTcpConnection(gateways["in-process"].port);
     socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
     expect(await readRawResponse(socket)).toMatchObject({ status: 401, headers: { connection: "close" } });
   });
 
   it("that sends a large body at once gets 401", async () => {
-    const socket = await openRawConnection(gateways["in-process"].port);
+    const socket = await openRawTcpConnection(gateways["in-process"].port);
     socket.pause();
     socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
     expect(await writeChunkRepeatedly(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);

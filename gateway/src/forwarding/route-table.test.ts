@@ -1,14 +1,14 @@
 import { serviceNames } from "@pragma/contracts/service-names";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let gateway: TestGateway;
 let key: string;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const inProcessServices = Object.fromEntries(
     serviceNames
       .filter((name) => name !== "accounts")

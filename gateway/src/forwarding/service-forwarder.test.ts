@@ -4,16 +4,20 @@ import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
+import {
+  type InProcessAndRemoteGateways,
+  testApiKey as key,
+  startInProcessAndRemoteGateways,
+} from "../testing/in-process-and-remote-gateways.ts";
+import { formatRequestHead, openRawTcpConnection, readRawResponse } from "../testing/raw-client.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
 import { createPathControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
-let gateways: GatewayPair;
+let gateways: InProcessAndRemoteGateways;
 
 beforeAll(async () => {
-  gateways = await startGatewayPair(createPathControlledTestService(observations), {
+  gateways = await startInProcessAndRemoteGateways(createPathControlledTestService(observations), {
     UPSTREAM_TIMEOUT_SECONDS: "1",
     CONNECTION_IDLE_TIMEOUT_SECONDS: "3",
   });
@@ -62,7 +66,7 @@ describe("an in-process service and a remote service return the same response", 
 describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) => {
   const sendRequest = (path: string, init: RequestInit = {}) =>
     gateways[placement].request(`/v2/reports/${path}`, { key, ...init });
-  const openGatewaySocket = () => openRawConnection(gateways[placement].port);
+  const openGatewaySocket = () => openRawTcpConnection(gateways[placement].port);
   const authorization = `Bearer ${key}`;
 
   it("receives bodies byte for byte, with their length and encoding", async () => {

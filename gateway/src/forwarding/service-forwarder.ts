@@ -1,11 +1,11 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { hasRequestBody } from "@pragma/runtime/http/read-body";
-import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
+import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import { createServiceUnavailableError, type ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
-import type { GatewayContext, GatewayMiddleware } from "../server/gateway-request.ts";
-import { createHttpForwarder, type ForwardTimeouts, upstreamTimeoutError } from "./http-forwarder.ts";
+import type { GatewayHonoContext, GatewayMiddleware } from "../server/gateway-request.ts";
+import { createHttpForwarder, createUpstreamTimeoutError, type ForwardTimeouts } from "./http-forwarder.ts";
 
 /**
  * Creates a forwarder that sends requests to all services, in this process or in other processes.
@@ -20,7 +20,7 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
     }),
   );
 
-  async function forward(context: GatewayContext, service: ServiceName): Promise<Response> {
+  async function forward(context: GatewayHonoContext, service: ServiceName): Promise<Response> {
     const request = context.get("request");
     const { incoming, outgoing } = request;
     const contentLength = Number(incoming.headers["content-length"] ?? 0);
@@ -58,7 +58,11 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
 }
 
 /** Calls a service in this process. Passes the request object itself, because copying it would take time. */
-async function forwardInProcess(context: GatewayContext, service: ServiceFetch, timeoutMs: number): Promise<Response> {
+async function forwardInProcess(
+  context: GatewayHonoContext,
+  service: ServiceAppFetch,
+  timeoutMs: number,
+): Promise<Response> {
   const request = context.get("request");
   const { incoming, outgoing } = request;
   const response = Promise.resolve(service(context.req.raw, { incoming, outgoing, caller: request }));
@@ -68,7 +72,7 @@ async function forwardInProcess(context: GatewayContext, service: ServiceFetch, 
     const startTimer = () => {
       timer = setTimeout(() => {
         isTimedOut = true;
-        reject(upstreamTimeoutError());
+        reject(createUpstreamTimeoutError());
       }, timeoutMs);
     };
     // The timeout begins only after the whole body has arrived, so that slow uploads do not time out.

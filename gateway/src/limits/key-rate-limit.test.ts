@@ -1,32 +1,32 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKeyRateLimiter, type KeyRateLimiter, type RateLimitDecision } from "./key-rate-limit.ts";
-import { createTokenLeaseStore, type TokenLeaseStore } from "./token-lease-store.ts";
+import { type ApiKeyRateLimiter, createApiKeyRateLimiter, type RateLimitDecision } from "./key-rate-limit.ts";
+import { createRateLimitLeaseStore, type RateLimitLeaseStore } from "./token-lease-store.ts";
 
 const log = createLogger({ name: "test", level: "silent" });
 const rate = { perSecond: 50, burst: 200 };
 /** A rate so low that no token is refilled while a test runs. */
 const slowRate = { perSecond: 1, burst: 200 };
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
 });
 afterAll(() => environment.remove());
 
 const createLeaseStore = (url = environment.variables.REDIS_URL ?? "") =>
-  createTokenLeaseStore({ REDIS_URL: url }, { namespace: environment.namespace, log });
+  createRateLimitLeaseStore({ REDIS_URL: url }, { namespace: environment.namespace, log });
 
 async function countAllowed(decisions: (RateLimitDecision | Promise<RateLimitDecision>)[]): Promise<number> {
   return (await Promise.all(decisions)).filter(({ isAllowed }) => isAllowed).length;
 }
 
-const acquireRepeatedly = (limiter: KeyRateLimiter, keyId: string, times: number) =>
+const acquireRepeatedly = (limiter: ApiKeyRateLimiter, keyId: string, times: number) =>
   Array.from({ length: times }, () => limiter.acquire(keyId, null));
 
 describe("a token bucket", () => {
@@ -47,14 +47,14 @@ describe("a token bucket", () => {
 });
 
 describe("the rate limit of a key", () => {
-  let store: TokenLeaseStore;
+  let store: RateLimitLeaseStore;
   beforeAll(async () => {
     store = await createLeaseStore();
   });
   afterAll(() => store.close());
 
   it("allows a burst of 200 of 300 concurrent requests", async () => {
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     const decisions = await Promise.all(acquireRepeatedly(limiter, "burst", 300));
     expect(await countAllowed(decisions)).toBe(200);
     const rejected = decisions.find(({ isAllowed }) => !isAllowed) ?? expect.fail("none was rejected");
@@ -69,14 +69,14 @@ describe("the rate limit of a key", () => {
 
   it("counts down without a Redis command for each request", async () => {
     let redisCalls = 0;
-    const countingStore: TokenLeaseStore = {
+    const countingStore: RateLimitLeaseStore = {
       ...store,
       acquire: (...args) => {
         redisCalls++;
         return store.acquire(...args);
       },
     };
-    const limiter = createKeyRateLimiter(countingStore, { defaultRate: rate });
+    const limiter = createApiKeyRateLimiter(countingStore, { defaultRate: rate });
     const remaining: number[] = [];
     for (let request = 0; request < 100; request++) {
       const decision = await limiter.acquire("counts", null);
@@ -91,7 +91,7 @@ describe("the rate limit of a key", () => {
   });
 
   it("refills at 50 per second", async () => {
-    const limiter = createKeyRateLimiter(store, { defaultRate: rate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: rate });
     await Promise.all(acquireRepeatedly(limiter, "refill", 250));
     const startedAt = Date.now();
     let allowed = 0;
@@ -104,21 +104,21 @@ describe("the rate limit of a key", () => {
   });
 
   it("equals the rate limit of its consumer when the consumer has a rate limit", async () => {
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     const consumerRate = { perSecond: 1, burst: 7 };
     const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire("own", consumerRate)));
     expect(await countAllowed(decisions)).toBe(7);
   });
 
   it("is independent of other keys", async () => {
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     await Promise.all(acquireRepeatedly(limiter, "one", 300));
     expect((await limiter.acquire("other", null)).isAllowed).toBe(true);
   });
 
   it("is exceeded by at most one lease for each of two gateways", async () => {
     const stores = [await createLeaseStore(), await createLeaseStore()];
-    const limiters = stores.map((each) => createKeyRateLimiter(each, { defaultRate: slowRate }));
+    const limiters = stores.map((each) => createApiKeyRateLimiter(each, { defaultRate: slowRate }));
     let allowed = 0;
     // After each burst, a gateway still has leased tokens, which the other gateway cannot use.
     for (let round = 0; round < 40; round++) {
@@ -133,13 +133,13 @@ describe("the rate limit of a key", () => {
 describe("while Redis", () => {
   let redis: DedicatedTestServer;
   beforeAll(async () => {
-    redis = await startDedicatedServer("redis");
+    redis = await startDedicatedTestServer("redis");
   });
   afterAll(() => redis.stop());
 
   it("is unreachable, each gateway applies the limit separately, and the gateways share the limit again afterwards", async () => {
     const store = await createLeaseStore(redis.url);
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     expect((await limiter.acquire("first", null)).isAllowed).toBe(true);
     await redis.kill();
     await eventually("the store to notice the outage", () => !store.isUp());
@@ -154,7 +154,7 @@ describe("while Redis", () => {
 
   it("hangs, requests wait for it only once and briefly", async () => {
     const store = await createLeaseStore(redis.url);
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     await redis.suspend();
     try {
       const startedAt = Date.now();
@@ -172,14 +172,14 @@ describe("while Redis", () => {
 
   it("is unreachable at startup, the gateway still limits requests", async () => {
     const store = await createLeaseStore("redis://127.0.0.1:1");
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     expect(await countAllowed(acquireRepeatedly(limiter, "never", 300))).toBe(200);
     await store.close();
   });
 
   it("is flushed, limits start over without errors", async () => {
     const store = await createLeaseStore(redis.url);
-    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const limiter = createApiKeyRateLimiter(store, { defaultRate: slowRate });
     await Promise.all(acquireRepeatedly(limiter, "flushed", 300));
     const { Redis } = await import("ioredis");
     const admin = new Redis(redis.url);

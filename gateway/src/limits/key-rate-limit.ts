@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { LRUCache } from "lru-cache";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
-import type { TokenLeaseStore } from "./token-lease-store.ts";
+import type { RateLimitLeaseStore } from "./token-lease-store.ts";
 
 /** Whether a request is allowed, with the rate limit headers of its response. */
 export interface RateLimitDecision {
@@ -12,7 +12,7 @@ export interface RateLimitDecision {
   retryAfterSeconds: number;
 }
 
-export type KeyRateLimiter = ReturnType<typeof createKeyRateLimiter>;
+export type ApiKeyRateLimiter = ReturnType<typeof createApiKeyRateLimiter>;
 
 /** Maximum number of keys whose limit is in memory. When it is reached, the least recently used key is removed. */
 const maxTrackedKeys = 50_000;
@@ -76,7 +76,7 @@ class KeyRateLimit {
  * the limit by at most one lease, and only requests with a key near its limit wait for Redis. While Redis is
  * unreachable, each gateway enforces the whole limit locally.
  */
-export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { defaultRate: TokenBucketRate }) {
+export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRate }: { defaultRate: TokenBucketRate }) {
   const limits = new LRUCache<string, KeyRateLimit, TokenBucketRate>({
     max: maxTrackedKeys,
     memoMethod: (keyId, _, { context: rate }) => new KeyRateLimit(keyId, rate, Date.now()),
@@ -137,7 +137,7 @@ export function createKeyRateLimiter(store: TokenLeaseStore, { defaultRate }: { 
 }
 
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
-export function keyRateLimitMiddleware(limiter: KeyRateLimiter): GatewayMiddleware {
+export function keyRateLimitMiddleware(limiter: ApiKeyRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
     if (!key) throw new Error("The request is not authenticated.");

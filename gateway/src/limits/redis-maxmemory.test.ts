@@ -1,14 +1,14 @@
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedTestServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
+import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKeyRateLimiter } from "./key-rate-limit.ts";
-import { createTokenLeaseStore } from "./token-lease-store.ts";
+import { createApiKeyRateLimiter } from "./key-rate-limit.ts";
+import { createRateLimitLeaseStore } from "./token-lease-store.ts";
 
 let redis: DedicatedTestServer;
 beforeAll(async () => {
-  redis = await startDedicatedServer("redis");
+  redis = await startDedicatedTestServer("redis");
 });
 afterAll(() => redis?.stop());
 
@@ -16,10 +16,10 @@ describe("while Redis is at its maxmemory", () => {
   it("each gateway applies the limit separately, and the gateways share the limit again when memory is available", async () => {
     const admin = createRedisClient({ REDIS_URL: redis.url }, {});
     const log = createLogger({ name: "test", level: "silent" });
-    const createLeaseStore = () => createTokenLeaseStore({ REDIS_URL: redis.url }, { namespace: "full", log });
+    const createLeaseStore = () => createRateLimitLeaseStore({ REDIS_URL: redis.url }, { namespace: "full", log });
     const stores = await Promise.all([createLeaseStore(), createLeaseStore()]);
     const [one, other] = stores.map((store) =>
-      createKeyRateLimiter(store, { defaultRate: { perSecond: 1, burst: 200 } }),
+      createApiKeyRateLimiter(store, { defaultRate: { perSecond: 1, burst: 200 } }),
     );
     const countAllowed = async (limiter = one, keyId = "") => {
       const decisions = await Promise.all(Array.from({ length: 300 }, () => limiter?.acquire(keyId, null)));

@@ -6,13 +6,13 @@ import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import type { Result } from "ioredis";
 
 /** The number of tokens that Redis granted to a gateway, and the number that remain in the shared bucket. */
-export interface TokenLease {
+export interface RateLimitLease {
   granted: number;
   remaining: number;
 }
 
 /** Stores one token bucket per API key in Redis. All gateways share the bucket and lease tokens from it. */
-export type TokenLeaseStore = Awaited<ReturnType<typeof createTokenLeaseStore>>;
+export type RateLimitLeaseStore = Awaited<ReturnType<typeof createRateLimitLeaseStore>>;
 
 declare module "ioredis" {
   interface RedisCommander<Context> {
@@ -51,7 +51,7 @@ const pingIntervalMs = 250;
 const startupTimeoutMs = 1_000;
 
 /** Creates a store that connects to Redis and reconnects after every outage. */
-export async function createTokenLeaseStore(
+export async function createRateLimitLeaseStore(
   config: RedisConfig,
   { namespace, log }: { namespace: string; log: Logger },
 ) {
@@ -91,7 +91,7 @@ export async function createTokenLeaseStore(
     /** Returns whether Redis is connected and responds in time. */
     isUp: () => isResponding && redis.status === "ready",
     /** Leases up to `requested` tokens. Rejects if Redis does not respond within 100 ms. */
-    async acquire(keyId: string, { perSecond, burst }: TokenBucketRate, requested: number): Promise<TokenLease> {
+    async acquire(keyId: string, { perSecond, burst }: TokenBucketRate, requested: number): Promise<RateLimitLease> {
       try {
         const [granted, remaining] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, requested);
         return { granted, remaining: Number(remaining) };

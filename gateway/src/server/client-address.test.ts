@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { getClientIpAddress, getClientIpNetwork, requestOriginOf } from "./client-address.ts";
+import { getClientIpAddress, getClientIpNetwork, getPublicBaseUrl } from "./client-address.ts";
 
 function fakeRequest(headers: Record<string, string>, remoteAddress = "192.0.2.9"): IncomingMessage {
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
@@ -9,24 +9,24 @@ const noProxies = { trustedProxies: 0, publicUrl: undefined };
 
 describe("the origin of absolute links", () => {
   it("is the host of the request", () => {
-    expect(requestOriginOf(fakeRequest({ host: "api.example:4000" }), noProxies)).toBe("http://api.example:4000");
+    expect(getPublicBaseUrl(fakeRequest({ host: "api.example:4000" }), noProxies)).toBe("http://api.example:4000");
   });
 
   it("is the forwarded host of a trusted proxy only", () => {
     const headers = { host: "inside", "x-forwarded-host": "api.example", "x-forwarded-proto": "https" };
-    expect(requestOriginOf(fakeRequest(headers), { ...noProxies, trustedProxies: 1 })).toBe("https://api.example");
-    expect(requestOriginOf(fakeRequest(headers), noProxies)).toBe("http://inside");
+    expect(getPublicBaseUrl(fakeRequest(headers), { ...noProxies, trustedProxies: 1 })).toBe("https://api.example");
+    expect(getPublicBaseUrl(fakeRequest(headers), noProxies)).toBe("http://inside");
   });
 
   it("is the configured public URL, if any", () => {
     const publicUrl = new URL("https://api.example/");
-    expect(requestOriginOf(fakeRequest({ host: "inside" }), { trustedProxies: 0, publicUrl })).toBe(
+    expect(getPublicBaseUrl(fakeRequest({ host: "inside" }), { trustedProxies: 0, publicUrl })).toBe(
       "https://api.example",
     );
   });
 
   it.each(["a b", "evil.example/path", 'x"y', ""])("cannot be %j", (host) => {
-    expect(() => requestOriginOf(fakeRequest({ host }), noProxies)).toThrow("Host");
+    expect(() => getPublicBaseUrl(fakeRequest({ host }), noProxies)).toThrow("Host");
   });
 });
 

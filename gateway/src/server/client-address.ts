@@ -19,7 +19,7 @@ const hostPattern = /^[\w.:[\]-]{1,255}$/;
  *
  * @throws `ApiError` invalid_request when the Host header is not a valid host.
  */
-export function requestOriginOf(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
+export function getPublicBaseUrl(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
   if (publicUrl) return publicUrl.origin;
   const forwarded = (name: string) => (trustedProxies > 0 ? firstHeaderValue(incoming.headers[name]) : undefined);
   const host = forwarded("x-forwarded-host") ?? incoming.headers.host ?? "localhost";

@@ -1,20 +1,20 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
+import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawTcpConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { createPathControlledTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let gateway: TestGateway;
 let authorization: string;
 
 /** The number of requests that the service is currently handling, and the maximum of this number so far. */
 const activeRequests = { now: 0, max: 0 };
-const respondSlowly: ServiceFetch = async () => {
+const respondSlowly: ServiceAppFetch = async () => {
   activeRequests.now += 1;
   activeRequests.max = Math.max(activeRequests.max, activeRequests.now);
   await sleep(50);
@@ -23,7 +23,7 @@ const respondSlowly: ServiceFetch = async () => {
 };
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   gateway = await startTestGateway(environment, {
     inProcessServices: {
       reporting: createPathControlledTestService(observations),
@@ -44,7 +44,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawConnection>>): Promise<string> {
+async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawTcpConnection>>): Promise<string> {
   let text = "";
   socket.on("data", (chunk) => (text += chunk));
   await new Promise((resolve) => socket.once("close", resolve));
@@ -53,7 +53,7 @@ async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawConnecti
 
 describe("pipelined requests", () => {
   it("are handled one after the other", async () => {
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     socket.write(formatRequestHead("GET /v1/catalog/", { authorization }).repeat(5));
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
@@ -63,7 +63,7 @@ describe("pipelined requests", () => {
   });
 
   it("close the connection when there are more than eight", async () => {
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     socket.write(formatRequestHead("GET /v1/catalog/", { authorization }).repeat(800));
     const text = await readUntilClosed(socket);
     expect(text.split("HTTP/1.1 ").length).toBeLessThan(10);
@@ -72,7 +72,7 @@ describe("pipelined requests", () => {
 
 describe("a client", () => {
   it("that does not read its response is disconnected", async () => {
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     socket.pause();
     socket.write(formatRequestHead("GET /v2/reports/endless", { authorization, "x-request-id": "never-reads" }));
     const line = await eventually(
@@ -85,7 +85,7 @@ describe("a client", () => {
   });
 
   it("that sends invalid HTTP during its stream is disconnected without an error in the stream", async () => {
-    const socket = await openRawConnection(gateway.port);
+    const socket = await openRawTcpConnection(gateway.port);
     socket.write(formatRequestHead("GET /v1/orders-live/stream", { authorization }));
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
@@ -97,7 +97,7 @@ describe("a client", () => {
   });
 
   it("may open a limited number of connections", async () => {
-    const sockets = await Promise.all(Array.from({ length: 30 }, () => openRawConnection(gateway.port)));
+    const sockets = await Promise.all(Array.from({ length: 30 }, () => openRawTcpConnection(gateway.port)));
     await eventually("ten to be closed", () => sockets.filter(({ destroyed }) => destroyed).length >= 10);
     const [open] = sockets.filter(({ destroyed }) => !destroyed);
     open?.write(formatRequestHead("GET /v2/reports/json", { authorization }));

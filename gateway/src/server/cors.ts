@@ -36,7 +36,7 @@ const preflightMaxAgeSeconds = "7200";
  * Returns middleware that allows web pages of these origins to call the API. `*` allows all origins, which is safe
  * because keys are sent in a header and never in cookies.
  */
-export function corsMiddleware(origins: string[]): GatewayMiddleware {
+export function createCorsMiddleware(origins: string[]): GatewayMiddleware {
   const allowed = new Set(origins);
   const isAnyOrigin = allowed.has("*");
   return async (context, next) => {

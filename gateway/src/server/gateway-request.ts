@@ -7,18 +7,23 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { RequestIdentity } from "@pragma/runtime/http/request-identity";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
-import { formatTraceparent, type Span, SpanKind, startClientRequestSpan } from "@pragma/runtime/observability/tracing";
+import {
+  formatTraceparent,
+  type Span,
+  SpanKind,
+  startIncomingRequestSpan,
+} from "@pragma/runtime/observability/tracing";
 import type { Context, MiddlewareHandler } from "hono";
-import { getClientIpAddress, type ProxyConfig, requestOriginOf } from "./client-address.ts";
+import { getClientIpAddress, getPublicBaseUrl, type ProxyConfig } from "./client-address.ts";
 
 /** The types of the gateway's Hono context: Node's request and response, and the gateway's own request object. */
-export interface GatewayEnv {
+export interface GatewayHonoEnv {
   Bindings: HttpBindings;
   Variables: { request: GatewayRequest };
 }
 
-export type GatewayContext = Context<GatewayEnv>;
-export type GatewayMiddleware = MiddlewareHandler<GatewayEnv>;
+export type GatewayHonoContext = Context<GatewayHonoEnv>;
+export type GatewayMiddleware = MiddlewareHandler<GatewayHonoEnv>;
 
 /** A cached API key. All requests share the same principal object, so that it is serialized only once per lookup. */
 export interface CachedApiKey {
@@ -68,7 +73,7 @@ export class GatewayRequest implements RequestIdentity {
     const isUsable = typeof clientRequestId === "string" && requestIdPattern.test(clientRequestId);
     this.requestId = isUsable ? clientRequestId : randomUUID();
     const parent = typeof traceparent === "string" ? traceparent : undefined;
-    this.span = startClientRequestSpan({ name: "gateway", kind: SpanKind.SERVER }, parent);
+    this.span = startIncomingRequestSpan({ name: "gateway", kind: SpanKind.SERVER }, parent);
   }
 
   get principal(): RequestIdentity["principal"] {
@@ -86,7 +91,7 @@ export class GatewayRequest implements RequestIdentity {
    * @throws `ApiError` invalid_request when the Host header is not a valid host.
    */
   get origin(): string {
-    this.#origin ??= requestOriginOf(this.incoming, this.#proxies);
+    this.#origin ??= getPublicBaseUrl(this.incoming, this.#proxies);
     return this.#origin;
   }
 
@@ -136,7 +141,7 @@ interface GatewayRequestOptions {
 }
 
 /** Returns middleware that creates the `GatewayRequest` of each request and calls `onFinished` after the response. */
-export function gatewayRequestMiddleware({ proxies, onFinished }: GatewayRequestOptions): GatewayMiddleware {
+export function createGatewayRequestMiddleware({ proxies, onFinished }: GatewayRequestOptions): GatewayMiddleware {
   return async (context, next) => {
     const request = new GatewayRequest(context.env, proxies);
     context.set("request", request);

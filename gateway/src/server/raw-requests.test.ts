@@ -5,18 +5,18 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
 import { hasRequestBody } from "@pragma/runtime/http/read-body";
 import type { ServiceBindings } from "@pragma/runtime/http/request-identity";
-import { createApiKey } from "@pragma/runtime/security/api-key";
+import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 /** The names of two consumers. Each has its own API key. */
 const clients = ["Anna", "Bruno"] as const;
-const keys = { Anna: createApiKey().key, Bruno: createApiKey().key };
+const keys = { Anna: generateApiKey().key, Bruno: generateApiKey().key };
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let service: HttpServer;
 /** A node:http server without Hono that responds like the service, for comparison. */
 let referenceServer: Server;
@@ -37,7 +37,7 @@ async function describeRequest(incoming: IncomingMessage, consumer: string): Pro
 }
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const accounts = new FakeAccountsService();
   for (const consumer of clients) {
     accounts.addKey({ consumer, rateLimit: { perSecond: 100_000, burst: 1_000_000 } }, keys[consumer]);

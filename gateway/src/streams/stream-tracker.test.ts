@@ -4,13 +4,13 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
 import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type EventStreamReader, readEventStream } from "@pragma/runtime/testing/event-stream-reader";
+import { type EventStreamReader, readServerSentEvents } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let bus: EventBus;
 let service: HttpServer;
 const accounts = new FakeAccountsService();
@@ -31,7 +31,7 @@ async function respondWithStream({ method, headers }: Request): Promise<Response
 }
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const { variables, namespace: NAMESPACE } = environment;
   const log = createLogger({ name: "test", level: "silent" });
   bus = createEventBus(
@@ -84,7 +84,7 @@ async function openTestStream(gateway: TestGateway, key: string): Promise<TestSe
   const id = randomUUID();
   const response = await gateway.request("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
   expect(response.status).toBe(200);
-  return Object.assign(readEventStream(response), {
+  return Object.assign(readServerSentEvents(response), {
     sendEvent(text: string) {
       streamControllers.get(id)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`));
     },
@@ -171,7 +171,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
     const openStream = (id: string) =>
       gateway.request("/v1/orders-live/stream", { key: accounts.addKey().key, headers: { "x-request-id": id } });
     const [readingResponse, stalledResponse] = await Promise.all([openStream(readingId), openStream(stalledId)]);
-    const stream = readEventStream(readingResponse);
+    const stream = readServerSentEvents(readingResponse);
     const largeChunk = new Uint8Array(500_000).fill(120);
     for (let sent = 0; sent < 60; sent += 1) streamControllers.get(stalledId)?.enqueue(largeChunk);
     for (let beat = 0; beat < 10 && streamControllers.has(stalledId); beat += 1) {

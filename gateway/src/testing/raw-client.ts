@@ -10,7 +10,7 @@ export interface RawConnectionResponse {
 }
 
 /** Opens a TCP connection, so that a test can write raw HTTP to it. */
-export async function openRawConnection(port: number): Promise<Socket> {
+export async function openRawTcpConnection(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   // Ignores errors, because tests check the data that was received before the error.

@@ -1,23 +1,23 @@
 import { randomUUID } from "node:crypto";
-import type { ResolvedKey } from "@pragma/contracts/principal";
+import type { ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
+import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { createMetrics } from "@pragma/runtime/observability/metrics";
-import { createApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
+import { generateApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
-import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startGateway } from "../main.ts";
 
 /** A fake of the accounts service. It returns the API keys that the test added. */
 export class FakeAccountsService {
-  readonly keys = new Map<string, ResolvedKey>();
+  readonly keys = new Map<string, ResolvedApiKey>();
   /** The key hashes of all lookups so far. */
   readonly lookups: string[] = [];
   /** Called before each response. If it rejects, the request fails, which simulates an outage of accounts. */
   beforeResponse: (hash: string) => Promise<void> = async () => {};
 
-  readonly respond: ServiceFetch = async (request) => {
+  readonly respond: ServiceAppFetch = async (request) => {
     const hash = new URL(request.url).pathname.split("/").at(-1) ?? "";
     this.lookups.push(hash);
     const resolvedKey = this.keys.get(hash);
@@ -27,10 +27,10 @@ export class FakeAccountsService {
 
   /** Adds an API key with the given properties. All other properties have default values. */
   addKey(
-    properties: Partial<ResolvedKey> = {},
-    key = createApiKey().key,
-  ): { key: string; hash: string; resolvedKey: ResolvedKey } {
-    const resolvedKey: ResolvedKey = {
+    properties: Partial<ResolvedApiKey> = {},
+    key = generateApiKey().key,
+  ): { key: string; hash: string; resolvedKey: ResolvedApiKey } {
+    const resolvedKey: ResolvedApiKey = {
       keyId: randomUUID(),
       consumer: "Acme",
       scopes: ["reports:read", "tills:write"],
@@ -58,14 +58,14 @@ export interface TestGateway {
 
 interface TestGatewayOptions {
   /** The services that run in the gateway's process. */
-  inProcessServices?: Partial<Record<ServiceName, ServiceFetch>>;
+  inProcessServices?: Partial<Record<ServiceName, ServiceAppFetch>>;
   accounts?: FakeAccountsService;
   /** Additional environment variables, such as the URLs of services. */
   variables?: Record<string, string>;
 }
 
 export async function startTestGateway(
-  { variables }: TestEnvironment,
+  { variables }: IsolatedTestEnvironment,
   {
     inProcessServices = {},
     accounts = new FakeAccountsService(),

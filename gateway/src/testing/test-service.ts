@@ -3,18 +3,18 @@ import { gzipSync } from "node:zlib";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readRequestBody } from "@pragma/runtime/http/read-body";
-import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/http/request-identity";
+import type { ServiceAppFetch, ServiceBindings } from "@pragma/runtime/http/request-identity";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 
 /** Counters that the test service updates and that tests read. */
-export interface TestServiceCounters {
+export interface PathControlledTestServiceCounters {
   abortedRequests: number;
   /** The number of chunks that were read from the endless response. */
   pulledChunks: number;
 }
 
 /** Returns a service for tests. The last segment of the request's path selects how it responds. */
-export function createPathControlledTestService(observations: TestServiceCounters): ServiceFetch {
+export function createPathControlledTestService(observations: PathControlledTestServiceCounters): ServiceAppFetch {
   const behaviors: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
     json: ({ method }) =>
       new Response(method === "HEAD" ? null : '{"é":1}', {

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "./semaphore.ts";
-import { createWorkerPool, OutOfMemoryError, transferWorkerOutput } from "./worker-pool.ts";
+import { createWorkerPool, markWorkerOutputForTransfer, WorkerOutOfMemoryError } from "./worker-pool.ts";
 
 /** A function that parses and validates a body. `kind` selects the expected content. */
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
@@ -24,7 +24,7 @@ type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
 /**
  * Creates a parser that parses large request bodies in worker threads, so that the parsing does not block other
  * requests. The threads run the module `./name`, relative to `moduleUrl`. The default export of this module must be
- * `createBodyParserWorker(parse)`.
+ * `createBodyParserWorkerFunction(parse)`.
  */
 export function createThreadedBodyParser<Kind, Result extends object>(
   moduleUrl: string,
@@ -41,7 +41,7 @@ export function createThreadedBodyParser<Kind, Result extends object>(
     try {
       return await (task.bytes.byteLength < hugeBodyBytes ? run() : hugeBodySemaphore.run(run));
     } catch (error) {
-      if (!(error instanceof OutOfMemoryError)) throw error;
+      if (!(error instanceof WorkerOutOfMemoryError)) throw error;
       const detail = "The server does not have enough memory to parse this body.";
       throw new ApiError("body_too_large", { detail, cause: error });
     }
@@ -68,7 +68,7 @@ export function createThreadedBodyParser<Kind, Result extends object>(
  * Returns the function that a worker thread exports. For malformed JSON, it returns a text and throws no error,
  * because errors lose their class between threads.
  */
-export function createBodyParserWorker<Kind, Result>(
+export function createBodyParserWorkerFunction<Kind, Result>(
   parse: ParseBody<Kind, Result>,
 ): (task: BodyParserTask<Kind>) => BodyParserResult<Result> {
   function runParser({ bytes, kind }: BodyParserTask<Kind>): BodyParserResult<Result> {
@@ -79,7 +79,7 @@ export function createBodyParserWorker<Kind, Result>(
       throw error;
     }
   }
-  return (task) => transferWorkerOutput(runParser(task), [task.bytes.buffer]);
+  return (task) => markWorkerOutputForTransfer(runParser(task), [task.bytes.buffer]);
 }
 
 /** Returns the bytes in a buffer of their own, because only whole buffers can be transferred. Copies them if needed. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createWorkerPool, OutOfMemoryError, type WorkerPool } from "./worker-pool.ts";
+import { createWorkerPool, WorkerOutOfMemoryError, type WorkerPool } from "./worker-pool.ts";
 
 let pool: WorkerPool<number, number>;
 beforeAll(() => {
@@ -9,7 +9,7 @@ afterAll(() => pool?.close());
 
 it("a task that exceeds its thread's heap fails without affecting other tasks", async () => {
   const million = 1_000_000;
-  const failing = expect(pool.run(100 * million)).rejects.toBeInstanceOf(OutOfMemoryError);
+  const failing = expect(pool.run(100 * million)).rejects.toBeInstanceOf(WorkerOutOfMemoryError);
   const others = Array.from({ length: 20 }, () => pool.run(million));
   expect(await Promise.all(others)).toEqual(others.map(() => 1_000));
   await failing;

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 
 /** The error for a task that exceeded the heap of its thread. The error ends only this thread, not the process. */
-export class OutOfMemoryError extends Error {}
+export class WorkerOutOfMemoryError extends Error {}
 
 interface WorkerPoolOptions {
   threads: number;
@@ -42,14 +42,14 @@ export function createWorkerPool<Input, Output>(
      * Runs a task in a thread and returns its output. The buffers in `transfer` are moved instead of copied, so the
      * calling thread can no longer use them.
      *
-     * @throws `OutOfMemoryError`
+     * @throws `WorkerOutOfMemoryError`
      */
     async run(input: Input, transfer: ArrayBuffer[] = []): Promise<Output> {
       try {
         return await pool.run(input, { transferList: transfer });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error;
-        throw new OutOfMemoryError(`A worker thread exceeded its ${heapMegabytes} MB heap.`, { cause: error });
+        throw new WorkerOutOfMemoryError(`A worker thread exceeded its ${heapMegabytes} MB heap.`, { cause: error });
       }
     },
     close: () => pool.close(),
@@ -57,6 +57,6 @@ export function createWorkerPool<Input, Output>(
 }
 
 /** Returns an output whose buffers in `transfer` are moved instead of copied. The thread must return this output. */
-export function transferWorkerOutput<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
+export function markWorkerOutputForTransfer<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
   return move({ [transferableSymbol]: transfer, [valueSymbol]: output }) as Output;
 }

@@ -1,15 +1,15 @@
 import {
-  allowedCallersOf,
+  getAllowedCallersOfService,
   type InternalCallerName,
   type ServiceName,
   serviceNames,
 } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import type { EnvironmentVariables } from "./renamed-variables.ts";
-import { ConfigError, readConfigFromEnvironment, secretKeysFromEnv } from "./runtime-config.ts";
+import { ConfigError, readConfigFromEnvironment, secretKeysEnvSchema } from "./runtime-config.ts";
 
 /** A secret that one caller shares with one service. The caller signs its requests to the service with this key. */
-export interface InternalKey {
+export interface InternalSigningKey {
   id: string;
   secret: string;
 }
@@ -21,7 +21,7 @@ export function buildInternalKeysVariableName(caller: InternalCallerName, servic
 
 /** The names of all environment variables that contain internal keys. */
 export const internalKeysVariableNames = serviceNames.flatMap((service) =>
-  allowedCallersOf(service).map((caller) => buildInternalKeysVariableName(caller, service)),
+  getAllowedCallersOfService(service).map((caller) => buildInternalKeysVariableName(caller, service)),
 );
 
 /**
@@ -30,16 +30,18 @@ export const internalKeysVariableNames = serviceNames.flatMap((service) =>
  *
  * @throws `ConfigError` when the keys are missing or malformed.
  */
-export function readInternalKeys(
+export function readInternalSigningKeys(
   environment: EnvironmentVariables,
   caller: InternalCallerName,
   service: ServiceName,
-): InternalKey[] {
+): InternalSigningKey[] {
   const variable = buildInternalKeysVariableName(caller, service);
   if (!environment[variable]) {
     throw new ConfigError([
       `${variable}: is required because ${caller} and ${service} run in different processes; set the same name:secret in both`,
     ]);
   }
-  return readConfigFromEnvironment(z.object({ [variable]: secretKeysFromEnv }), environment)[variable] as InternalKey[];
+  return readConfigFromEnvironment(z.object({ [variable]: secretKeysEnvSchema }), environment)[
+    variable
+  ] as InternalSigningKey[];
 }

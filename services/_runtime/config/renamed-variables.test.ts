@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { expect, it } from "vitest";
-import { applyRenamedVariables } from "./renamed-variables.ts";
+import { applyRenamedEnvironmentVariables } from "./renamed-variables.ts";
 
 it("reads the value of a former name, and warns once", async () => {
   const warned = once(process, "warning");
-  expect(applyRenamedVariables({ INBOX_KEPT_DAYS: "30" })).toMatchObject({ INBOX_RETENTION_DAYS: "30" });
-  applyRenamedVariables({ INBOX_KEPT_DAYS: "30" });
+  expect(applyRenamedEnvironmentVariables({ INBOX_KEPT_DAYS: "30" })).toMatchObject({ INBOX_RETENTION_DAYS: "30" });
+  applyRenamedEnvironmentVariables({ INBOX_KEPT_DAYS: "30" });
   const [warning] = await warned;
   expect(warning).toMatchObject({
     name: "DeprecationWarning",
@@ -15,5 +15,5 @@ it("reads the value of a former name, and warns once", async () => {
 
 it("prefers the current name", () => {
   const environment = { KEY_LIFETIME: "10", KEY_CACHE_TTL_SECONDS: "20" };
-  expect(applyRenamedVariables(environment)).toMatchObject({ KEY_CACHE_TTL_SECONDS: "20" });
+  expect(applyRenamedEnvironmentVariables(environment)).toMatchObject({ KEY_CACHE_TTL_SECONDS: "20" });
 });

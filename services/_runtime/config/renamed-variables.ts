@@ -58,7 +58,7 @@ const reportedNames = new Set<string>();
  * Returns the environment with the current name in place of each former variable name. Emits one warning for each
  * former name. If both names are set, the variable with the current name applies.
  */
-export function applyRenamedVariables(environment: EnvironmentVariables): EnvironmentVariables {
+export function applyRenamedEnvironmentVariables(environment: EnvironmentVariables): EnvironmentVariables {
   const result: Record<string, string | undefined> = { ...environment };
   for (const [formerName, name] of Object.entries(renamedVariables)) {
     if (!environment[formerName]) continue;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { applyRenamedVariables, type EnvironmentVariables } from "./renamed-variables.ts";
-import { serverTlsConfig } from "./server-tls.ts";
+import { applyRenamedEnvironmentVariables, type EnvironmentVariables } from "./renamed-variables.ts";
+import { serverConnectionTlsConfig } from "./server-tls.ts";
 
 /** The error for an invalid configuration. Its message lists all issues for the operator who starts the process. */
 export class ConfigError extends Error {
@@ -21,7 +21,7 @@ export function readConfigFromEnvironment<Schema extends z.ZodType>(
 ): z.output<Schema> {
   // An empty variable is treated as not set, because compose files and shells often set variables to empty strings.
   const nonEmpty = Object.fromEntries(
-    Object.entries(applyRenamedVariables(environment)).filter(([, value]) => value !== ""),
+    Object.entries(applyRenamedEnvironmentVariables(environment)).filter(([, value]) => value !== ""),
   );
   const result = schema.safeParse(nonEmpty);
   if (result.success) return result.data;
@@ -42,7 +42,7 @@ function isNatsServerList(text: string): boolean {
  * Parses a list of keys in the format `name:secret,...`. To allow key rotation, the first key signs or encrypts, and
  * all keys can verify or decrypt.
  */
-export const secretKeysFromEnv = z
+export const secretKeysEnvSchema = z
   .string()
   .transform((text) => text.split(",").map((entry) => entry.trim().split(":")))
   .pipe(
@@ -58,12 +58,12 @@ export const secretKeysFromEnv = z
   .transform((entries) => entries.map(([id, secret]) => ({ id, secret })));
 
 /** The environment variables that all services read. */
-export const commonServiceConfig = z.object({
+export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /** `nats://user:password@host:4222`. Further servers of a cluster are appended: `,host:4222,host:4222`. */
   NATS_URL: z.string().refine(isNatsServerList, "must be a nats:// URL"),
   /** The keys of encrypted data, as `name:secret,...`. The first key encrypts; all keys can decrypt. */
-  DATA_KEYS: secretKeysFromEnv,
+  DATA_KEYS: secretKeysEnvSchema,
   /** The maximum number of connections of this service to PostgreSQL. */
   DATABASE_POOL: integerEnvSchema(2, 200).default(10),
   /** The prefix of all schemas, subjects and streams, so that several installations can share the same servers. */
@@ -109,10 +109,10 @@ export const commonServiceConfig = z.object({
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
   /** The same maximum, in bytes, for the large responses to requests with the same API key. */
   UNREAD_RESPONSE_MAX_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
-  ...serverTlsConfig.shape,
+  ...serverConnectionTlsConfig.shape,
 });
 
-export type CommonServiceConfig = z.infer<typeof commonServiceConfig>;
+export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 
 /** The default rate limit of API keys. The gateway enforces it. The accounts service compares other limits with it. */
 export const defaultRateLimitConfig = z.object({

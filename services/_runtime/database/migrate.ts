@@ -22,7 +22,7 @@ const maxWaitMs = 60_000;
  *
  * @throws `Error` when an applied migration was edited, or when the database is not ready within a minute.
  */
-export async function prepareDatabaseSchema(
+export async function migrateOrAwaitDatabaseSchema(
   database: Database,
   { module, canMigrate, log }: { module: string; canMigrate: boolean; log: Logger },
 ): Promise<void> {

@@ -1,21 +1,21 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
-import { acquireTransactionLock, createDatabasePool, type Database, runAfterCommit } from "./postgres.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
+import { acquireTransactionAdvisoryLock, createDatabasePool, type Database, runAfterCommit } from "./postgres.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let database: Database;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
+  environment = await createIsolatedTestEnvironment();
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   const schema = `${environment.namespace}_postgres`;
   database = createDatabasePool(config, { schema, log });
@@ -88,11 +88,11 @@ describe("a named lock", () => {
     const acquireLockIn = async (schema: string) => {
       await database.transaction(async (tx) => {
         await tx`set local lock_timeout = 100`;
-        await acquireTransactionLock(tx, { ...database, schema }, "admit things");
+        await acquireTransactionAdvisoryLock(tx, { ...database, schema }, "admit things");
       });
     };
     await database.transaction(async (tx) => {
-      await acquireTransactionLock(tx, database, "admit things");
+      await acquireTransactionAdvisoryLock(tx, database, "admit things");
       await acquireLockIn(`other_${database.schema}`);
       await expect(acquireLockIn(database.schema)).rejects.toThrow("lock timeout");
     });

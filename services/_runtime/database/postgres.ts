@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
-import { buildPostgresTlsOptions, type ServerTlsConfig } from "../config/server-tls.ts";
+import { buildPostgresTlsOptions, type ServerConnectionTlsConfig } from "../config/server-tls.ts";
 import type { Logger } from "../observability/logger.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
@@ -41,7 +41,7 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 const millisecondsPerSecond = 1000;
 
 /** The configuration of a connection to PostgreSQL. */
-export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerTlsConfig;
+export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerConnectionTlsConfig;
 
 /**
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, and TCP keep-alives. With keep-alives,
@@ -127,6 +127,10 @@ export function computeAdvisoryLockKey(schema: string, name: string): string {
 }
 
 /** Acquires the advisory lock with this name in a service's schema. The lock is released when the transaction ends. */
-export async function acquireTransactionLock(tx: SqlTransaction, { schema }: Database, name: string): Promise<void> {
+export async function acquireTransactionAdvisoryLock(
+  tx: SqlTransaction,
+  { schema }: Database,
+  name: string,
+): Promise<void> {
   await tx`select pg_advisory_xact_lock(${computeAdvisoryLockKey(schema, name)}::bigint)`;
 }

@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteRowsInBatches } from "../service/remove-expired-rows.ts";
 import { createPreviousSchema } from "../testing/previous-schema.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import type { Database } from "./postgres.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let db: Database;
 /** The role of a service that has privileges on the tables of the previous version. */
 let role: string;
 const earlier = randomUUID();
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousSchema(environment, { _runtime: 6 });
   db = previous.db;
   role = `${environment.namespace}_role`;

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@pragma/contracts/errors";
+import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { InternalScope } from "@pragma/contracts/service-names";
@@ -156,7 +156,7 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
    */
   isIdempotent?: boolean;
   /** The errors of this operation, in addition to the errors that every operation can return. */
-  errors: ErrorCode[];
+  errors: ApiErrorCode[];
   handle(input: RouteHandlerInput<Params, Query, Body, Services>): Promise<RouteHandlerResponse>;
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CrashingRequestOptions } from "../testing/crashing-request.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { createIdempotencyTestService, type IdempotentRequestStep } from "../testing/things-service.ts";
 
@@ -15,10 +15,10 @@ const thingsDefinition = createIdempotencyTestService(async (step) => {
   if (step === pause?.atStep) await pause.until;
 });
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let service: TestService;
 beforeAll(async () => {
-  environment = await createTestEnvironment({
+  environment = await createIsolatedTestEnvironment({
     IDEMPOTENCY_MAX_KEYS_PER_DAY: "100",
     IDEMPOTENCY_MAX_BYTES_PER_DAY: "200000",
   });

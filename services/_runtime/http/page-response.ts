@@ -9,7 +9,7 @@ import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page
 import { jsonTextResponse, type RouteHandlerResponse } from "./route-response.ts";
 
 /** The configuration of services that return lists of large items. */
-export const pageSizeConfig = {
+export const pageMaxBytesConfig = {
   /** The maximum total size, in bytes, of the items in a response. A larger item is returned alone. */
   PAGE_MAX_BYTES: integerEnvSchema(1_024).default(4 * 1024 * 1024),
 };
@@ -22,7 +22,7 @@ export interface PageRange<Position = { at: string; id: string }> {
 }
 
 /** The items of a page: fewer than `limit` if the list ends or if more items would exceed `PAGE_MAX_BYTES`. */
-export interface PageResult<Position> {
+export interface PageOfJsonItems<Position> {
   /** The JSON of each item, unchanged from the database. */
   items: (string | Uint8Array)[];
   /** The number of items in the whole list. */
@@ -45,7 +45,7 @@ interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
   query: { index: number; size: number; pageToken?: string | undefined };
 }
 
-type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageResult<Position>>;
+type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJsonItems<Position>>;
 
 /**
  * Returns the requested page of a list of large items. If `find` returns fewer items than requested before the end of
@@ -54,7 +54,7 @@ type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageResul
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function createLargePageResponse<Schema extends z.ZodType<PagePosition>>(
+export async function createLargeItemsPageResponse<Schema extends z.ZodType<PagePosition>>(
   request: PageRequest & Pick<AnyRouteInput, "principal">,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
@@ -87,7 +87,7 @@ interface ListedRow {
   createdAt: Date | string;
 }
 
-export const createdAtPositionSchema = z.object({ at: pageTokenInstantSchema, id: z.guid() });
+export const createdAtCursorSchema = z.object({ at: pageTokenInstantSchema, id: z.guid() });
 
 interface NewestRowsQuery<Row> {
   columns: SqlFragment;
@@ -107,7 +107,7 @@ export async function createNewestRowsPageResponse<Row extends ListedRow>(
   sql: SqlClient,
   { columns, table, where, toItem = (row) => row }: NewestRowsQuery<Row>,
 ): Promise<RouteHandlerResponse> {
-  return pageResponse(request, createdAtPositionSchema, async ({ after, offset, limit }) => {
+  return pageResponse(request, createdAtCursorSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
     const [rows, [counted]] = await Promise.all([
       // Reads one row more than the page needs, to find out whether another page follows.

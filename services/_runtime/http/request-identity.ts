@@ -38,7 +38,7 @@ export function getRequestHeader({ env }: ServiceHonoContext, name: string): str
 }
 
 /** The fetch function of a service's Hono app. */
-export type ServiceFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
+export type ServiceAppFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
 
 /** Returns the principal of a service's own requests to another service. */
 export function createInternalPrincipal(caller: InternalCallerName, service: ServiceName): Principal {

@@ -1,8 +1,8 @@
 import { ApiError, maxReportedIssues, type RequestIssue } from "@pragma/contracts/errors";
-import { boundedArray, clientGeneratedIdToUuid, createUniqueItemsCheck } from "@pragma/contracts/fields";
+import { boundedArray, createUniqueIdsCheck, normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { z } from "zod";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
-import { checkJsonPartLimits, type JsonPartLimits } from "../json/json-limits.ts";
+import { checkJsonPartLimits, type JsonItemAndDepthLimits } from "../json/json-limits.ts";
 
 /**
  * Converts zod's issues about one part of a request to request issues. Returns at most as many issues as a response
@@ -38,7 +38,7 @@ export class IssueCollector implements RequestBodyIssues {
   parsePart<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
-    { path, limits }: { path: string; limits: JsonPartLimits },
+    { path, limits }: { path: string; limits: JsonItemAndDepthLimits },
   ): z.output<Schema> | undefined {
     const excess = checkJsonPartLimits(value, limits);
     if (excess) {
@@ -66,15 +66,15 @@ export class IssueCollector implements RequestBodyIssues {
 }
 
 /** Returns a schema that converts a list of at most `max` orders to their ids, as UUIDs. The ids must be unique. */
-export function orderIdListSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
+export function ordersToUniqueIdsSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
-    return typeof id === "string" ? clientGeneratedIdToUuid(id) : undefined;
+    return typeof id === "string" ? normalizeClientGeneratedUuid(id) : undefined;
   };
   const ids = z
     .unknown()
     .transform((order) => ({ [idField]: readOrderId(order) }) as Record<Field, string | undefined>);
-  return boundedArray(ids, max, size).check(createUniqueItemsCheck("order", idField));
+  return boundedArray(ids, max, size).check(createUniqueIdsCheck("order", idField));
 }
 
 /** Returns the code of an issue. Custom checks provide the code in `params.code`. */

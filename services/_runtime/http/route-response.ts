@@ -37,7 +37,7 @@ export function conditionalJsonResponse(
   tag: EntityTagCondition,
   headers: ResponseHeaders = {},
 ): RouteHandlerResponse {
-  return notModifiedResponse(tag) ?? jsonTextResponse(200, body, { ...headers, ...entityTagHeaders(tag) });
+  return notModifiedResponseIfUnchanged(tag) ?? jsonTextResponse(200, body, { ...headers, ...entityTagHeaders(tag) });
 }
 
 /** Returns the same as `conditionalJsonResponse`, with an entity tag that is computed from the body. */
@@ -49,7 +49,7 @@ export function conditionalJsonResponseByContent(
 }
 
 /** Returns a 304 response if If-None-Match contains the entity tag, otherwise undefined. */
-export function notModifiedResponse(tag: EntityTagCondition): RouteHandlerResponse | undefined {
+export function notModifiedResponseIfUnchanged(tag: EntityTagCondition): RouteHandlerResponse | undefined {
   const known = parseEntityTags(tag.ifNoneMatch);
   if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
   return { status: 304, body: null, headers: entityTagHeaders(tag) };

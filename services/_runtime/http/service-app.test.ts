@@ -7,7 +7,7 @@ import { sleep } from "../concurrency/sleep.ts";
 import type { Database } from "../database/postgres.ts";
 import { defineService } from "../service/define-service.ts";
 import { deprecatedTestOperation } from "../testing/deprecated-operation.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createRouteDefiner } from "./define-route.ts";
 import { jsonResponse } from "./route-response.ts";
@@ -49,10 +49,10 @@ const countBytesRoute = defineRoute({
 
 const deprecatedRoute = defineRoute({ ...deprecatedTestOperation, handle: async () => jsonResponse(200, []) });
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let service: TestService;
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const definition = defineService({
     name: "accounts",
     module: import.meta.url,

@@ -17,8 +17,8 @@ import { readRequestBody } from "./read-body.ts";
 import {
   getRequestHeader,
   type RequestIdentity,
+  type ServiceAppFetch,
   type ServiceBindings,
-  type ServiceFetch,
   type ServiceHonoContext,
 } from "./request-identity.ts";
 import { createInvalidRequestError, IssueCollector, throwIfInvalid } from "./request-issues.ts";
@@ -38,7 +38,7 @@ interface ServiceAppOptions<Services> {
 }
 
 /** Returns the fetch function of a Hono app with the service's routes. */
-export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {
+export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceAppFetch {
   const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
   for (const route of options.routes) {
     // Converts OpenAPI paths to Hono paths, such as `/v1/tills/{id}/` to `/v1/tills/:id`.

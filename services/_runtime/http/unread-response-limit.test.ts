@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { createUnreadResponse } from "../testing/unread-response.ts";
+import { createResponseUnreadByClient } from "../testing/unread-response.ts";
 import { jsonTextResponse } from "./route-response.ts";
 import { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
@@ -15,7 +15,7 @@ const largeResponse = () => jsonTextResponse(200, "é".repeat(megabyte / 2));
 describe("a large response", () => {
   it("is counted until it is closed", async () => {
     const limit = createLimit();
-    const outgoing = createUnreadResponse();
+    const outgoing = createResponseUnreadByClient();
     limit.trackResponse(largeResponse(), { keyId: "one", canReject: true, outgoing });
     expect(limit.heldBytes).toBe(megabyte);
     outgoing.socket?.destroy();
@@ -25,7 +25,7 @@ describe("a large response", () => {
 
   it("is not counted when its client has already disconnected", () => {
     const limit = createLimit();
-    const outgoing = createUnreadResponse();
+    const outgoing = createResponseUnreadByClient();
     outgoing.destroy();
     limit.trackResponse(largeResponse(), { keyId: "one", canReject: true, outgoing });
     expect(limit.heldBytes).toBe(0);
@@ -34,7 +34,7 @@ describe("a large response", () => {
   it("is rejected only for an API key with too many unread responses", () => {
     const limit = createLimit();
     const trackResponseOf = (keyId: string) =>
-      limit.trackResponse(largeResponse(), { keyId, canReject: true, outgoing: createUnreadResponse() });
+      limit.trackResponse(largeResponse(), { keyId, canReject: true, outgoing: createResponseUnreadByClient() });
     for (let count = 0; count < 3; count += 1) trackResponseOf("one");
     expect(() => trackResponseOf("one")).toThrowError(
       expect.objectContaining({
@@ -55,9 +55,9 @@ describe("a large response", () => {
     limit.trackResponse(jsonTextResponse(200, "x".repeat(4 * megabyte)), {
       keyId: "one",
       canReject: true,
-      outgoing: createUnreadResponse(),
+      outgoing: createResponseUnreadByClient(),
     });
-    limit.trackResponse(largeResponse(), { keyId: "one", canReject: false, outgoing: createUnreadResponse() });
+    limit.trackResponse(largeResponse(), { keyId: "one", canReject: false, outgoing: createResponseUnreadByClient() });
     expect(limit.heldBytes).toBe(5 * megabyte);
   });
 });
@@ -67,7 +67,7 @@ it("a small response is not counted", () => {
   limit.trackResponse(jsonTextResponse(200, "x".repeat(1_000)), {
     keyId: "one",
     canReject: true,
-    outgoing: createUnreadResponse(),
+    outgoing: createResponseUnreadByClient(),
   });
   expect(limit.heldBytes).toBe(0);
 });

@@ -86,7 +86,7 @@ function tooManyIssue(counted: string, max: number): RequestBodyIssues {
   return { issues: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
 }
 
-export interface JsonPartLimits {
+export interface JsonItemAndDepthLimits {
   /** The maximum number of items in all arrays together. */
   items: number;
   /** The maximum depth of nested objects and arrays. */
@@ -99,7 +99,7 @@ export interface JsonPartLimits {
  */
 export function checkJsonPartLimits(
   part: unknown,
-  max: JsonPartLimits,
+  max: JsonItemAndDepthLimits,
   { excluded }: { excluded?: object } = {},
 ): { code: string; message: string } | undefined {
   if (typeof part !== "object" || part === null) return undefined;

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createEventBus } from "./event-bus.ts";
 import { startEventConsumer } from "./event-consumer.ts";
-import { onEvent } from "./subscription.ts";
+import { defineEventSubscription } from "./subscription.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
 });
 afterAll(() => environment?.remove());
 
 it("stops within 5 seconds when it is stopped while it starts", async () => {
-  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   const database = createDatabasePool(config, { schema: "any", log });
   const bus = createEventBus(config, { name: "accounts", log });
@@ -31,7 +31,7 @@ it("stops within 5 seconds when it is stopped while it starts", async () => {
       },
     },
     service: "accounts",
-    subscription: onEvent("location.updated", async () => {}),
+    subscription: defineEventSubscription("location.updated", async () => {}),
     database,
     services: {},
     log,

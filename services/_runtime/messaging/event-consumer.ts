@@ -8,7 +8,7 @@ import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 import {
   createMessageSettler,
-  ignoreMessageErrors,
+  ignoreMessageAckErrors,
   type MessageSettlerOptions,
   readEventRevision,
 } from "./settle-message.ts";
@@ -56,7 +56,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const message of held.values()) ignoreMessageErrors(() => message.working());
+    for (const message of held.values()) ignoreMessageAckErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
@@ -131,7 +131,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       await messages?.close();
       await running;
       // Returns the waiting messages to JetStream, so that another instance can handle them immediately.
-      for (const { message } of [...waiting.values()].flat()) ignoreMessageErrors(() => message.nak());
+      for (const { message } of [...waiting.values()].flat()) ignoreMessageAckErrors(() => message.nak());
       waiting.clear();
       // If an error stops the process, the attempts stay recorded, because a message may have caused the error.
       if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});

@@ -3,11 +3,11 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { EventData } from "@pragma/contracts/events";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { PermanentError, TransientError } from "../retries/transient-error.ts";
-import { type DedicatedServers, startDedicatedTestServers } from "../testing/dedicated-servers.ts";
+import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
+import { type DedicatedTestServers, startDedicatedTestServers } from "../testing/dedicated-test-servers.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createLocationListener, publishLocationUpdate } from "../testing/location-listener.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { publishEvent } from "./outbox.ts";
 
@@ -18,13 +18,13 @@ let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
 const listenerService = createLocationListener((data) => beforeEffect(data));
 
-let servers: DedicatedServers;
-let environment: TestEnvironment;
+let servers: DedicatedTestServers;
+let environment: IsolatedTestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
   servers = await startDedicatedTestServers();
-  environment = await createTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
+  environment = await createIsolatedTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
   service = await startTestService(listenerService, environment);
 });
 afterAll(async () => {
@@ -97,7 +97,7 @@ describe("a handler that fails", () => {
   it("permanently has its event stored as a dead letter, which blocks no other event and can be retried", async () => {
     let failingLocationId = "";
     beforeEffect = ({ locationId }) => {
-      if (locationId === failingLocationId) throw new PermanentError("permanent", { cause: new Error("because") });
+      if (locationId === failingLocationId) throw new PermanentEventError("permanent", { cause: new Error("because") });
     };
     failingLocationId = randomUUID();
     await publishLocationUpdate(service.db, { locationId: failingLocationId });

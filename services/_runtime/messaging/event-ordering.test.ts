@@ -6,18 +6,18 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
-import { PermanentError, TransientError } from "../retries/transient-error.ts";
+import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
 import { eventually } from "../testing/eventually.ts";
 import { waitUntilEventsHandled } from "../testing/jetstream-control.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { publishEvent } from "./outbox.ts";
-import { onEvent } from "./subscription.ts";
+import { defineEventSubscription } from "./subscription.ts";
 
 interface PushedTill {
   locationId: string;
@@ -37,7 +37,7 @@ const tillListenerService = defineService<z.ZodObject, object>({
   createResources: () => ({ services: {} }),
   routes: [],
   subscriptions: [
-    onEvent<object, "till.pushed">(
+    defineEventSubscription<object, "till.pushed">(
       "till.pushed",
       async ({ data, once }) => {
         begunTills.push(data);
@@ -49,11 +49,11 @@ const tillListenerService = defineService<z.ZodObject, object>({
   ],
 });
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   service = await startTestService(tillListenerService, environment);
 });
 afterAll(async () => {
@@ -117,7 +117,7 @@ describe("concurrent revisions of one till", () => {
     const deadLetterRevisions = async () =>
       (await service.running.deadLetters.list()).map(({ body }) => JSON.parse(body).data.revision);
     const tillId = await publishFiftyRevisions((revision) => {
-      if (revision === 50) throw new PermanentError("permanent");
+      if (revision === 50) throw new PermanentEventError("permanent");
     });
     await waitUntilEventsHandled(environment, service);
     expect(begunRevisions().slice(0, 3)).toEqual([expect.any(Number), 50, 49]);
@@ -151,8 +151,8 @@ describe("an event whose handler runs when the process ends", () => {
   });
 
   it("is handled alone after two crashes, then becomes a dead letter, and other events are handled", async () => {
-    const ownEnvironment = await createTestEnvironment();
-    const config = readConfigFromEnvironment(commonServiceConfig, ownEnvironment.variables);
+    const ownEnvironment = await createIsolatedTestEnvironment();
+    const config = readConfigFromEnvironment(commonServiceConfigSchema, ownEnvironment.variables);
     const log = createLogger({ name: "test", level: "silent" });
     const db = createDatabasePool(config, {
       schema: buildServiceSchemaName(ownEnvironment.namespace, "accounts"),

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createLocationListener, publishLocationUpdate } from "../testing/location-listener.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createEventBus } from "./event-bus.ts";
 
 const megabyte = 1_000_000;
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
+  environment = await createIsolatedTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
   service = await startTestService(createLocationListener(), environment);
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { type EventEnvelope, eventDataSchemas, eventEnvelopeSchema } from "@prag
 import type { Database, SqlTransaction } from "../database/postgres.ts";
 import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
-import { PermanentError } from "../retries/transient-error.ts";
+import { PermanentEventError } from "../retries/transient-error.ts";
 import type { EventSubscription } from "./subscription.ts";
 
 export interface EventHandlingOptions<Services> {
@@ -16,14 +16,14 @@ export interface EventHandlingOptions<Services> {
  * Handles one event for one subscription, unless it has already been handled.
  *
  * @returns true if this call applied the event's changes, or false if the event had already been handled.
- * @throws `PermanentError` when the event's data does not match this version's schema.
+ * @throws `PermanentEventError` when the event's data does not match this version's schema.
  */
 export async function handleEventOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
   { subscription, database, services, context }: EventHandlingOptions<Services> & { context: RequestContext },
 ): Promise<boolean> {
   const { success, data, error } = eventDataSchemas[type].safeParse(rawData);
-  if (!success) throw new PermanentError(`Invalid data in event ${type}: ${error.message}`);
+  if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
   const key = { eventId: id, subscription: subscription.type };
   if (!subscription.isBatched) {
     const [alreadyHandled] = await database.sql`
@@ -61,11 +61,11 @@ export function runInEventContext<T>(
   return runWithRequestContext({ requestId: id, traceparent, operation }, work);
 }
 
-/** Parses a message as an event envelope. @throws `PermanentError` when the envelope is invalid. */
+/** Parses a message as an event envelope. @throws `PermanentEventError` when the envelope is invalid. */
 export function parseEventEnvelope(body: string): EventEnvelope {
   try {
     return eventEnvelopeSchema.parse(JSON.parse(body));
   } catch (cause) {
-    throw new PermanentError("The message is not a valid event envelope.", { cause });
+    throw new PermanentEventError("The message is not a valid event envelope.", { cause });
   }
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createEventBus, type EventBus } from "./event-bus.ts";
 
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let eventBuses: EventBus[];
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
+  environment = await createIsolatedTestEnvironment();
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   eventBuses = ["one", "other"].map((name) => createEventBus(config, { name, log }));
   await Promise.all(eventBuses.map((bus) => bus.connected));
@@ -51,7 +51,7 @@ it("stores no notifications in the stream", async () => {
 });
 
 it("does not throw without a connection or after the bus is closed", async () => {
-  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
   const bus = createEventBus(config, { name: "closed", log: createLogger({ name: "test", level: "silent" }) });
   const notifier = bus.createInstanceNotifier("orders");
   notifier.publish(randomUUID(), "before there is a connection");

@@ -12,7 +12,7 @@ import {
   computeRetryDelayMs,
   isCanceledStatementError,
   isTransient,
-  PermanentError,
+  PermanentEventError,
 } from "../retries/transient-error.ts";
 import { deleteOutdatedDeadLetters, insertDeadLetter } from "./dead-letters.ts";
 import { type EventHandlingOptions, handleEventOnce, parseEventEnvelope, runInEventContext } from "./handle-event.ts";
@@ -49,9 +49,9 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
-      ignoreMessageErrors(() => message.ack());
+      ignoreMessageAckErrors(() => message.ack());
     } catch {
-      ignoreMessageErrors(() =>
+      ignoreMessageAckErrors(() =>
         message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
       );
     }
@@ -92,7 +92,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
       const willPass = isTransient(error) && !isCanceledStatementError(error);
       const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
       unknownErrorCounts.set(eventId, attempts);
-      const isPermanent = error instanceof PermanentError || attempts >= maxUnknownErrorAttempts;
+      const isPermanent = error instanceof PermanentEventError || attempts >= maxUnknownErrorAttempts;
       markSpanFailed(span, error);
       metrics.recordEventDuration(seconds(), { service, event, outcome: isPermanent ? "parked" : "retried" });
       log.error({ ...fields, ...logFields, err: error, deliveries, isPermanent }, "event handling failed");
@@ -114,7 +114,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     const crashes = row?.attempts ?? 0;
     if (crashes >= crashesBeforeDeadLetter) {
       await deleteAttempts();
-      throw new PermanentError(
+      throw new PermanentEventError(
         `The process crashed ${crashes} times while handling this event, and the last time it handled no other event.`,
       );
     }
@@ -155,7 +155,7 @@ export function readEventRevision(data: unknown): number | undefined {
 }
 
 /** Runs an action on a message. Ignores connection errors, because JetStream then redelivers the message anyway. */
-export function ignoreMessageErrors(action: () => void): void {
+export function ignoreMessageAckErrors(action: () => void): void {
   try {
     action();
   } catch {}

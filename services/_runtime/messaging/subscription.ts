@@ -40,9 +40,9 @@ export interface EventSubscription<Services, Type extends EventType = EventType>
 
 /**
  * Returns a subscription to an event type. After a transient error, the handler is called again until it succeeds.
- * After a `PermanentError`, or after several other errors or statement timeouts, the event becomes a dead letter.
+ * After a `PermanentEventError`, or after several other errors or statement timeouts, the event becomes a dead letter.
  */
-export function onEvent<Services, Type extends EventType>(
+export function defineEventSubscription<Services, Type extends EventType>(
   type: Type,
   handle: (input: EventHandlerInput<Type, Services>) => Promise<unknown>,
   { concurrency = 8, hasRevisions = false, isBatched = false }: Partial<SubscriptionOptions> = {},

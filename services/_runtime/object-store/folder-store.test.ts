@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { expectStoreUnavailable } from "../testing/object-store-conformance.ts";
+import { expectObjectStoreUnavailable } from "../testing/object-store-conformance.ts";
 import { createObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
 
 let folder: string;
@@ -74,12 +74,14 @@ test("is unavailable, instead of reporting an absent object, when the whole stor
 
 test("is unavailable when its folder is a file", async () => {
   await writeFile(join(folder, "file"), bytes);
-  await expectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file"))), 2_000);
-  await expectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file", "below"))), 2_000);
+  await expectObjectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file"))), 2_000);
+  await expectObjectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file", "below"))), 2_000);
 });
 
 test("is unavailable without write permission", async () => {
-  await runAsOtherUser(() => expectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "closed"))), 2_000));
+  await runAsOtherUser(() =>
+    expectObjectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "closed"))), 2_000),
+  );
 });
 
 test.runIf(process.platform === "linux")("closes the files of streams that end or are canceled", async () => {

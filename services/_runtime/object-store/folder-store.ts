@@ -6,7 +6,7 @@ import {
   assertObjectStoreKey,
   getSystemOrS3ErrorCode,
   ignoreObjectNotFound,
-  ObjectNotFound,
+  ObjectNotFoundError,
   type ObjectStore,
   ObjectStoreUnavailable,
   toWebStream,
@@ -108,7 +108,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
       return await work(join(root, key));
     } catch (error) {
       const isAbsent = notFoundErrorCodes.has(getSystemOrS3ErrorCode(error)) && (await isStorePresent());
-      throw isAbsent ? new ObjectNotFound(key) : createUnavailableError(error);
+      throw isAbsent ? new ObjectNotFoundError(key) : createUnavailableError(error);
     }
   }
 

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { expectStoreUnavailable, testObjectStoreConformance } from "../testing/object-store-conformance.ts";
-import { createTestBucket, type TestS3Bucket } from "../testing/test-bucket.ts";
-import { createObjectStore, ObjectNotFound } from "./object-store.ts";
+import {
+  defineObjectStoreConformanceTests,
+  expectObjectStoreUnavailable,
+} from "../testing/object-store-conformance.ts";
+import { createTestS3Bucket, type TestS3Bucket } from "../testing/test-bucket.ts";
+import { createObjectStore, ObjectNotFoundError } from "./object-store.ts";
 
 describe("a folder", () => {
   let folder: string;
@@ -14,10 +17,10 @@ describe("a folder", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  testObjectStoreConformance(() => createObjectStore(pathToFileURL(folder).href));
+  defineObjectStoreConformanceTests(() => createObjectStore(pathToFileURL(folder).href));
 });
 
-const bucket = await createTestBucket();
+const bucket = await createTestS3Bucket();
 
 if ("missing" in bucket) test.skip(`S3: ${bucket.missing}`);
 else describe("S3", () => testBucketConformance(bucket));
@@ -32,22 +35,22 @@ function testBucketConformance({ url, variables, remove }: TestS3Bucket): void {
     await remove();
   });
 
-  testObjectStoreConformance(() => createObjectStore(url));
+  defineObjectStoreConformanceTests(() => createObjectStore(url));
 
   test("keeps prefixes apart", async () => {
     const [one, other] = [createObjectStore(url), createObjectStore(url.replace("/objects?", "/others?"))];
     await one.put("a/b", Uint8Array.of(1));
-    await expect(other.get("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
+    await expect(other.get("a/b")).rejects.toBeInstanceOf(ObjectNotFoundError);
     await one.close();
     await other.close();
   });
 
   test("is unavailable when the bucket does not exist", () =>
-    expectStoreUnavailable(createObjectStore(url.replace("s3://", "s3://not-")), 10_000));
+    expectObjectStoreUnavailable(createObjectStore(url.replace("s3://", "s3://not-")), 10_000));
 
   test("is unavailable with a wrong secret", () => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "wrong");
-    return expectStoreUnavailable(createObjectStore(url), 10_000).finally(() =>
+    return expectObjectStoreUnavailable(createObjectStore(url), 10_000).finally(() =>
       vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret),
     );
   });

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { expectStoreUnavailable } from "../testing/object-store-conformance.ts";
-import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
+import { expectObjectStoreUnavailable } from "../testing/object-store-conformance.ts";
+import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
 import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
 
 const bytes = Buffer.from("content");
@@ -84,12 +84,12 @@ test("retries server errors, up to three attempts", async () => {
 });
 
 test("is unavailable when the connection is refused", async () => {
-  await expectStoreUnavailable(createS3ObjectStore({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
+  await expectObjectStoreUnavailable(createS3ObjectStore({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
 });
 
 test("is unavailable when the server never responds", async () => {
   respond = () => {};
-  await expectStoreUnavailable(store, 8_000);
+  await expectObjectStoreUnavailable(store, 8_000);
 });
 
 test("allows more time for the transfer of a large body", async () => {
@@ -109,18 +109,18 @@ test.each([
   [429, "TooManyRequests"],
 ])("is unavailable on %i %s, which the request did not cause", async (status, code) => {
   respond = (_, response) => sendS3Error(response, status, code);
-  await expectStoreUnavailable(store, 12_000);
+  await expectObjectStoreUnavailable(store, 12_000);
 });
 
 test("is unavailable when a proxy responds with an HTML page", async () => {
   respond = (_, response) => response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad gateway");
-  await expectStoreUnavailable(store, 12_000);
+  await expectObjectStoreUnavailable(store, 12_000);
 });
 
 test("reports an absent object only for NoSuchKey", async () => {
   respond = (_, response) => sendS3Error(response, 404, "NoSuchKey");
-  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
-  await expect(store.stream("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
+  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectNotFoundError);
+  await expect(store.stream("a/b")).rejects.toBeInstanceOf(ObjectNotFoundError);
   await store.delete("a/b");
   respond = (_, response) => response.writeHead(404).end();
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);

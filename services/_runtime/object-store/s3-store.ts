@@ -13,7 +13,7 @@ import {
   getSystemOrS3ErrorCode,
   ignoreObjectNotFound,
   isObjectStoreKey,
-  ObjectNotFound,
+  ObjectNotFoundError,
   type ObjectStore,
   ObjectStoreUnavailable,
   toWebStream,
@@ -69,7 +69,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
    * `ObjectStoreUnavailable`, so that the caller retries until they are fixed.
    */
   function toStoreError(key: string, error: unknown): unknown {
-    if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
+    if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFoundError(key);
     return error instanceof TypeError || getSystemOrS3ErrorCode(error) === "EntityTooLarge"
       ? error
       : createUnavailableError(error);

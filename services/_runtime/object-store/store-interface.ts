@@ -10,13 +10,13 @@ import type { Readable } from "node:stream";
 export interface ObjectStore {
   /** Stores an object durably and atomically, even if the process crashes. Storing the same bytes again is allowed. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Returns the bytes of an object. @throws `ObjectNotFound` */
+  /** Returns the bytes of an object. @throws `ObjectNotFoundError` */
   get(key: string): Promise<Uint8Array>;
   /**
    * Returns an object as a stream, so that large objects can be sent without loading them into memory. The caller must
    * read `body` to its end or cancel it, because its file or connection stays open otherwise. `size` is in bytes.
    *
-   * @throws `ObjectNotFound`
+   * @throws `ObjectNotFoundError`
    */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
   /** Deletes an object. Does nothing if the object does not exist. */
@@ -28,17 +28,17 @@ export interface ObjectStore {
 }
 
 /** The error for a key that has no object. */
-export class ObjectNotFound extends Error {
-  override readonly name = "ObjectNotFound";
+export class ObjectNotFoundError extends Error {
+  override readonly name = "ObjectNotFoundError";
 
   constructor(key: string) {
     super(`no object ${key}`);
   }
 }
 
-/** Returns undefined for `ObjectNotFound` and rethrows all other errors. For `catch`, if an object may be missing. */
+/** Returns undefined for `ObjectNotFoundError` and rethrows all other errors. For `catch`, if an object may be missing. */
 export function ignoreObjectNotFound(error: unknown): undefined {
-  if (!(error instanceof ObjectNotFound)) throw error;
+  if (!(error instanceof ObjectNotFoundError)) throw error;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { personalDataFields, replaceFields } from "@pragma/contracts/personal-data";
+import { personalDataFields, replaceNestedFieldsByName } from "@pragma/contracts/personal-data";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 import { internalKeysVariableNames } from "../config/internal-keys.ts";
 import { mergeJsonObjects } from "../json/join-json.ts";
@@ -68,5 +68,5 @@ export function logEntriesInBatch(log: Logger, entries: object[], message: strin
  * because copying the fields would take longer than writing the line. The serializer of errors also replaces secrets.
  */
 function redactSecrets<Fields extends object>(fields: Fields): Fields {
-  return replaceFields(fields, redactedFields, redactedText, maxRedactionDepth) as Fields;
+  return replaceNestedFieldsByName(fields, redactedFields, redactedText, maxRedactionDepth) as Fields;
 }

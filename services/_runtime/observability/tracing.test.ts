@@ -8,7 +8,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { recordSpans } from "../testing/record-spans.ts";
-import { startClientRequestSpan, startSpan } from "./tracing.ts";
+import { startIncomingRequestSpan, startSpan } from "./tracing.ts";
 
 const none = () => new ParentBasedSampler({ root: new AlwaysOffSampler() });
 const all = () => new ParentBasedSampler({ root: new AlwaysOnSampler() });
@@ -22,7 +22,7 @@ function recordWithSampler(sampler: Sampler, shouldTrustClients = false) {
 
 /** Starts the span of a client's request, with a trace id and a sampled flag, and a child span in another process. */
 function traceClientRequest(flag: "00" | "01", traceId = randomBytes(16).toString("hex")) {
-  const span = startClientRequestSpan({ name: "gateway" }, `00-${traceId}-b7ad6b7169203331-${flag}`);
+  const span = startIncomingRequestSpan({ name: "gateway" }, `00-${traceId}-b7ad6b7169203331-${flag}`);
   const { spanId, traceFlags, traceId: spanTraceId } = span.spanContext();
   startSpan({ name: "service" }, `00-${spanTraceId}-${spanId}-0${traceFlags}`).end();
   span.end();

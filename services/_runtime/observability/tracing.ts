@@ -56,7 +56,7 @@ export function startUnrecordedSpan(traceparent: string | null | undefined): Spa
  * sampler decides whether to record the span, as for a new trace. If the client's sampled flag or trace id decided,
  * clients could cause every request to be recorded, at the operator's cost.
  */
-export function startClientRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
+export function startIncomingRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
   const parent = parseParentContext(traceparent);
   if (!tracer || !parent || shouldTrustClients) return startChildSpan(parent, operation);
   // This span is only needed to get the sampler's decision. It is not exported, because it is never ended.

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HttpServer } from "../http/http-server.ts";
 import { createMetrics } from "../observability/metrics.ts";
-import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startOpsServer } from "./ops-server.ts";
 
 const token = randomUUID();
@@ -12,12 +12,12 @@ const deadLetter = {
   ...{ eventId: randomUUID(), subscription: "till.pushed", subject: null, type: "till.pushed", body: "{}" },
   ...{ reason: "a reason", deadLetteredAt: new Date("2026-01-01T00:00:00Z") },
 };
-let environment: TestEnvironment;
+let environment: IsolatedTestEnvironment;
 let queue: Queue;
 let server: HttpServer;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createIsolatedTestEnvironment();
   const metrics = createMetrics();
   const connection = { url: environment.variables.REDIS_URL ?? "" };
   queue = new Queue("counting", { connection, prefix: environment.namespace });

@@ -13,7 +13,7 @@ interface OpsOptions {
   /** The token that requests must send, except for health and metrics. If undefined, allows only this machine. */
   token: string | undefined;
   metrics: Metrics;
-  components: () => OpsComponent[];
+  components: () => ComponentOpsInterface[];
 }
 
 /** Starts the HTTP server for operators, with routes for liveness, readiness, metrics, dead letters and queues. */
@@ -91,7 +91,7 @@ function readCredential({ req }: Context): string {
 }
 
 /** The operator interface of a component of the process: a service or the gateway. */
-export interface OpsComponent {
+export interface ComponentOpsInterface {
   name: string;
   /** The checks of required dependencies. While a check rejects, the process is not ready. */
   checks: Record<string, () => Promise<void>>;
@@ -110,7 +110,7 @@ export interface OpsComponent {
 
 const checkTimeoutMs = 2_000;
 
-async function buildReadinessReport(components: OpsComponent[]) {
+async function buildReadinessReport(components: ComponentOpsInterface[]) {
   let isReady = components.length > 0;
   const states = await Promise.all(
     components.map(async ({ name, checks, optionalChecks = {} }) => {

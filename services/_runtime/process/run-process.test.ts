@@ -14,8 +14,8 @@ afterEach(() => {
 /** Starts a process, which then executes the code `work`. Returns the exit code and the output of the process. */
 async function runProgram(work: string): Promise<{ code: number | null; output: string }> {
   const program = `
-    import { runProcess } from ${JSON.stringify(runProcessUrl)};
-    await runProcess("test", async () => {});
+    import { runProcessUntilSignal } from ${JSON.stringify(runProcessUrl)};
+    await runProcessUntilSignal("test", async () => {});
     ${work}`;
   const options = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
   const started = spawn(process.execPath, options, {
@@ -39,8 +39,8 @@ describe("a process", () => {
   });
 
   it("prints why it ends, even when its log is silent", async () => {
-    const program = `import { runProcess } from ${JSON.stringify(runProcessUrl)};
-      await runProcess("test", async () => { throw new Error("a mistake"); });`;
+    const program = `import { runProcessUntilSignal } from ${JSON.stringify(runProcessUrl)};
+      await runProcessUntilSignal("test", async () => { throw new Error("a mistake"); });`;
     const options = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
     child = spawn(process.execPath, options, {
       env: { PATH: process.env.PATH, OPS_PORT: "0", LOG_LEVEL: "silent" },

@@ -7,10 +7,10 @@ import { createLogger, type Logger } from "../observability/logger.ts";
 import { createMetrics, type Metrics, registerProcessMetrics } from "../observability/metrics.ts";
 import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
-import { type OpsComponent, startOpsServer } from "./ops-server.ts";
+import { type ComponentOpsInterface, startOpsServer } from "./ops-server.ts";
 
 /** A component of a process. Components start one after the other and stop in reverse sequence. */
-export interface ProcessComponent extends OpsComponent {
+export interface ProcessComponent extends ComponentOpsInterface {
   /** Called when the shutdown begins, while requests still arrive. Closes each connection after its next response. */
   drain?(): void;
   /** Called on every component before any component is stopped. Ends endless work, such as streams to clients. */
@@ -45,7 +45,7 @@ const shutdownTimeoutMs = 30_000;
  * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, and starts the server for
  * operators. At the end, stops the components in reverse sequence. Exits with code 1 when a component cannot start.
  */
-export async function runProcess(
+export async function runProcessUntilSignal(
   name: string,
   start: (dependencies: ProcessDependencies, onStarted: (component: ProcessComponent) => void) => Promise<void>,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { sleep } from "../concurrency/sleep.ts";
 export class TransientError extends Error {}
 
 /** The error for an event that can never be handled. The event immediately becomes a dead letter. */
-export class PermanentError extends Error {}
+export class PermanentEventError extends Error {}
 
 /** The SQLSTATE classes for connection exceptions, insufficient resources, operator intervention and system errors. */
 const transientSqlStateClasses = ["08", "53", "57", "58"];

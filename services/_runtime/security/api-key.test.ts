@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createApiKey, hashApiKey, isWellFormedApiKey } from "./api-key.ts";
+import { generateApiKey, hashApiKey, isWellFormedApiKey } from "./api-key.ts";
 
 describe("API keys", () => {
   it("consist of a prefix, 43 random characters and a checksum of 6 characters", () => {
-    const { key, prefix } = createApiKey();
+    const { key, prefix } = generateApiKey();
     expect(key).toMatch(/^pragma_[0-9A-Za-z]{49}$/);
     expect(prefix).toBe(key.slice(0, 14));
     expect(isWellFormedApiKey(key)).toBe(true);
   });
 
   it("are all different", () => {
-    expect(new Set(Array.from({ length: 1000 }, () => createApiKey().key)).size).toBe(1000);
+    expect(new Set(Array.from({ length: 1000 }, () => generateApiKey().key)).size).toBe(1000);
   });
 
   it("are stored as their SHA-256 hash", () => {
-    const { key, hash } = createApiKey();
+    const { key, hash } = generateApiKey();
     expect(hash).toBe(createHash("sha256").update(key).digest("hex"));
     expect(hashApiKey(key)).toBe(hash);
   });
 
   it("are rejected when one character is changed", () => {
-    const { key } = createApiKey();
+    const { key } = generateApiKey();
     for (let index = "pragma_".length; index < key.length; index++) {
       const other = key[index] === "x" ? "y" : "x";
       expect(isWellFormedApiKey(key.slice(0, index) + other + key.slice(index + 1))).toBe(false);
@@ -33,7 +33,7 @@ describe("API keys", () => {
   });
 
   it("are rejected with additional characters or in upper case", () => {
-    const { key } = createApiKey();
+    const { key } = generateApiKey();
     for (const changed of [`${key} `, ` ${key}`, `${key}\n`, `${key}0`, key.toUpperCase()]) {
       expect(isWellFormedApiKey(changed)).toBe(false);
     }

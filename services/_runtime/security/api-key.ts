@@ -18,7 +18,7 @@ const apiKeyPattern = new RegExp(`^${apiKeyPrefix}([0-9A-Za-z]{${randomLength}})
 const shownPrefixLength = 14;
 
 /** Returns a new API key, and the prefix and hash to store. The key itself is shown only once and is never stored. */
-export function createApiKey(): { key: string; prefix: string; hash: string } {
+export function generateApiKey(): { key: string; prefix: string; hash: string } {
   const random = encodeBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), randomLength);
   const key = `${apiKeyPrefix}${random}${computeChecksum(random)}`;
   return { key, prefix: key.slice(0, shownPrefixLength), hash: hashApiKey(key) };

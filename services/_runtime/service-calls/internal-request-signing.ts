@@ -3,9 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import { type Principal, principalSchema } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { allowedCallersOf, type InternalCallerName } from "@pragma/contracts/service-names";
+import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/contracts/service-names";
 import { LRUCache } from "lru-cache";
-import { type InternalKey, readInternalKeys } from "../config/internal-keys.ts";
+import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { createInternalPrincipal, type RequestIdentity } from "../http/request-identity.ts";
 
@@ -43,7 +43,7 @@ export function createInternalRequestSigner(
   caller: InternalCallerName,
   service: ServiceName,
 ) {
-  const [key] = readInternalKeys(environment, caller, service) as [InternalKey];
+  const [key] = readInternalSigningKeys(environment, caller, service) as [InternalSigningKey];
   const encodedPrincipals = new WeakMap<Principal, string>();
   const encodePrincipal = (principal: Principal) => {
     const text = encodedPrincipals.get(principal) ?? Buffer.from(JSON.stringify(principal)).toString("base64url");
@@ -76,7 +76,10 @@ export function createInternalRequestSigner(
 /** Creates a verifier for signed requests to a service. @throws `ConfigError` when an allowed caller has no key. */
 export function createInternalRequestVerifier(environment: EnvironmentVariables, service: ServiceName) {
   const keys = new Map(
-    allowedCallersOf(service).map((caller) => [caller, readInternalKeys(environment, caller, service)]),
+    getAllowedCallersOfService(service).map((caller) => [
+      caller,
+      readInternalSigningKeys(environment, caller, service),
+    ]),
   );
   const principals = new LRUCache<string, Principal>({ max: 10_000 });
 
@@ -125,7 +128,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
 }
 
 /** Returns the HMAC of a request's method, target, request id, origin, expiry and principal. */
-function computeSignature({ secret }: InternalKey, parts: string[]): Buffer {
+function computeSignature({ secret }: InternalSigningKey, parts: string[]): Buffer {
   return createHmac("sha256", secret).update(parts.join("\n")).digest();
 }
 

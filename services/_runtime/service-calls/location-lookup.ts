@@ -20,7 +20,7 @@ export const locationIdQueryParameter = (
  * @throws `ApiError` location_forbidden when the key has another location and lacks the scope `locations:any`;
  * invalid_request when neither the request nor the key has a location.
  */
-export function resolveLocationId(principal: Principal, requestedId: string | undefined): string {
+export function resolveAuthorizedLocationId(principal: Principal, requestedId: string | undefined): string {
   const keyLocationId = principal.location?.id;
   const locationId = requestedId?.toLowerCase() ?? keyLocationId;
   if (locationId === undefined) {
@@ -43,7 +43,7 @@ export function getReadableLocationId(principal: Principal): string | null {
 }
 
 /** The functions that get locations from the accounts service. */
-export type LocationLookup = ReturnType<typeof createLocationLookup>;
+export type LocationLookup = ReturnType<typeof createUncachedLocationLookup>;
 
 const timeoutMs = 5_000;
 
@@ -52,7 +52,7 @@ const timeoutMs = 5_000;
  *
  * The functions of the lookup throw `ApiError` location_not_found, or service_unavailable when accounts is unavailable.
  */
-export function createLocationLookup(registry: ServiceRegistry, name: ServiceName) {
+export function createUncachedLocationLookup(registry: ServiceRegistry, name: ServiceName) {
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 
@@ -89,12 +89,12 @@ export function createLocationLookup(registry: ServiceRegistry, name: ServiceNam
  * @throws `ApiError` location_forbidden; location_not_found; invalid_request when neither the request nor the key has a
  * location.
  */
-export async function resolveLocationRef(
+export async function resolveRequestedLocation(
   principal: Principal,
   requestedId: string | undefined,
   locations: LocationLookup,
   context: RequestContext,
 ): Promise<LocationRef> {
-  const id = resolveLocationId(principal, requestedId);
+  const id = resolveAuthorizedLocationId(principal, requestedId);
   return principal.location?.id === id ? principal.location : locations.getById(id, context);
 }

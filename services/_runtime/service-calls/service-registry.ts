@@ -6,7 +6,7 @@ import { z } from "zod";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { readConfigFromEnvironment } from "../config/runtime-config.ts";
-import { createInternalPrincipal, type ServiceFetch } from "../http/request-identity.ts";
+import { createInternalPrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
@@ -25,7 +25,7 @@ export interface RemoteService {
 }
 
 /** A GET request to a service, sent by another service or by the gateway. */
-export interface InternalRequest {
+export interface InternalGetRequest {
   from: InternalCallerName;
   path: string;
   timeoutMs: number;
@@ -38,7 +38,7 @@ export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
   const urls = readConfigFromEnvironment(serviceUrlsSchema, environment);
-  const localServices = new Map<ServiceName, ServiceFetch>();
+  const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
 
   /**
@@ -58,11 +58,11 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   return {
     findRemoteService,
     /** Registers a service that runs in this process. */
-    registerLocalService: (service: ServiceName, fetch: ServiceFetch) => void localServices.set(service, fetch),
+    registerLocalService: (service: ServiceName, fetch: ServiceAppFetch) => void localServices.set(service, fetch),
     /** Returns the fetch function of a service in this process, or undefined if the service runs in another process. */
     findLocalService: (service: ServiceName) => localServices.get(service),
     /** Sends an internal GET request. @throws `ApiError` service_unavailable when the request fails or times out. */
-    async request(service: ServiceName, request: InternalRequest): Promise<Response> {
+    async request(service: ServiceName, request: InternalGetRequest): Promise<Response> {
       const { from, path, timeoutMs, requestId = randomUUID(), traceparent } = request;
       const signal = AbortSignal.timeout(timeoutMs);
       const origin = "http://internal";

@@ -1,7 +1,7 @@
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
-import { prepareDatabaseSchema } from "../database/migrate.ts";
+import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
 import { setMinRequestBodyRate } from "../http/read-body.ts";
@@ -35,7 +35,7 @@ export async function startService(
   definition: AnyServiceDefinition,
   { environment, log: processLog, metrics, registry }: ProcessDependencies & { registry: ServiceRegistry },
 ) {
-  const config = readConfigFromEnvironment(commonServiceConfig, environment);
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
   setRequestBodyMemoryLimit(config.REQUEST_BODY_MEMORY_MB);
   setMinRequestBodyRate({ bytes: config.BODY_RATE_MIN_KB * 1024, windowSeconds: config.BODY_RATE_WINDOW_SECONDS });
@@ -50,7 +50,7 @@ export async function startService(
   try {
     const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
     closers.push(() => db.close());
-    await prepareDatabaseSchema(db, { module: definition.module, canMigrate: config.MIGRATE === "on", log });
+    await migrateOrAwaitDatabaseSchema(db, { module: definition.module, canMigrate: config.MIGRATE === "on", log });
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());

@@ -1,7 +1,7 @@
 import type { EventData } from "@pragma/contracts/events";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
-import { onEvent } from "../messaging/subscription.ts";
+import { defineEventSubscription } from "../messaging/subscription.ts";
 import { createLogger } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { defineService } from "../service/define-service.ts";
@@ -23,7 +23,7 @@ const service = defineService<z.ZodObject, object>({
   createResources: () => ({ services: {} }),
   routes: [],
   subscriptions: [
-    onEvent<object, "location.updated">("location.updated", async ({ data, once }) => {
+    defineEventSubscription<object, "location.updated">("location.updated", async ({ data, once }) => {
       await handle(data);
       await once(async () => {});
     }),

@@ -27,7 +27,7 @@ export interface EventStreamReader {
 }
 
 /** Reads the server-sent events in a response. Calls `onEvent` for each event. */
-export function readEventStream(
+export function readServerSentEvents(
   response: Response,
   onEvent: (event: ServerSentEvent) => void = () => {},
 ): EventStreamReader {

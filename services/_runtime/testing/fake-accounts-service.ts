@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
-import type { RequestIdentity, ServiceFetch } from "../http/request-identity.ts";
+import type { RequestIdentity, ServiceAppFetch } from "../http/request-identity.ts";
 
 /** A fake of the accounts service with the internal routes to look up locations. */
 export interface FakeAccountsService {
-  fetch: ServiceFetch;
+  fetch: ServiceAppFetch;
   /** Adds a location and returns it. */
   addLocation(fields?: Partial<LocationRef>): LocationRef;
   /** Whether all requests fail with service_unavailable. */

@@ -1,11 +1,11 @@
 import { type ConsumerInfo, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { eventually } from "./eventually.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { IsolatedTestEnvironment } from "./test-environment.ts";
 import type { TestService } from "./test-service.ts";
 
 /** Functions that check and change the event stream in a test's namespace. */
-export interface TestJetStreamControl {
+export interface TestEventStreamControl {
   /** Deletes all consumers, so that all services receive all events again. Returns the number of deleted consumers. */
   deleteConsumers(): Promise<number>;
   /** Returns whether the stream has at least `minConsumers` consumers, and all consumers have handled all events. */
@@ -15,10 +15,10 @@ export interface TestJetStreamControl {
   close(): Promise<void>;
 }
 
-export async function createEventStreamControl({
+export async function createTestEventStreamControl({
   variables,
   namespace,
-}: TestEnvironment): Promise<TestJetStreamControl> {
+}: IsolatedTestEnvironment): Promise<TestEventStreamControl> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   const manager = await jetstreamManager(connection);
   const stream = `${namespace}_events`;
@@ -50,8 +50,8 @@ export async function createEventStreamControl({
 }
 
 /** Resolves when a service has sent all events in its outbox and all consumers have handled all these events. */
-export async function waitUntilEventsHandled(environment: TestEnvironment, { db }: TestService): Promise<void> {
-  const stream = await createEventStreamControl(environment);
+export async function waitUntilEventsHandled(environment: IsolatedTestEnvironment, { db }: TestService): Promise<void> {
+  const stream = await createTestEventStreamControl(environment);
   await eventually("every event to be handled", async () => {
     const unsentRows = await db.sql`select 1 from outbox`;
     return unsentRows.length === 0 && (await stream.isFullyConsumed());

@@ -29,6 +29,6 @@ export function getStreamReplicaStatus(servers: string[], stream: string): Promi
 }
 
 /** Rejects if the servers have not yet elected a leader. */
-export function assertClusterHasLeader(servers: string[]): Promise<boolean> {
+export function assertNatsClusterHasLeader(servers: string[]): Promise<boolean> {
   return withJetStreamManager(servers, async (manager) => (await manager.getAccountInfo()).limits !== undefined);
 }

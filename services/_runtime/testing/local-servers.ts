@@ -1,5 +1,5 @@
 /** A server that was started for a test by the code in `deploy/local`. */
-export interface LocalTestServer {
+export interface TestServerProcess {
   url: string;
   port: number;
   pid: number;
@@ -11,7 +11,7 @@ export interface LocalTestServer {
   sendSignal(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 
-type StartServer = (options: { dataFolder: string; port?: number }) => Promise<LocalTestServer>;
+type StartServer = (options: { dataFolder: string; port?: number }) => Promise<TestServerProcess>;
 
 interface LocalServers {
   startNats: StartServer;

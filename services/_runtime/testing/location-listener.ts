@@ -3,7 +3,7 @@ import type { EventData } from "@pragma/contracts/events";
 import { z } from "zod";
 import type { Database } from "../database/postgres.ts";
 import { publishEvent } from "../messaging/outbox.ts";
-import { onEvent } from "../messaging/subscription.ts";
+import { defineEventSubscription } from "../messaging/subscription.ts";
 import { defineService } from "../service/define-service.ts";
 
 type LocationUpdated = EventData<"location.updated">;
@@ -23,7 +23,7 @@ export function createLocationListener(beforeEffect: (data: LocationUpdated) => 
     },
     routes: [],
     subscriptions: [
-      onEvent<{ db: Database }, "location.updated">("location.updated", async ({ data, once }) => {
+      defineEventSubscription<{ db: Database }, "location.updated">("location.updated", async ({ data, once }) => {
         await beforeEffect(data);
         await once(async (tx) => {
           await tx`insert into effects (location_id) values (${data.locationId})`;

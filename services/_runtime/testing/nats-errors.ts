@@ -1,7 +1,7 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 
 /** Runs actions with the credentials in a NATS URL. Returns the error messages that the server sends. */
-export async function collectNatsErrors(url: string, act: (nats: NatsConnection) => void): Promise<string[]> {
+export async function collectErrorsOfNatsActions(url: string, act: (nats: NatsConnection) => void): Promise<string[]> {
   const { host, username, password } = new URL(url);
   const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: `_INBOX.${username}` });
   const messages: string[] = [];

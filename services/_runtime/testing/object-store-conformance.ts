@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "../object-store/object-store.ts";
+import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailable } from "../object-store/object-store.ts";
 import { ignoreObjectNotFound } from "../object-store/store-interface.ts";
 
 const allByteValues = Uint8Array.from({ length: 256 }, (_, value) => value);
@@ -26,7 +26,7 @@ const invalidKeys = [
 ];
 
 /** Defines the tests that all object stores must pass. Every call of `openStore` must open the same store. */
-export function testObjectStoreConformance(openStore: () => ObjectStore): void {
+export function defineObjectStoreConformanceTests(openStore: () => ObjectStore): void {
   const newKey = () => `tills/${randomUUID().slice(0, 2)}/${randomUUID()}`;
 
   async function withStore(act: (store: ObjectStore) => Promise<void>): Promise<void> {
@@ -81,18 +81,18 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
   test("reports an absent object", () =>
     withStore(async (store) => {
       const key = newKey();
-      const absent = expect.objectContaining({ name: "ObjectNotFound", message: `no object ${key}` });
+      const absent = expect.objectContaining({ name: "ObjectNotFoundError", message: `no object ${key}` });
       await expect(store.get(key)).rejects.toEqual(absent);
       await expect(store.stream(key)).rejects.toEqual(absent);
-      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
+      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFoundError);
     }));
 
   test("does not report a prefix of a key as an object", () =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(`${key}/object`, allByteValues);
-      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
-      await expect(store.stream(key)).rejects.toBeInstanceOf(ObjectNotFound);
+      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFoundError);
+      await expect(store.stream(key)).rejects.toBeInstanceOf(ObjectNotFoundError);
       await store.delete(key);
       expect(sameBytes(await store.get(`${key}/object`), allByteValues)).toBe(true);
     }));
@@ -127,7 +127,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
       const key = newKey();
       await store.put(key, allByteValues);
       await store.delete(key);
-      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
+      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFoundError);
       await store.delete(key);
     }));
 
@@ -163,7 +163,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
 }
 
 /** Expects all functions of a store to reject with `ObjectStoreUnavailable` within `withinMs` milliseconds in total. */
-export async function expectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
+export async function expectObjectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
   const start = performance.now();
   const calls = [
     () => store.put("a/b", allByteValues),

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
 import { findPackageFolder } from "../process/package-folder.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** By folder in `services/`: the number of the first migration that the previous version does not contain. */
 type FirstNewMigrations = Record<string, number>;
@@ -14,10 +14,10 @@ type FirstNewMigrations = Record<string, number>;
  * applies the new migrations, folder by folder in the sequence of `firstNewMigrations`.
  */
 export async function createPreviousSchema(
-  environment: TestEnvironment,
+  environment: IsolatedTestEnvironment,
   firstNewMigrations: FirstNewMigrations,
 ): Promise<{ db: Database; migrate(): Promise<void> }> {
-  const config = readConfigFromEnvironment(commonServiceConfig, environment.variables);
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   const schema = `${environment.namespace}_previous`;
   const db = createDatabasePool(config, { schema, log });

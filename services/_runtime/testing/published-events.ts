@@ -2,10 +2,13 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { type EventData, type EventEnvelope, type EventType, eventDataSchemas } from "@pragma/contracts/events";
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** Returns all events in the event stream of a test, oldest first. */
-export async function readPublishedEnvelopes({ variables, namespace }: TestEnvironment): Promise<EventEnvelope[]> {
+export async function readPublishedEnvelopes({
+  variables,
+  namespace,
+}: IsolatedTestEnvironment): Promise<EventEnvelope[]> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   try {
     const manager = await jetstreamManager(connection);
@@ -24,7 +27,7 @@ export async function readPublishedEnvelopes({ variables, namespace }: TestEnvir
 
 /** Returns the data of all events of a type about a subject, oldest first, from the event stream of a test. */
 export async function readPublishedEvents<Type extends EventType>(
-  environment: TestEnvironment,
+  environment: IsolatedTestEnvironment,
   type: Type,
   subject: string,
 ): Promise<EventData<Type>[]> {

@@ -1,12 +1,12 @@
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 import { createFakeAccountsService, type FakeAccountsService } from "./fake-accounts-service.ts";
-import { createTestEnvironment, type TestEnvironment } from "./test-environment.ts";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "./test-environment.ts";
 import { startTestService, type TestService } from "./test-service.ts";
 
 /** A service in its own environment, with a fake accounts service. Tests add locations to the fake. */
 export interface TestServiceWithFakeAccounts extends TestService {
-  environment: TestEnvironment;
+  environment: IsolatedTestEnvironment;
   accounts: FakeAccountsService;
   /** Stops the service and removes its environment. */
   remove(): Promise<void>;
@@ -17,7 +17,7 @@ export async function startTestServiceWithFakeAccounts(
   definition: AnyServiceDefinition,
   variables: Record<string, string> = {},
 ): Promise<TestServiceWithFakeAccounts> {
-  const environment = await createTestEnvironment(variables);
+  const environment = await createIsolatedTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();
   registry.registerLocalService("accounts", accounts.fetch);

@@ -6,7 +6,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { installSwiftServer, startSwiftServer } from "./swift-server.ts";
+import { installOpenStackSwift, startSwiftServer } from "./swift-server.ts";
 
 /** A bucket on a real S3 server for one test. The bucket is initially empty. */
 export interface TestS3Bucket {
@@ -23,10 +23,10 @@ export interface TestS3Bucket {
  * If S3_TEST_ENDPOINT is not set, uses a local OpenStack Swift, which is installed with apt-get if this process runs as
  * root on Debian. If no server is available, returns the reason in `missing`.
  */
-export async function createTestBucket(): Promise<TestS3Bucket | { missing: string }> {
+export async function createTestS3Bucket(): Promise<TestS3Bucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;
   if (endpoint) return createBucketOn(endpoint);
-  const obstacle = await installSwiftServer();
+  const obstacle = await installOpenStackSwift();
   return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
 }
 

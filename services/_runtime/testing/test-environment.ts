@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { allowedCallersOf, serviceNames } from "@pragma/contracts/service-names";
+import { getAllowedCallersOfService, serviceNames } from "@pragma/contracts/service-names";
 import postgres from "postgres";
 import { buildInternalKeysVariableName } from "../config/internal-keys.ts";
 import { isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
 
 /** A namespace on real servers for one test file. It has its own schemas, subjects, stream and objects. */
-export interface TestEnvironment {
+export interface IsolatedTestEnvironment {
   namespace: string;
   /** The environment variables for processes that use this namespace. */
   variables: Record<string, string>;
@@ -19,7 +19,9 @@ export interface TestEnvironment {
 }
 
 /** Creates a test environment. @throws `Error` if the servers, which `npm test` starts, are not running. */
-export async function createTestEnvironment(overrides: Record<string, string> = {}): Promise<TestEnvironment> {
+export async function createIsolatedTestEnvironment(
+  overrides: Record<string, string> = {},
+): Promise<IsolatedTestEnvironment> {
   const namespace = `t${randomBytes(5).toString("hex")}`;
   const objects = await mkdtemp(join(tmpdir(), "pragma-objects-"));
   const variables = {
@@ -54,7 +56,7 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
 function createInternalKeys(): Record<string, string> {
   return Object.fromEntries(
     serviceNames.flatMap((service) =>
-      allowedCallersOf(service).map((caller) => [
+      getAllowedCallersOfService(service).map((caller) => [
         buildInternalKeysVariableName(caller, service),
         `test:${`${caller}-to-${service}-`.repeat(4)}`,
       ]),

@@ -4,7 +4,7 @@ import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { expect } from "vitest";
 import type { z } from "zod";
-import { commonServiceConfig, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
 import { createLogger } from "../observability/logger.ts";
@@ -14,7 +14,7 @@ import { buildServiceSchemaName, type RunningService, startService } from "../se
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
 import { eventually } from "./eventually.ts";
 import { createTestIncomingRequest } from "./incoming-request.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** A real service that runs in this process. Tests send requests to it in the same way as the gateway. */
 export interface TestService {
@@ -69,10 +69,10 @@ export function createTestPrincipal(overrides: Partial<Principal> = {}): Princip
 
 export async function startTestService(
   definition: AnyServiceDefinition,
-  { variables }: TestEnvironment,
+  { variables }: IsolatedTestEnvironment,
   registry = createServiceRegistry(variables),
 ): Promise<TestService> {
-  const config = readConfigFromEnvironment(commonServiceConfig, variables);
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.registerLocalService(definition.name, running.fetch);

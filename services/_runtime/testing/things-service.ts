@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode } from "@pragma/contracts/errors";
 import { z } from "zod";
 import { type Database, runAfterCommit } from "../database/postgres.ts";
 import { createRouteDefiner, jsonBodyParser } from "../http/define-route.ts";
@@ -20,7 +20,7 @@ const definition = {
   description: "",
   request: { body: jsonBodyParser(bodySchema) },
   responses: {},
-  errors: [] as ErrorCode[],
+  errors: [] as ApiErrorCode[],
 } as const;
 
 /**

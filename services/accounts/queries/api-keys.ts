@@ -1,8 +1,8 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
-import type { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
+import type { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { EntityDatabaseRow } from "../context.ts";
+import type { DatabaseRowOfApiEntity } from "../context.ts";
 
 export interface NewApiKey {
   id: string;
@@ -18,13 +18,13 @@ export async function insertApiKey(tx: SqlTransaction, key: NewApiKey): Promise<
 }
 
 /** The fields of an API key that `key.changed` events contain. */
-export interface ApiKeyRef {
+export interface ApiKeyEventFields {
   id: string;
   hash: string;
   locationId: string | null;
 }
 
-interface RevocableApiKey extends ApiKeyRef {
+interface RevocableApiKey extends ApiKeyEventFields {
   revokedAt: Date | null;
   scopes: ApiScope[];
 }
@@ -43,8 +43,8 @@ export async function markApiKeyRevoked(tx: SqlTransaction, id: string): Promise
 }
 
 /** Returns the active keys of a consumer, and locks them so that they cannot be revoked until the transaction ends. */
-export async function listActiveApiKeys(tx: SqlTransaction, consumerId: string): Promise<ApiKeyRef[]> {
-  return tx<ApiKeyRef[]>`
+export async function listAndLockActiveApiKeys(tx: SqlTransaction, consumerId: string): Promise<ApiKeyEventFields[]> {
+  return tx<ApiKeyEventFields[]>`
     select id, hash, location_id from api_keys
     where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
 }
@@ -58,12 +58,12 @@ export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) =>
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
 });
 
-interface ResolvedKeyRow extends EntityDatabaseRow<ResolvedKey> {
+interface ResolvedKeyRow extends DatabaseRowOfApiEntity<ResolvedApiKey> {
   lastUsedAt: Date | null;
 }
 
 /** Returns the consumer, scopes, rate limit and location of the key with this hash, even if the key is revoked. */
-export async function resolveApiKey({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
+export async function findResolvedKeyRowByHash({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
   const [row] = await sql<(Omit<ResolvedKeyRow, "location"> & NullableLocationRef)[]>`
     select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.revoked_at, k.last_used_at,
       l.id as location_id, l.application, l.legacy_id, l.time_zone
@@ -94,7 +94,7 @@ export async function findApiKeyRateLimit(tx: SqlTransaction, id: string): Promi
   return row?.rateLimit ?? null;
 }
 
-interface ApiKeyOwner extends ApiKeyRef {
+interface ApiKeyOwner extends ApiKeyEventFields {
   consumerId: string;
   isRevoked: boolean;
 }
@@ -113,8 +113,8 @@ export async function hasConsumerEverHadApiKey(tx: SqlTransaction, consumerId: s
 }
 
 /** Revokes all active keys that came from `PRAGMA_ADMIN_KEY`, and returns them. */
-export async function revokeConfiguredAdminKeys(tx: SqlTransaction): Promise<ApiKeyRef[]> {
-  return tx<ApiKeyRef[]>`
+export async function revokeConfiguredAdminKeys(tx: SqlTransaction): Promise<ApiKeyEventFields[]> {
+  return tx<ApiKeyEventFields[]>`
     update api_keys set revoked_at = now() where created_from = 'environment' and revoked_at is null
     returning id, hash, location_id`;
 }

@@ -1,8 +1,8 @@
 import type { ApiConsumer } from "@pragma/contracts/api-consumer";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { EntityDatabaseRow } from "../context.ts";
+import type { DatabaseRowOfApiEntity } from "../context.ts";
 
-type ConsumerRow = EntityDatabaseRow<ApiConsumer>;
+type ConsumerRow = DatabaseRowOfApiEntity<ApiConsumer>;
 
 const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
@@ -20,7 +20,7 @@ const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string
 type NewConsumer = Omit<ConsumerRow, "createdAt" | "updatedAt">;
 
 /** Inserts and returns a consumer; undefined if another consumer of the location, or of the operators, has its name. */
-export async function insertConsumer(
+export async function insertApiConsumer(
   tx: SqlTransaction,
   { id, name, scopes, rateLimit, locationId }: NewConsumer,
 ): Promise<ConsumerRow | undefined> {
@@ -36,7 +36,7 @@ export async function insertConsumer(
  * Returns the consumer and locks it until the transaction ends, so that no key can be created for it. Returns undefined
  * if `locationId` is not null and another location created the consumer.
  */
-export async function lockConsumer(
+export async function lockApiConsumer(
   tx: SqlTransaction,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<ConsumerRow | undefined> {
@@ -47,14 +47,14 @@ export async function lockConsumer(
 }
 
 /** Returns the operators' consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function findOperatorConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
+export async function findOperatorApiConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
     select ${consumerColumns(tx)} from consumers where name = ${name} and location_id is null for share`;
   return row;
 }
 
 /** Returns the location's consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function findLocationConsumerByName(
+export async function findLocationApiConsumer(
   tx: SqlTransaction,
   { name, locationId }: { name: string; locationId: string },
 ): Promise<ConsumerRow | undefined> {

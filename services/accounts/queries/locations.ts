@@ -1,16 +1,16 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import type { EventData } from "@pragma/contracts/events";
 import type { Location, LocationTicketHeader } from "@pragma/contracts/location";
-import type { LocationOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
+import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import type { LocationRef } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { EntityDatabaseRow } from "../context.ts";
+import type { DatabaseRowOfApiEntity } from "../context.ts";
 
-export interface LocationRow extends EntityDatabaseRow<Location> {
+export interface LocationRow extends DatabaseRowOfApiEntity<Location> {
   organizationId: string;
   agencyId: string;
-  options: LocationOptions;
+  options: LocationPosOptions;
   settingsId: string;
   settings: LocationSettingValues;
 }
@@ -64,7 +64,7 @@ interface LocationFilter {
 }
 
 /** Returns the query that lists the locations that match the filter. */
-export const buildLocationListQuery = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
+export const buildLocationListSql = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
   columns: locationSummaryColumns(sql),
   table: sql`locations`,
   where: sql`
@@ -86,7 +86,7 @@ export async function listDevices(
  * Records that a device was used. Updates the name of the device unless the new name is missing. If the location has
  * more devices than the maximum, removes the least recently used devices.
  */
-export async function upsertDevice(
+export async function recordSeenDevice(
   tx: SqlTransaction,
   { locationId, deviceId, name, seenAt }: EventData<"device.seen">,
 ): Promise<void> {
@@ -126,7 +126,7 @@ export async function findLocationRefByLegacyId(
 }
 
 /** Returns the organization and agency of the location with this legacy id. */
-export async function findLocationOwner(
+export async function findLocationOrganizationAndAgency(
   tx: SqlTransaction,
   { application, legacyId }: LegacyLocationId,
 ): Promise<Pick<LocationRow, "id" | "organizationId" | "agencyId"> | undefined> {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { ApiConsumer, ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { ResolvedKey } from "@pragma/contracts/principal";
+import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLegacyLocationBody, importTestLocation } from "../testing/location-fixtures.ts";
+import { createLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -15,7 +15,7 @@ import {
 
 const ApiKeyPage = paginatedSchema(ApiKey);
 
-const ownLocationBody = createLegacyLocationBody();
+const ownLocationBody = createLegacyLocationImportBody();
 
 let accounts: TestAccountsService;
 let ownLocationId: string;
@@ -23,7 +23,7 @@ let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startTestAccountsService();
   ownLocationId = await importTestLocation(accounts, ownLocationBody);
-  otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
+  otherLocationId = await importTestLocation(accounts, createLegacyLocationImportBody());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
 });
@@ -35,7 +35,7 @@ async function createKey(locationId = ownLocationId): Promise<string> {
 }
 
 const resolveKey = (key: string) =>
-  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedKey, gatewayTestPrincipal);
+  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedApiKey, gatewayTestPrincipal);
 
 describe("POST /v1/auth/keys/", () => {
   it("creates a well-formed key for its consumer at its location", async () => {
@@ -136,7 +136,7 @@ describe("GET /v1/auth/keys/", () => {
 
   it("shows a key without locations:any only the keys of its own location", async () => {
     await createKey(otherLocationId);
-    const principal = createLocationPrincipal(ownLocationId, "keys:write");
+    const principal = createTestLocationPrincipal(ownLocationId, "keys:write");
     const { data } = await accounts.getJson("/v1/auth/keys/?size=100", ApiKeyPage, principal);
     expect(new Set(data.map(({ locationId }) => locationId))).toEqual(new Set([ownLocationId]));
     const path = `/v1/auth/keys/?locationId=${otherLocationId}`;
@@ -145,7 +145,7 @@ describe("GET /v1/auth/keys/", () => {
 
   it("returns 403 without the scope, and 400 for invalid pages and tokens", async () => {
     const path = "/v1/auth/keys/";
-    const principal = createLocationPrincipal(ownLocationId, "consumers:write");
+    const principal = createTestLocationPrincipal(ownLocationId, "consumers:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const problem = await accounts.requestProblem({ method: "GET", path: `${path}?size=101&locationId=x` });
     expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual(["locationId", "size"]);

@@ -6,11 +6,11 @@ import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
-  resolveLocationId,
+  resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { createConsumerApiKey, revokeApiKey } from "../api-keys.ts";
-import { defineRoute } from "../context.ts";
+import { defineAccountsRoute } from "../context.ts";
 import { buildApiKeyListSql } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
@@ -20,7 +20,7 @@ const listApiKeysQuery = z.object({
 
 const keyRouteDefaults = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;
 
-export const listApiKeysRoute = defineRoute({
+export const listApiKeysRoute = defineAccountsRoute({
   method: "get",
   path: "/v1/auth/keys/",
   operationId: "listApiKeys",
@@ -35,7 +35,7 @@ export const listApiKeysRoute = defineRoute({
     const locationId =
       query.locationId === undefined
         ? getReadableLocationId(principal)
-        : resolveLocationId(principal, query.locationId);
+        : resolveAuthorizedLocationId(principal, query.locationId);
     return createNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
@@ -44,7 +44,7 @@ export const listApiKeysRoute = defineRoute({
   },
 });
 
-export const createApiKeyRoute = defineRoute({
+export const createApiKeyRoute = defineAccountsRoute({
   method: "post",
   path: "/v1/auth/keys/",
   operationId: "createApiKey",
@@ -60,7 +60,7 @@ export const createApiKeyRoute = defineRoute({
   responses: { 201: { description: "The key", schema: CreatedApiKey } },
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
   async handle({ body, principal, services, context }) {
-    const locationId = resolveLocationId(principal, body.locationId);
+    const locationId = resolveAuthorizedLocationId(principal, body.locationId);
     const apiKey = await createConsumerApiKey(services, {
       locationId,
       consumerName: body.consumerName,
@@ -71,7 +71,7 @@ export const createApiKeyRoute = defineRoute({
   },
 });
 
-export const revokeApiKeyRoute = defineRoute({
+export const revokeApiKeyRoute = defineAccountsRoute({
   method: "delete",
   path: "/v1/auth/keys/{id}",
   operationId: "revokeApiKey",

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createLegacyLocationBody,
+  createLegacyLocationImportBody,
   createTestLocation,
-  getLocationDetails,
+  fetchTestLocationDetails,
   importTestLocation,
   minimalLocationBody,
 } from "../testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -30,7 +30,7 @@ describe("PATCH /v1/locations/{id}", () => {
       gapAllowed: true,
       tipsConfig: { isEnabled: true, predefinedValues: [1], format: "amount" },
     });
-    const before = await getLocationDetails(accounts, id);
+    const before = await fetchTestLocationDetails(accounts, id);
     const changed = await patch(id, {
       agencyId: "9",
       tipsConfig: null,
@@ -44,11 +44,11 @@ describe("PATCH /v1/locations/{id}", () => {
       locationSettings: { ...before.locationSettings, timezone: "America/Cayenne", country: null, menuButtonsCount: 4 },
     });
     expect(changed.updatedAt > before.updatedAt).toBe(true);
-    expect(await getLocationDetails(accounts, id)).toEqual(changed);
+    expect(await fetchTestLocationDetails(accounts, id)).toEqual(changed);
   });
 
   it("publishes location.updated with the new values", async () => {
-    const id = await importTestLocation(accounts, createLegacyLocationBody({ legacyId: 90_100 }));
+    const id = await importTestLocation(accounts, createLegacyLocationImportBody({ legacyId: 90_100 }));
     await patch(id, { locationSettings: { timezone: "Indian/Mayotte" } });
     expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Europe/Paris" },
@@ -58,7 +58,7 @@ describe("PATCH /v1/locations/{id}", () => {
 
   it("ignores an empty body, and fields that cannot change", async () => {
     const id = await createTestLocation(accounts);
-    const { updatedAt: _, ...before } = await getLocationDetails(accounts, id);
+    const { updatedAt: _, ...before } = await fetchTestLocationDetails(accounts, id);
     expect(await patch(id, {})).toMatchObject(before);
     expect(await patch(id, { id: randomUUID(), application: "JALIA", legacyId: 5 })).toMatchObject(before);
   });
@@ -67,12 +67,14 @@ describe("PATCH /v1/locations/{id}", () => {
     const id = await createTestLocation(accounts);
     const changes = [{ city: "Lyon" }, { zipCode: "69001" }, { nafCode: "5610A" }, { website: "https://x.example" }];
     await Promise.all(changes.map((locationSettings) => patch(id, { locationSettings })));
-    expect((await getLocationDetails(accounts, id)).locationSettings).toMatchObject(Object.assign({}, ...changes));
+    expect((await fetchTestLocationDetails(accounts, id)).locationSettings).toMatchObject(
+      Object.assign({}, ...changes),
+    );
   });
 
   it("reports all issues at once, and changes nothing", async () => {
     const id = await createTestLocation(accounts);
-    const before = await getLocationDetails(accounts, id);
+    const before = await fetchTestLocationDetails(accounts, id);
     const body = {
       agencyId: null,
       maxStepsCount: -1,
@@ -87,22 +89,22 @@ describe("PATCH /v1/locations/{id}", () => {
       "locationSettings.prepaStepsCount",
       "maxStepsCount",
     ]);
-    expect(await getLocationDetails(accounts, id)).toEqual(before);
+    expect(await fetchTestLocationDetails(accounts, id)).toEqual(before);
   });
 
   it("returns 404 for an unknown location, and for another location", async () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
     const id = await createTestLocation(accounts);
-    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = createTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const forbiddenChange = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
     expect((await accounts.requestProblem(forbiddenChange)).code).toBe("location_not_found");
-    expect((await getLocationDetails(accounts, id)).agencyId).toBe("3");
+    expect((await fetchTestLocationDetails(accounts, id)).agencyId).toBe("3");
   });
 
   it("lets a key change its own location", async () => {
     const id = await createTestLocation(accounts);
-    const principal = createLocationPrincipal(id, "locations:write");
+    const principal = createTestLocationPrincipal(id, "locations:write");
     const request = { method: "PATCH", path: `/v1/locations/${id}`, body: { compactOrder: true }, principal };
     expect((await accounts.sendJson(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);
   });

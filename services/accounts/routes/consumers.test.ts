@@ -4,7 +4,7 @@ import { CreatedLocation } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
   type TestAccountsService,
@@ -46,7 +46,10 @@ describe("POST /v1/consumers/", () => {
   });
 
   it("returns 409 for a name in use, and accepts one of many concurrent requests", async () => {
-    const request = { principal: createLocationPrincipal(randomUUID(), "consumers:write"), body: { name: "Popular" } };
+    const request = {
+      principal: createTestLocationPrincipal(randomUUID(), "consumers:write"),
+      body: { name: "Popular" },
+    };
     const locationResponses = await Promise.all(
       Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", request)),
     );
@@ -69,7 +72,7 @@ describe("POST /v1/consumers/", () => {
   );
 
   it("returns 403 for a key without the scope", async () => {
-    const principal = createLocationPrincipal(randomUUID(), "keys:write");
+    const principal = createTestLocationPrincipal(randomUUID(), "keys:write");
     const request = { method: "POST", path: "/v1/consumers/", body: { name: "Rejected" }, principal };
     expect((await accounts.requestProblem(request)).code).toBe("scope_missing");
   });
@@ -141,7 +144,7 @@ describe("PATCH /v1/consumers/{id}", () => {
       (key) => key.consumerName === name,
     );
     await accounts.request("DELETE", `/v1/auth/keys/${keys[0]?.id}`, {
-      principal: createLocationPrincipal(location.id, "admin"),
+      principal: createTestLocationPrincipal(location.id, "admin"),
     });
     await changeConsumer(id, { scopes: ["reports:read"] });
     const eventsByKey = await Promise.all(keys.map((key) => accounts.findEvents("key.changed", key.id)));

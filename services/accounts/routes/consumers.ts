@@ -5,13 +5,13 @@ import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { changeConsumer, createConsumer } from "../consumers.ts";
-import { defineRoute } from "../context.ts";
+import { changeConsumer, createApiConsumer } from "../consumers.ts";
+import { defineAccountsRoute } from "../context.ts";
 import { buildConsumerListSql } from "../queries/consumers.ts";
 
 const consumerRouteDefaults = { tag: "Consumers", audience: "operator", scope: "consumers:write" } as const;
 
-export const listConsumersRoute = defineRoute({
+export const listConsumersRoute = defineAccountsRoute({
   method: "get",
   path: "/v1/consumers/",
   operationId: "listConsumers",
@@ -32,7 +32,7 @@ export const listConsumersRoute = defineRoute({
   },
 });
 
-export const createConsumerRoute = defineRoute({
+export const createApiConsumerRoute = defineAccountsRoute({
   method: "post",
   path: "/v1/consumers/",
   operationId: "createConsumer",
@@ -44,11 +44,11 @@ export const createConsumerRoute = defineRoute({
   responses: { 201: { description: "The consumer", schema: ApiConsumer } },
   errors: ["consumer_exists"],
   async handle({ body, principal, services }) {
-    return jsonResponse(201, await createConsumer(services, { name: body.name, principal }));
+    return jsonResponse(201, await createApiConsumer(services, { name: body.name, principal }));
   },
 });
 
-export const changeConsumerRoute = defineRoute({
+export const changeApiConsumerRoute = defineAccountsRoute({
   method: "patch",
   path: "/v1/consumers/{id}",
   operationId: "changeConsumer",

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestLocation, getLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
+import { createTestLocation, fetchTestLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -15,7 +15,7 @@ afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/", () => {
   it("creates a location with the defaults of all options and settings", async () => {
-    const { createdAt, updatedAt, locationSettings, ...location } = await getLocationDetails(
+    const { createdAt, updatedAt, locationSettings, ...location } = await fetchTestLocationDetails(
       accounts,
       await createTestLocation(accounts),
     );
@@ -124,7 +124,7 @@ describe("POST /v1/locations/", () => {
       closeFiscalYearDate: "2026-12-31T00:00:00.000Z",
       logoUrl: "https://krone.example/logo.png",
     };
-    const location = await getLocationDetails(
+    const location = await fetchTestLocationDetails(
       accounts,
       await createTestLocation(accounts, {
         ...minimalLocationBody,
@@ -204,7 +204,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = createTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -215,7 +215,11 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key without the scope", async () => {
-    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
+    const principal = createTestLocationPrincipal(
+      await createTestLocation(accounts),
+      "locations:read",
+      "locations:any",
+    );
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",

@@ -1,8 +1,12 @@
 import { CreatedLocation } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLegacyLocationBody, getLocationDetails, importTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createLegacyLocationImportBody,
+  fetchTestLocationDetails,
+  importTestLocation,
+} from "../testing/location-fixtures.ts";
+import {
+  createTestLocationPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
   type TestAccountsService,
@@ -16,9 +20,9 @@ afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/import", () => {
   it("imports a location of a legacy backoffice, with defaults and without a name", async () => {
-    const body = createLegacyLocationBody({ application: "jalia" });
+    const body = createLegacyLocationImportBody({ application: "jalia" });
     const id = await importTestLocation(accounts, body);
-    expect(await getLocationDetails(accounts, id)).toMatchObject({
+    expect(await fetchTestLocationDetails(accounts, id)).toMatchObject({
       application: "JALIA",
       legacyId: body.legacyId,
       organizationId: "12",
@@ -32,7 +36,7 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 200 with the same id for an existing location, and publishes no second event", async () => {
-    const body = createLegacyLocationBody();
+    const body = createLegacyLocationImportBody();
     const id = await importTestLocation(accounts, body);
     expect(await importTestLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
     expect(await accounts.findEvents("location.updated", id)).toHaveLength(1);
@@ -41,7 +45,7 @@ describe("POST /v1/locations/import", () => {
   it.each([{ organizationId: "13" }, { agencyId: "4" }])(
     "returns 409 if it belongs to another organization or agency: %j",
     async (other) => {
-      const body = createLegacyLocationBody();
+      const body = createLegacyLocationImportBody();
       await importTestLocation(accounts, body);
       const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
       expect((await accounts.requestProblem(request)).code).toBe("location_exists");
@@ -49,14 +53,14 @@ describe("POST /v1/locations/import", () => {
   );
 
   it("creates two locations for the same legacyId of two applications", async () => {
-    const body = createLegacyLocationBody();
+    const body = createLegacyLocationImportBody();
     expect(await importTestLocation(accounts, body)).not.toBe(
       await importTestLocation(accounts, { ...body, application: "jalia" }),
     );
   });
 
   it("creates one location for twenty concurrent imports", async () => {
-    const body = createLegacyLocationBody();
+    const body = createLegacyLocationImportBody();
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -83,8 +87,8 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const body = createLegacyLocationBody();
-    const principal = createLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
+    const body = createLegacyLocationImportBody();
+    const principal = createTestLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");
   });

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { CreatedLocation } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
+import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -32,7 +32,7 @@ async function createKey(): Promise<string> {
 }
 
 const resolveKey = (key: string) =>
-  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedKey, gatewayTestPrincipal);
+  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedApiKey, gatewayTestPrincipal);
 
 async function findListedKey(id: string) {
   const { data } = await accounts.getJson("/v1/auth/keys/?size=100", paginatedSchema(ApiKey));
@@ -144,7 +144,7 @@ describe("GET /internal/locations/", () => {
 
   it("returns 403 to anyone but internal services", async () => {
     const path = `/internal/locations/${locationId}`;
-    const principal = createLocationPrincipal(locationId, "locations:write", "locations:any");
+    const principal = createTestLocationPrincipal(locationId, "locations:write", "locations:any");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
     expect(

@@ -1,18 +1,18 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { posApplicationSchema } from "@pragma/contracts/pos-application";
-import { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
+import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
-import { defineRoute } from "../context.ts";
-import { locationNotFoundError } from "../locations.ts";
-import { recordApiKeyUse, resolveApiKey } from "../queries/api-keys.ts";
+import { defineAccountsRoute } from "../context.ts";
+import { createLocationNotFoundError } from "../locations.ts";
+import { findResolvedKeyRowByHash, recordApiKeyUse } from "../queries/api-keys.ts";
 import { findLocationRef, findLocationRefByLegacyId } from "../queries/locations.ts";
 import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
 
-export const findApiKeyRoute = defineRoute({
+export const findApiKeyRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/keys/{hash}",
   operationId: "findApiKey",
@@ -23,10 +23,10 @@ export const findApiKeyRoute = defineRoute({
   description:
     "Returns the consumer, scopes, location and rate limit of the key with this SHA-256 hash, even if the key is revoked. The request counts as a use of the key.",
   request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 hash in hexadecimal") }) },
-  responses: { 200: { description: "The key with its consumer and location", schema: ResolvedKey } },
+  responses: { 200: { description: "The key with its consumer and location", schema: ResolvedApiKey } },
   errors: ["key_not_found"],
   async handle({ params, services }) {
-    const key = await resolveApiKey(services.db, params.hash);
+    const key = await findResolvedKeyRowByHash(services.db, params.hash);
     if (!key) throw new ApiError("key_not_found");
     const { lastUsedAt, ...resolvedKey } = key;
     const isRecentlyRecorded = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
@@ -40,7 +40,7 @@ export const findApiKeyRoute = defineRoute({
   },
 });
 
-export const findLocationRoute = defineRoute({
+export const findLocationRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/locations/{id}",
   operationId: "findLocation",
@@ -54,12 +54,12 @@ export const findLocationRoute = defineRoute({
   errors: ["location_not_found"],
   async handle({ params, services }) {
     const location = await findLocationRef(services.db.sql, params.id);
-    if (!location) throw locationNotFoundError(params.id);
+    if (!location) throw createLocationNotFoundError(params.id);
     return jsonResponse(200, location);
   },
 });
 
-export const findLegacyLocationRoute = defineRoute({
+export const internalLegacyLocationLookupRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/locations/",
   operationId: "findLegacyLocation",

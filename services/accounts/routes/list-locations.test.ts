@@ -1,9 +1,13 @@
 import { Location } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLegacyLocationBody, createTestLocation, importTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createLegacyLocationImportBody,
+  createTestLocation,
+  importTestLocation,
+} from "../testing/location-fixtures.ts";
+import {
+  createTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -49,7 +53,7 @@ describe("GET /v1/locations/", () => {
   });
 
   it("filters by application and legacyId", async () => {
-    const body = createLegacyLocationBody({ application: "JALIA", legacyId: 90_001 });
+    const body = createLegacyLocationImportBody({ application: "JALIA", legacyId: 90_001 });
     const id = await importTestLocation(accounts, body);
     await importTestLocation(accounts, { ...body, application: "POPINA" });
     const page = await accounts.getJson("/v1/locations/?app=JALIA&legacyId=90001&from=x", LocationPage);
@@ -65,7 +69,11 @@ describe("GET /v1/locations/", () => {
 
   it("shows a key without locations:any only its own location", async () => {
     const id = await createTestLocation(accounts);
-    const page = await accounts.getJson("/v1/locations/", LocationPage, createLocationPrincipal(id, "locations:write"));
+    const page = await accounts.getJson(
+      "/v1/locations/",
+      LocationPage,
+      createTestLocationPrincipal(id, "locations:write"),
+    );
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.meta.totalCount).toBe(1);
   });

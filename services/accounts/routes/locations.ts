@@ -16,21 +16,21 @@ import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/
 import {
   getReadableLocationId,
   locationIdQueryParameter,
-  resolveLocationId,
+  resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute } from "../context.ts";
+import { defineAccountsRoute } from "../context.ts";
 import {
   changeLocation,
   createLocation,
+  createLocationNotFoundError,
   importLocation,
-  locationNotFoundError,
   requireReadableLocation,
   toLocationDetails,
   toLocationTicketHeader,
 } from "../locations.ts";
 import { requireLocationsAnyScope } from "../permissions.ts";
-import { buildLocationListQuery, findLocation, listDevices } from "../queries/locations.ts";
+import { buildLocationListSql, findLocation, listDevices } from "../queries/locations.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
 
@@ -44,7 +44,7 @@ const listLocationsQuery = z.object({
 
 const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
 
-export const listLocationsRoute = defineRoute({
+export const listLocationsRoute = defineAccountsRoute({
   method: "get",
   path: "/v1/locations/",
   operationId: "listLocations",
@@ -64,12 +64,12 @@ export const listLocationsRoute = defineRoute({
     return createNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
-      buildLocationListQuery(services.db.sql, filter),
+      buildLocationListSql(services.db.sql, filter),
     );
   },
 });
 
-export const getLocationRoute = defineRoute({
+export const getLocationRoute = defineAccountsRoute({
   method: "get",
   path: "/v1/locations/{id}",
   operationId: "getLocation",
@@ -86,14 +86,14 @@ export const getLocationRoute = defineRoute({
   async handle({ params, principal, services, header }) {
     requireReadableLocation(principal, params.id);
     const location = await findLocation(services.db, params.id);
-    if (!location) throw locationNotFoundError(params.id);
+    if (!location) throw createLocationNotFoundError(params.id);
     return conditionalJsonResponseByContent(JSON.stringify(toLocationDetails(location)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
 });
 
-export const createLocationRoute = defineRoute({
+export const createLocationRoute = defineAccountsRoute({
   method: "post",
   path: "/v1/locations/",
   operationId: "createLocation",
@@ -126,7 +126,7 @@ export const createLocationRoute = defineRoute({
   },
 });
 
-export const changeLocationRoute = defineRoute({
+export const changeLocationRoute = defineAccountsRoute({
   method: "patch",
   path: "/v1/locations/{id}",
   operationId: "changeLocation",
@@ -151,7 +151,7 @@ export const changeLocationRoute = defineRoute({
   },
 });
 
-export const importLocationRoute = defineRoute({
+export const importLocationRoute = defineAccountsRoute({
   method: "post",
   path: "/v1/locations/import",
   operationId: "importLocation",
@@ -199,7 +199,7 @@ const ownLocationQuery = z.object({
   locationId: locationIdQueryParameter(),
 });
 
-export const getOwnLocationRoute = defineRoute({
+export const getOwnLocationRoute = defineAccountsRoute({
   method: "get",
   path: "/v1/locations/own",
   operationId: "getOwnLocation",
@@ -234,9 +234,9 @@ export const getOwnLocationRoute = defineRoute({
   },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ query, principal, services, header }) {
-    const id = resolveLocationId(principal, query.locationId);
+    const id = resolveAuthorizedLocationId(principal, query.locationId);
     const location = await findLocation(services.db, id);
-    if (!location) throw locationNotFoundError(id);
+    if (!location) throw createLocationNotFoundError(id);
     const { devices, index, size } = query;
     const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
     const locationHeader = { ...toLocationTicketHeader(location), ...(deviceList && { deviceList }) };

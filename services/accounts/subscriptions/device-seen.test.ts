@@ -6,7 +6,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createLocationPrincipal,
+  createTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -31,7 +31,7 @@ async function publishDeviceSeen(fields: Partial<EventData<"device.seen">> & { l
 
 async function listDevices(locationId: string, query = "") {
   const path = `/v1/locations/own?devices=true${query}`;
-  return (await accounts.getJson(path, LocationTicketHeader, createLocationPrincipal(locationId, "locations:read")))
+  return (await accounts.getJson(path, LocationTicketHeader, createTestLocationPrincipal(locationId, "locations:read")))
     .deviceList;
 }
 

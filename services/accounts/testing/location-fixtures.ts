@@ -12,7 +12,7 @@ export const minimalLocationBody = {
 let lastLegacyId = 0;
 
 /** Returns the body of a request that imports a legacy location. Each call returns a new legacyId. */
-export const createLegacyLocationBody = (changes: object = {}) => ({
+export const createLegacyLocationImportBody = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",
   agencyId: "3",
@@ -35,5 +35,5 @@ export async function importTestLocation(accounts: TestAccountsService, body: un
   return (await accounts.sendJson(request, { status, schema: CreatedLocation })).id;
 }
 
-export const getLocationDetails = (accounts: TestAccountsService, id: string) =>
+export const fetchTestLocationDetails = (accounts: TestAccountsService, id: string) =>
   accounts.getJson(`/v1/locations/${id}`, LocationDetails);

@@ -2,7 +2,7 @@ import type { EventData, EventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { readRecordedEvents, recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
-import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import {
   createTestPrincipal,
   startTestService,
@@ -29,7 +29,7 @@ export const gatewayTestPrincipal = createTestPrincipal({
 });
 
 /** Returns a principal of one location with these scopes. */
-export function createLocationPrincipal(locationId: string, ...scopes: ApiScope[]): Principal {
+export function createTestLocationPrincipal(locationId: string, ...scopes: ApiScope[]): Principal {
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "Europe/Paris" };
   return createTestPrincipal({ scopes, location });
 }
@@ -37,7 +37,7 @@ export function createLocationPrincipal(locationId: string, ...scopes: ApiScope[
 export const testAdminKey = "an-admin-key-for-tests-only";
 
 export async function startTestAccountsService(variables: Record<string, string> = {}): Promise<TestAccountsService> {
-  const environment = await createTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
+  const environment = await createIsolatedTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
   const service = await startTestService(accounts, environment);
   await recordOutboxEvents(service.db);
   const asOperator = (request: TestRequest) => ({ principal: operatorTestPrincipal, ...request });

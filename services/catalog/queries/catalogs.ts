@@ -1,6 +1,6 @@
 import type { CatalogListName } from "@pragma/contracts/catalog";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { emptyCatalog, type SerializedCatalog, type SerializedCatalogList } from "../serialize-catalog.ts";
+import { emptySerializedCatalog, type SerializedCatalog, type SerializedCatalogList } from "../serialize-catalog.ts";
 
 /** The entity tag of a location's catalog, and the time of its last change. */
 export interface CatalogVersion {
@@ -11,7 +11,7 @@ export interface CatalogVersion {
 /** Locks a location's catalog until the transaction ends, and returns its version. If missing, inserts an empty one. */
 export async function lockCatalog(tx: SqlTransaction, locationId: string): Promise<CatalogVersion> {
   await tx`
-    insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}
+    insert into catalogs ${tx({ locationId, etag: emptySerializedCatalog.etag })}
     on conflict (location_id) do nothing`;
   const [current] = await tx<[CatalogVersion]>`
     select etag, updated_at from catalogs where location_id = ${locationId} for update`;
@@ -61,6 +61,6 @@ export async function findCatalogList(
     from catalogs join catalog_lists using (location_id)
     where location_id = ${locationId} and list = ${list}`;
   if (stored) return stored;
-  const { body } = emptyCatalog.lists[list];
-  return { body, etag: list === "products" ? emptyCatalog.etag : emptyCatalog.lists[list].etag };
+  const { body } = emptySerializedCatalog.lists[list];
+  return { body, etag: list === "products" ? emptySerializedCatalog.etag : emptySerializedCatalog.lists[list].etag };
 }

@@ -13,11 +13,11 @@ import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
-  resolveLocationId,
-  resolveLocationRef,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { type CatalogContext, defineRoute } from "../context.ts";
+import { type CatalogContext, defineCatalogRoute } from "../context.ts";
 import { findCatalogList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
@@ -41,7 +41,7 @@ interface CatalogListRoute {
 
 /** Returns a route for one list of a catalog. The response is an empty array if the location has no catalog. */
 function defineListRoute(list: CatalogListName, { path, operationId, items, schema, description }: CatalogListRoute) {
-  return defineRoute({
+  return defineCatalogRoute({
     method: "get",
     path,
     operationId,
@@ -57,7 +57,7 @@ function defineListRoute(list: CatalogListName, { path, operationId, items, sche
     },
     errors: ["location_forbidden"],
     async handle({ query, principal, services, header }) {
-      const locationId = resolveLocationId(principal, query.locationId);
+      const locationId = resolveAuthorizedLocationId(principal, query.locationId);
       const ifNoneMatch = header("if-none-match");
       const listRequest = { locationId, list, cachedEtags: parseEntityTags(ifNoneMatch) };
       const { body, etag } = await listReadSemaphore.run(
@@ -122,7 +122,7 @@ const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogContext> =
   },
 };
 
-export const replaceCatalogRoute = defineRoute({
+export const replaceCatalogRoute = defineCatalogRoute({
   method: "put",
   path: "/v1/catalog/",
   operationId: "replaceCatalog",
@@ -154,7 +154,7 @@ export const replaceCatalogRoute = defineRoute({
   responses: { 200: { description: "A summary of the new catalog", schema: ReplacedCatalog } },
   errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
   async handle({ body: catalog, query, principal, services, context, header }) {
-    const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
+    const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match"), context });
     context.addLogFields({ changed: replaced.changed, counts: replaced.counts });
     return jsonResponse(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });

@@ -4,14 +4,14 @@ import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  catalogListRoutes,
-  createCatalogPrincipal,
+  catalogListTestEndpoints,
+  createTestCatalogPrincipal,
   startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
-const { principal, locationId } = createCatalogPrincipal();
+const { principal, locationId } = createTestCatalogPrincipal();
 const catalog = createTestCatalog({ products: 9 });
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 describe.each(catalogListNames)("the list of %s", (list) => {
-  const { path } = catalogListRoutes[list];
+  const { path } = catalogListTestEndpoints[list];
   const requestList = (headers: Record<string, string> = {}, method = "GET") =>
     service.request(method, path, { principal, headers });
 
@@ -100,7 +100,7 @@ describe("an archived product", () => {
 });
 
 it("reads one list per API key at a time, and lists of other keys concurrently", async () => {
-  const otherPrincipal = createCatalogPrincipal().principal;
+  const otherPrincipal = createTestCatalogPrincipal().principal;
   const { sql } = service.db;
   const countWaitingReads = async () => {
     const [counted] = await sql<[{ count: number }]>`

@@ -4,8 +4,8 @@ import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  catalogListRoutes,
-  createCatalogPrincipal,
+  catalogListTestEndpoints,
+  createTestCatalogPrincipal,
   startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const path = "/v1/catalog/";
-type CatalogPrincipal = ReturnType<typeof createCatalogPrincipal>["principal"];
+type CatalogPrincipal = ReturnType<typeof createTestCatalogPrincipal>["principal"];
 
 async function readAllLists(principal: CatalogPrincipal) {
   const entries = await Promise.all(
@@ -28,12 +28,12 @@ async function readAllLists(principal: CatalogPrincipal) {
 }
 
 async function findListEtag(principal: CatalogPrincipal, list: CatalogListName) {
-  return (await service.request("GET", catalogListRoutes[list].path, { principal })).headers.get("etag");
+  return (await service.request("GET", catalogListTestEndpoints[list].path, { principal })).headers.get("etag");
 }
 
 describe("PUT /v1/catalog/", () => {
   it("stores the five lists, and publishes catalog.updated", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const replaced = await service.replaceCatalog(principal, catalogExample);
     const counts = { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 };
     expect(replaced).toMatchObject({ locationId, changed: true, counts });
@@ -42,7 +42,7 @@ describe("PUT /v1/catalog/", () => {
   });
 
   it("returns 429 beyond the daily bytes, and does not count a repeated catalog", async () => {
-    const { principal } = createCatalogPrincipal();
+    const { principal } = createTestCatalogPrincipal();
     const catalog = createTestCatalog({ products: 50 });
     const bytes = Buffer.byteLength(JSON.stringify(catalog));
     const limited = await startTestCatalogService({ MAX_CATALOG_BYTES_PER_DAY: String(bytes * 2) });
@@ -55,12 +55,12 @@ describe("PUT /v1/catalog/", () => {
       body: createTestCatalog({ products: 49 }),
     });
     expect(problem).toMatchObject({ code: "quota_exceeded", limit: { name: "catalog_bytes", maximum: bytes * 2 } });
-    await limited.replaceCatalog(createCatalogPrincipal().principal, catalog);
+    await limited.replaceCatalog(createTestCatalogPrincipal().principal, catalog);
     await limited.remove();
   });
 
   it("replaces the whole previous catalog", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog({ products: 50 }));
     const other: Catalog = { ...createTestCatalog({ products: 2, mark: "two" }), modifiers: [], payments: [] };
     expect(await service.replaceCatalog(principal, other)).toMatchObject({
@@ -72,7 +72,7 @@ describe("PUT /v1/catalog/", () => {
   });
 
   it("accepts an empty catalog", async () => {
-    const { principal } = createCatalogPrincipal();
+    const { principal } = createTestCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog());
     const empty = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
     expect(await service.replaceCatalog(principal, empty)).toMatchObject({
@@ -110,7 +110,7 @@ describe("PUT /v1/catalog/", () => {
 
 describe("a repeated catalog", () => {
   it("changes nothing, publishes nothing, and returns the same entity tag and time", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const first = await service.replaceCatalog(principal, createTestCatalog());
     expect(await service.replaceCatalog(principal, createTestCatalog())).toEqual({ ...first, changed: false });
     const reordered = Object.fromEntries(Object.entries(createTestCatalog()).reverse());
@@ -122,7 +122,7 @@ describe("a repeated catalog", () => {
   });
 
   it("is a change after another catalog", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const first = await service.replaceCatalog(principal, createTestCatalog());
     await service.replaceCatalog(principal, createTestCatalog({ mark: "two" }));
     expect(await service.replaceCatalog(principal, createTestCatalog())).toMatchObject({
@@ -133,7 +133,7 @@ describe("a repeated catalog", () => {
   });
 
   it("keeps the entity tags of unchanged lists", async () => {
-    const { principal } = createCatalogPrincipal();
+    const { principal } = createTestCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog());
     const before = await Promise.all(catalogListNames.map((list) => findListEtag(principal, list)));
     await service.replaceCatalog(principal, { ...createTestCatalog(), payments: [] });
@@ -148,7 +148,7 @@ describe("If-Match", () => {
     service.request("PUT", path, { principal, body: createTestCatalog({ mark }), headers: { "if-match": ifMatch } });
 
   it("allows replacing the catalog that was read", async () => {
-    const { principal } = createCatalogPrincipal();
+    const { principal } = createTestCatalogPrincipal();
     const { etag } = await service.replaceCatalog(principal, createTestCatalog());
     expect(await findListEtag(principal, "products")).toBe(`"${etag}"`);
     expect((await put(principal, "two", `"${etag}"`)).status).toBe(200);
@@ -156,7 +156,7 @@ describe("If-Match", () => {
   });
 
   it("returns 412 with the current entity tag if any list has changed since", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const staleEtag = (await service.replaceCatalog(principal, createTestCatalog())).etag;
     const { etag } = await service.replaceCatalog(principal, { ...createTestCatalog(), payments: [] });
     const response = await put(principal, "two", `"${staleEtag}"`);
@@ -167,7 +167,7 @@ describe("If-Match", () => {
   });
 
   it("accepts a repeated request whose response was lost", async () => {
-    const { principal } = createCatalogPrincipal();
+    const { principal } = createTestCatalogPrincipal();
     const { etag } = await service.replaceCatalog(principal, createTestCatalog());
     const responses = [await put(principal, "two", `"${etag}"`), await put(principal, "two", `"${etag}"`)];
     expect(await Promise.all(responses.map((response) => response.json()))).toMatchObject([
@@ -177,14 +177,14 @@ describe("If-Match", () => {
   });
 
   it("applies to the empty catalog of a new location", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     expect((await put(principal, "one", '"other"')).status).toBe(412);
     expect(await service.db.sql`select 1 from catalogs where location_id = ${locationId}`).toHaveLength(0);
     expect((await put(principal, "one", (await findListEtag(principal, "products")) ?? "")).status).toBe(200);
   });
 
   it("accepts one of many concurrent requests with the same entity tag", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const { etag } = await service.replaceCatalog(principal, createTestCatalog());
     const marks = ["a", "b", "c", "d", "e", "f"];
     const responses = await Promise.all(marks.map((mark) => put(principal, mark, `"${etag}"`)));
@@ -195,7 +195,7 @@ describe("If-Match", () => {
 
 describe("an invalid catalog", () => {
   it("is rejected with all its issues, and changes nothing", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog());
     const [product] = createTestCatalog().products;
     const body = {
@@ -217,7 +217,7 @@ describe("an invalid catalog", () => {
   });
 
   it("is rejected if one list is missing", async () => {
-    const { principal } = createCatalogPrincipal();
+    const { principal } = createTestCatalogPrincipal();
     const { modifiers, ...body } = createTestCatalog();
     const problem = await service.requestProblem({ method: "PUT", path, principal, body });
     expect(problem.errors).toMatchObject([{ path: "modifiers", code: "required" }]);
@@ -229,7 +229,7 @@ describe("an invalid catalog", () => {
     ["a list", "[]", "invalid_request"],
   ])("is rejected for %s", async (_, body, code) => {
     expect(
-      await service.requestProblem({ method: "PUT", path, principal: createCatalogPrincipal().principal, body }),
+      await service.requestProblem({ method: "PUT", path, principal: createTestCatalogPrincipal().principal, body }),
     ).toMatchObject({
       code,
     });
@@ -241,8 +241,8 @@ describe("an invalid catalog", () => {
     expect(await service.requestProblem({ method: "PUT", path, principal: reader, body })).toMatchObject({
       code: "scope_missing",
     });
-    const { locationId } = createCatalogPrincipal();
-    const otherRequest = { principal: createCatalogPrincipal().principal, body };
+    const { locationId } = createTestCatalogPrincipal();
+    const otherRequest = { principal: createTestCatalogPrincipal().principal, body };
     expect(
       await service.requestProblem({ method: "PUT", path: `${path}?locationId=${locationId}`, ...otherRequest }),
     ).toMatchObject({
@@ -253,7 +253,7 @@ describe("an invalid catalog", () => {
 
 describe("concurrent catalogs", () => {
   it("replace each other as a whole, so that readers never see a mix of two", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const marks = Array.from({ length: 12 }, (_, index) => `mark-${index}`);
     await service.replaceCatalog(principal, createTestCatalog({ products: 60, mark: "before" }));
     const marksIn = (value: unknown) => new Set(JSON.stringify(value).match(/mark-\d+|before/g));
@@ -278,7 +278,7 @@ describe("concurrent catalogs", () => {
   });
 
   it("change the catalog of a new location once if they are equal", async () => {
-    const { principal, locationId } = createCatalogPrincipal();
+    const { principal, locationId } = createTestCatalogPrincipal();
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => service.replaceCatalog(principal, createTestCatalog())),
     );

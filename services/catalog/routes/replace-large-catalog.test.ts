@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseCatalogBody } from "../parse-catalog-body.ts";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  createCatalogPrincipal,
+  createTestCatalogPrincipal,
   startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
@@ -12,7 +12,7 @@ import {
 const mebibyte = 1024 * 1024;
 const path = "/v1/catalog/";
 let service: TestCatalogService;
-const { principal } = createCatalogPrincipal();
+const { principal } = createTestCatalogPrincipal();
 
 beforeAll(async () => {
   service = await startTestCatalogService();

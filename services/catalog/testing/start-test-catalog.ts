@@ -20,7 +20,7 @@ import { z } from "zod";
 import catalog from "../service.ts";
 
 /** The path and the item schema of each list. */
-export const catalogListRoutes = {
+export const catalogListTestEndpoints = {
   products: { path: "/v1/catalog/", schema: z.strictObject(CatalogProduct.shape) },
   payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPayment.shape) },
   taxes: { path: "/v1/catalog/taxes/", schema: z.strictObject(CatalogTax.shape) },
@@ -39,7 +39,7 @@ export interface TestCatalogService extends TestServiceWithFakeAccounts {
 }
 
 /** Returns a new location, and a principal that may read and replace the catalog of the location. */
-export function createCatalogPrincipal(overrides: Partial<Principal> = {}) {
+export function createTestCatalogPrincipal(overrides: Partial<Principal> = {}) {
   const principal = createTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }
@@ -57,7 +57,11 @@ export async function startTestCatalogService(variables: Record<string, string> 
       return replaced;
     },
     readList: (principal, list) =>
-      service.getJson(catalogListRoutes[list].path, z.array<z.ZodType>(catalogListRoutes[list].schema), principal),
+      service.getJson(
+        catalogListTestEndpoints[list].path,
+        z.array<z.ZodType>(catalogListTestEndpoints[list].schema),
+        principal,
+      ),
     async catalogUpdatedEvents(locationId) {
       await service.waitForEmptyOutbox();
       return readPublishedEvents(service.environment, "catalog.updated", locationId);

@@ -1,6 +1,6 @@
 import type { JobOptions, JobResult } from "@pragma/contracts/job";
 import {
-  acquireTransactionLock,
+  acquireTransactionAdvisoryLock,
   type Database,
   type SqlClient,
   type SqlTransaction,
@@ -75,7 +75,7 @@ export async function lockJobCreation(
   locationId: string,
   keyId: string,
 ): Promise<void> {
-  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await acquireTransactionLock(tx, db, name);
+  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await acquireTransactionAdvisoryLock(tx, db, name);
 }
 
 export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
@@ -92,7 +92,7 @@ export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimary
 }
 
 /** Returns the job with this jobId. If there is none, returns the job with this active deduplication id. */
-export async function findExistingJob(
+export async function findDuplicateJob(
   tx: SqlTransaction,
   { locationId, jobId, deduplicationId }: { locationId: string; jobId: string | null; deduplicationId: string | null },
 ): Promise<JobRow | undefined> {
@@ -105,7 +105,7 @@ export async function findExistingJob(
 }
 
 /** Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. */
-export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
+export async function countUnfinishedJobsByOwner(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
       count(*) filter (where location_id = ${locationId}) as of_location,
@@ -157,7 +157,7 @@ export async function updateJob(
   return job;
 }
 
-export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<void> {
+export async function deleteJobRow(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<void> {
   await tx`delete from location_jobs where location_id = ${locationId} and id = ${id}`;
 }
 
@@ -195,7 +195,7 @@ export async function admitDueJobs(db: Database, maxPerLocation: number): Promis
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Without this lock, two processes that count at the same time would admit too many jobs, in the wrong sequence.
-    await acquireTransactionLock(tx, db, "admit jobs");
+    await acquireTransactionAdvisoryLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update location_jobs as job set queued_at = now()
       from (select distinct location_id from location_jobs where ${dueCondition(tx)}) location (due_location_id), lateral (

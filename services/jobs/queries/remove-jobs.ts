@@ -1,7 +1,7 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { JobsConfig } from "../config.ts";
-import { deleteJob, type JobRow } from "./jobs.ts";
+import { deleteJobRow, type JobRow } from "./jobs.ts";
 
 /** 100 years, in seconds. Larger values of the option `age` are reduced to this number, so that the date is valid. */
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
@@ -19,7 +19,7 @@ export async function applyJobRetention(
     count,
     limit = 1_000,
   } = typeof retention === "object" ? retention : { count: Number(retention !== true && retention) };
-  if (count === 0) return deleteJob(tx, { locationId, id });
+  if (count === 0) return deleteJobRow(tx, { locationId, id });
   const sameOutcomeCondition = tx`location_id = ${locationId} and outcome = ${outcome}`;
   if (age !== undefined) {
     const olderCondition = tx`finished_at <= now() - make_interval(secs => ${Math.min(age, maxAgeSeconds)})`;

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jobsConfig } from "../config.ts";
+import { jobsConfigSchema } from "../config.ts";
 import { removeOldJobs } from "../queries/remove-jobs.ts";
-import { createUniqueJobMessage, startTestJobsService, type TestJobsService } from "../testing/start-test-jobs.ts";
+import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "../testing/start-test-jobs.ts";
 
 let jobs: TestJobsService;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe("a job", () => {
 
   it("has the reason of its failure", async () => {
     const location = jobs.createTestLocation();
-    const { id } = await location.createJob({ message: createUniqueJobMessage("fail"), jobOptions: {} });
+    const { id } = await location.createJob({ message: createUniqueTestJobMessage("fail"), jobOptions: {} });
     const failed = await location.waitForState(id, "failed");
     expect(failed).toMatchObject({ result: null, attemptsMade: 1 });
     expect(failed.failure?.message).toMatch(/^fail/);
@@ -67,7 +67,7 @@ describe("a job", () => {
     const location = jobs.createTestLocation();
     const request = {
       principal: location.principal,
-      body: { message: createUniqueJobMessage("Once") },
+      body: { message: createUniqueTestJobMessage("Once") },
       headers: { "idempotency-key": randomUUID() },
     };
     const first = await (await jobs.request("POST", "/v1/jobs/", request)).json();
@@ -79,7 +79,7 @@ describe("a job", () => {
 
   it("with a large message is created once, and a repeated request returns 204 with its URL", async () => {
     const location = jobs.createTestLocation();
-    const message = createUniqueJobMessage("Large").padEnd(100_000, ".");
+    const message = createUniqueTestJobMessage("Large").padEnd(100_000, ".");
     const request = { principal: location.principal, body: { message }, headers: { "idempotency-key": randomUUID() } };
     expect((await jobs.request("POST", "/v1/jobs/", request)).status).toBe(201);
     const repeated = await jobs.request("POST", "/v1/jobs/", request);
@@ -274,7 +274,7 @@ describe("limits per location", () => {
       await location.waitForState(id, "completed");
       ids.push(id);
     }
-    const config = jobsConfig.parse({ REDIS_URL: "redis://unused", JOBS_MAX_RETAINED_PER_LOCATION: "2" });
+    const config = jobsConfigSchema.parse({ REDIS_URL: "redis://unused", JOBS_MAX_RETAINED_PER_LOCATION: "2" });
     await removeOldJobs(limited.db.sql, config);
     expect(await Promise.all(ids.map((id) => location.isJobRemoved(id)))).toEqual([true, true, false, false]);
   });

@@ -4,8 +4,8 @@ import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
-  resolveLocationId,
-  resolveLocationRef,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineJobsRoute } from "../context.ts";
@@ -34,7 +34,7 @@ export const getJobRoute = defineJobsRoute({
   },
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
-    const locationId = resolveLocationId(principal, query.locationId);
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const job = await findJob(services.db.sql, { locationId, id: params.id });
     if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
     return conditionalJsonResponseByContent(JSON.stringify(toJobStatusResponse(job)), {
@@ -106,7 +106,7 @@ export const createJobRoute = defineJobsRoute({
   },
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],
   async handle({ body, query, principal, services, context }) {
-    const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
+    const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     const { job, isNew } = await createJob(services, { locationId, principal, job: body, context });
     context.addLogFields({ jobId: job.id, isNew });
     return jsonResponse(isNew ? 201 : 200, toJobResponse(job), { location: `/v1/jobs/${job.id}` });

@@ -4,7 +4,7 @@ import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
@@ -13,7 +13,7 @@ import { type JobHandler, performJobBySleeping } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
 
 /** A location with its own API key, and methods that send requests to the jobs service. */
-export interface TestJobsLocation {
+export interface TestJobsClient {
   principal: Principal;
   locationId: string;
   /** Returns the job as BullMQ stores it. */
@@ -44,7 +44,7 @@ export interface TestJobsService extends TestService {
   redis: Redis;
   /** The BullMQ queue. */
   queue: Queue;
-  createTestLocation(): TestJobsLocation;
+  createTestLocation(): TestJobsClient;
   /** Starts another instance of the service that uses the same PostgreSQL and Redis servers. */
   startAnotherInstance(): Promise<TestService>;
   /** Deletes all data of the queue from Redis, to simulate a loss of data. */
@@ -58,7 +58,7 @@ export interface TestJobsService extends TestService {
  * waits until the test releases the message, and with `held, then fail` fails after this wait.
  */
 export async function startTestJobsService(variables: Record<string, string> = {}): Promise<TestJobsService> {
-  const environment = await createTestEnvironment({
+  const environment = await createIsolatedTestEnvironment({
     JOBS_CONCURRENCY: "1",
     JOBS_MIN_REPEAT_INTERVAL_MS: "100",
     ...variables,
@@ -83,7 +83,7 @@ export async function startTestJobsService(variables: Record<string, string> = {
   const queue = new Queue(bullQueueName, { connection: redis, prefix, streams: bullEventStreamOptions });
   queue.on("error", () => {});
 
-  function createTestLocation(): TestJobsLocation {
+  function createTestLocation(): TestJobsClient {
     const principal = createTestPrincipal({ scopes: ["jobs:write"] });
     const locationId = principal.location?.id ?? "";
     const createRequest = (body: TestJobBody) => ({ method: "POST", path: "/v1/jobs/", principal, body });
@@ -142,4 +142,4 @@ export async function startTestJobsService(variables: Record<string, string> = {
 }
 
 /** Returns the message with a unique suffix. */
-export const createUniqueJobMessage = (message: string) => `${message} ${randomUUID()}`;
+export const createUniqueTestJobMessage = (message: string) => `${message} ${randomUUID()}`;

@@ -1,30 +1,34 @@
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { orderRetentionCutoff } from "../config.ts";
+import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveContext } from "../context.ts";
-import { deleteOrders, findLocationsWithStaleLiveOrders, findStaleLiveOrders } from "../queries/orders.ts";
-import { appendOrderDeparturesToStream, lockLocationStream } from "../queries/streams.ts";
+import {
+  deleteLiveOrderRows,
+  findLiveOrdersUnchangedSince,
+  findLocationsWithStaleLiveOrders,
+} from "../queries/orders.ts";
+import { insertOrderDepartureStreamEntries, lockLiveOrderStreamRow } from "../queries/streams.ts";
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
  * final report. Unchanged live orders are removed, because their till will probably never be closed. A later upsert
  * makes a removed order live again.
  */
-export const removeOldOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
+export const removeOldLiveOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
   name: "remove old orders",
   intervalSeconds: 60 * 60,
   async run({ db, broadcaster, log, config }) {
-    const cutoff = orderRetentionCutoff(config);
+    const cutoff = computeLiveOrderRetentionCutoff(config);
     await deleteRowsInBatches(db.sql, "live_orders", db.sql`departed_at < ${cutoff}`);
     await deleteRowsInBatches(db.sql, "final_tills", db.sql`finished_at < ${cutoff}`);
     let removedCount = 0;
     for (const locationId of await findLocationsWithStaleLiveOrders(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
-        const lastPosition = await lockLocationStream(tx, locationId);
-        const orders = await findStaleLiveOrders(tx, { locationId, since: cutoff });
-        await deleteOrders(tx, { locationId, ids: [...orders.keys()] });
-        const position = await appendOrderDeparturesToStream(tx, {
+        const lastPosition = await lockLiveOrderStreamRow(tx, locationId);
+        const orders = await findLiveOrdersUnchangedSince(tx, { locationId, since: cutoff });
+        await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
+        const position = await insertOrderDepartureStreamEntries(tx, {
           locationId,
           lastPosition,
           orders,

@@ -3,19 +3,19 @@ import type { PageRange } from "@pragma/runtime/http/page-response";
 import type { LiveOrderFilter } from "../order-filter.ts";
 
 /** The position of an order in the list of its location's orders, which is sorted newest first. */
-export interface OrderCursor {
+export interface LiveOrderListCursor {
   /** When the order was opened at the point of sale. */
   at: string;
   id: string;
 }
 
-export interface ListedOrder extends OrderCursor {
+export interface ListedLiveOrderRow extends LiveOrderListCursor {
   body: string;
   /** Position of the order's last entry in the location's stream. */
   position: number;
 }
 
-interface ListedOrdersRange extends PageRange<OrderCursor> {
+interface ListedOrdersRange extends PageRange<LiveOrderListCursor> {
   /** Maximum total size of the bodies, in bytes. The first order is returned regardless of its size. */
   maxBytes: number;
 }
@@ -25,12 +25,12 @@ interface ListedOrdersRange extends PageRange<OrderCursor> {
  * page starts after a cursor or an offset. To save time, orders before the page are read only from the index, and
  * bodies beyond `maxBytes` are not read.
  */
-export async function findListedOrders(
+export async function findLiveOrderPage(
   sql: SqlClient,
   { locationId, filter }: { locationId: string; filter: LiveOrderFilter },
   { after, offset, limit, maxBytes }: ListedOrdersRange,
-): Promise<{ orders: ListedOrder[]; hasMore: boolean }> {
-  const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date; candidateCount: number })[]>`
+): Promise<{ orders: ListedLiveOrderRow[]; hasMore: boolean }> {
+  const rows = await sql<(Omit<ListedLiveOrderRow, "at"> & { at: Date; candidateCount: number })[]>`
     with page as (
       select opened_at, id from live_orders
       where location_id = ${locationId} and departed_at is null and not is_training and ${filterCondition(sql, filter)}

@@ -1,14 +1,14 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import type { StoredOrderState } from "../order-state.ts";
+import type { StoredLiveOrderState } from "../order-state.ts";
 
 /** The stored state of an order as PostgreSQL returns it, with `createdAt` as a `Date`. */
-type OrderStateRow = Omit<StoredOrderState, "createdAt"> & { id: string; createdAt: Date };
+type OrderStateRow = Omit<StoredLiveOrderState, "createdAt"> & { id: string; createdAt: Date };
 
 const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled, is_manually_closed,
   items_hash, sequence, position, created_at, departed_at is not null as has_departed, closed_at`;
 
-function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, StoredOrderState] {
+function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, StoredLiveOrderState] {
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
 }
 
@@ -23,10 +23,10 @@ interface TillKey {
 }
 
 /** Returns the states of these orders, live or departed, by id. */
-export async function findOrderStates(
+export async function findStoredLiveOrderStates(
   tx: SqlTransaction,
   { locationId, ids }: OrderKeys,
-): Promise<Map<string, StoredOrderState>> {
+): Promise<Map<string, StoredLiveOrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return new Map(rows.map(toOrderState));
@@ -36,7 +36,7 @@ export async function findOrderStates(
 export async function findLiveOrderStates(
   tx: SqlTransaction,
   { locationId, tillId, ids }: OrderKeys & TillKey,
-): Promise<Map<string, StoredOrderState>> {
+): Promise<Map<string, StoredLiveOrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from live_orders
     where location_id = ${locationId} and departed_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
@@ -45,10 +45,10 @@ export async function findLiveOrderStates(
 }
 
 /** Returns the states of a location's live orders that have not changed since a given time, by id. */
-export async function findStaleLiveOrders(
+export async function findLiveOrdersUnchangedSince(
   tx: SqlTransaction,
   { locationId, since }: { locationId: string; since: Date },
-): Promise<Map<string, StoredOrderState>> {
+): Promise<Map<string, StoredLiveOrderState>> {
   const rows = await tx<OrderStateRow[]>`
     select ${stateColumns(tx)} from live_orders
     where location_id = ${locationId} and departed_at is null and updated_at < ${since}`;
@@ -62,7 +62,7 @@ export async function findLocationsWithStaleLiveOrders(sql: SqlClient, since: Da
 }
 
 /** A live order with every column that an upsert writes. */
-export interface NewLiveOrderRow extends StoredOrderState {
+export interface NewLiveOrderRow extends StoredLiveOrderState {
   id: string;
   openedAt: string;
   updatedAt: string;
@@ -95,7 +95,7 @@ export async function upsertLiveOrderRows(
 }
 
 /** Marks live orders as departed. `closedAt` is when the till that reports them was closed; null if no till does so. */
-export async function markOrdersDeparted(
+export async function markLiveOrdersDeparted(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
 ): Promise<void> {
@@ -105,7 +105,7 @@ export async function markOrdersDeparted(
 }
 
 /** Inserts reported orders that were never sent, as departed orders, so that late upserts do not make them live. */
-export async function insertUnsentReportedOrders(
+export async function insertReportedOrderTombstones(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
 ): Promise<void> {
@@ -118,7 +118,7 @@ export async function insertUnsentReportedOrders(
     on conflict (location_id, id) do nothing`;
 }
 
-export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<void> {
+export async function deleteLiveOrderRows(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<void> {
   await tx`delete from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
@@ -138,14 +138,14 @@ export async function findLiveOrder(
 }
 
 /** Records that a till's report is final. Returns false if it was already recorded as final. */
-export async function recordFinalTillReport(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
+export async function recordTillReportIsFinal(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
   const { count } = await tx`
     insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
   return count > 0;
 }
 
 /** Returns the ids of those given tills that have a final report. */
-export async function findFinalTillIds(
+export async function findFinalReportTillIds(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },
 ): Promise<Set<string>> {

@@ -1,20 +1,20 @@
-import type { OrderLeftEvent, OrderLeftReason } from "@pragma/contracts/order-live";
+import type { OrderLeftStreamEventData, OrderLeftStreamReason } from "@pragma/contracts/order-live";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { getListedOrderFilterFields, type OrderFilterFields, type StoredOrderState } from "../order-state.ts";
+import { getFilterFieldsOfListedOrder, type LiveOrderFilterFields, type StoredLiveOrderState } from "../order-state.ts";
 
 /** An entry of a location's change log, which describes one change of a listed order. */
 export interface LiveOrderRevision {
   /** Position in the location's stream. Positions are consecutive. */
   position: number;
   orderId: string;
-  before: OrderFilterFields | null;
-  after: OrderFilterFields | null;
+  before: LiveOrderFilterFields | null;
+  after: LiveOrderFilterFields | null;
   /** The JSON that streams send: the order, or the reason why it left the list. */
   body: string;
 }
 
 /** Locks a location's stream until the transaction ends and returns its last position. Every change needs this lock. */
-export async function lockLocationStream(tx: SqlTransaction, locationId: string): Promise<number> {
+export async function lockLiveOrderStreamRow(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
     tx<[{ position: number }]>`select position from location_streams where location_id = ${locationId} for update`,
@@ -23,7 +23,7 @@ export async function lockLocationStream(tx: SqlTransaction, locationId: string)
 }
 
 /** Appends entries to a location's change log. The caller must hold the lock of the stream. */
-export async function appendLiveOrderRevisions(
+export async function insertLiveOrderStreamEntries(
   tx: SqlTransaction,
   locationId: string,
   revisions: LiveOrderRevision[],
@@ -42,24 +42,24 @@ export async function appendLiveOrderRevisions(
 interface DepartedOrders {
   locationId: string;
   lastPosition: number;
-  orders: Map<string, StoredOrderState>;
-  reason: OrderLeftReason;
+  orders: Map<string, StoredLiveOrderState>;
+  reason: OrderLeftStreamReason;
 }
 
 /** Appends the departure of these orders to the location's stream and returns the stream's last position. */
-export async function appendOrderDeparturesToStream(
+export async function insertOrderDepartureStreamEntries(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,
 ): Promise<number> {
   const revisions: LiveOrderRevision[] = [];
   for (const [id, order] of orders) {
-    const before = getListedOrderFilterFields(order);
+    const before = getFilterFieldsOfListedOrder(order);
     if (!before) continue;
-    const left: OrderLeftEvent = { id, locationId, tillId: before.tillId, reason };
+    const left: OrderLeftStreamEventData = { id, locationId, tillId: before.tillId, reason };
     const position = lastPosition + 1 + revisions.length;
     revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
   }
-  await appendLiveOrderRevisions(tx, locationId, revisions);
+  await insertLiveOrderStreamEntries(tx, locationId, revisions);
   return lastPosition + revisions.length;
 }
 
@@ -95,7 +95,7 @@ export async function findLiveOrderLogRange(
 }
 
 /** Returns the last position of the stream of each of these locations. */
-export async function findOrderStreamPositions(
+export async function findLiveOrderStreamPositions(
   sql: SqlClient,
   locationIds: string[],
 ): Promise<{ locationId: string; position: number }[]> {

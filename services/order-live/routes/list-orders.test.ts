@@ -3,17 +3,17 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { createTestPrincipal, type TestService } from "@pragma/runtime/testing/test-service";
-import { createUnreadResponse } from "@pragma/runtime/testing/unread-response";
+import { createResponseUnreadByClient } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLiveService;
-const { principal, locationId } = createPosPrincipal();
+const { principal, locationId } = createTestPosPrincipal();
 const tillIds = [randomUUID(), randomUUID()];
 /** Two orders for each combination of till, paid, transferred and canceled. Two orders share each opening time. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
@@ -36,7 +36,7 @@ const idsNewestFirst = (orders: OrderLiveInput[]) =>
 beforeAll(async () => {
   orderLive = await startTestOrderLiveService();
   await orderLive.upsertOrders(principal, ...orders);
-  await orderLive.upsertOrders(createPosPrincipal().principal, createLiveOrderInput());
+  await orderLive.upsertOrders(createTestPosPrincipal().principal, createLiveOrderInput());
 });
 afterAll(() => orderLive.remove());
 
@@ -72,7 +72,7 @@ describe("the list of live orders", () => {
   });
 
   describe("of large orders", () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const rows = (count: number) => Array.from({ length: count }, createTestProductRow);
     const largeOrders = Array.from({ length: 23 }, (_, index) =>
       createLiveOrderInput({
@@ -130,7 +130,7 @@ describe("the list of live orders", () => {
       const limited = await orderLive.startAnotherInstance({ UNREAD_RESPONSE_MAX_BYTES_PER_KEY: "3000000" });
       const unread: ServerResponse[] = [];
       const requestList = (requester = principal) => {
-        const outgoing = createUnreadResponse();
+        const outgoing = createResponseUnreadByClient();
         unread.push(outgoing);
         return limited.request("GET", `${path}?size=100`, { principal: requester, outgoing });
       };
@@ -139,7 +139,7 @@ describe("the list of live orders", () => {
       expect(unread.length).toBeGreaterThan(2);
       expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "2"]);
       expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
-      expect((await requestList(createPosPrincipal().principal)).status).toBe(200);
+      expect((await requestList(createTestPosPrincipal().principal)).status).toBe(200);
       for (const { socket } of unread) socket?.destroy();
       await sleep(10);
       expect((await requestList()).status).toBe(200);
@@ -178,11 +178,11 @@ describe("the list of live orders", () => {
   });
 
   it("updates its counts with each change", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const [one, other] = [createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(pos.principal, one, other);
-    await orderLive.upsertOrders(pos.principal, changeLiveOrderInput(one, { isPaid: true }));
-    await orderLive.upsertOrders(pos.principal, { ...changeLiveOrderInput(other, {}), tillId: one.tillId });
+    await orderLive.upsertOrders(pos.principal, createChangedLiveOrderInput(one, { isPaid: true }));
+    await orderLive.upsertOrders(pos.principal, { ...createChangedLiveOrderInput(other, {}), tillId: one.tillId });
     const count = async (query: string) => (await orderLive.listOrders(pos.principal, query)).meta.totalCount;
     expect(await Promise.all(["", "?isPaid=true", "?isPaid=false", `?tillId=${one.tillId}`].map(count))).toEqual([
       2, 1, 1, 2,
@@ -191,7 +191,7 @@ describe("the list of live orders", () => {
 
   it("is empty past the last page and for a location without orders", async () => {
     expect(await orderLive.listOrders(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
-    const page = await orderLive.listOrders(createPosPrincipal().principal);
+    const page = await orderLive.listOrders(createTestPosPrincipal().principal);
     expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });
   });
 
@@ -239,7 +239,7 @@ describe("a live order", () => {
   const orderPath = path + (orders[0]?.id ?? "");
 
   it("has an ETag that changes with the order", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(pos.principal, order);
     const requestOrder = (headers = {}) =>
@@ -247,7 +247,7 @@ describe("a live order", () => {
     const first = await requestOrder();
     const etag = first.headers.get("etag") ?? "";
     expect((await requestOrder({ "if-none-match": etag })).status).toBe(304);
-    await orderLive.upsertOrders(pos.principal, changeLiveOrderInput(order, { guestsCount: 7 }));
+    await orderLive.upsertOrders(pos.principal, createChangedLiveOrderInput(order, { guestsCount: 7 }));
     const second = await requestOrder({ "if-none-match": etag });
     expect(second.status).toBe(200);
     expect(second.headers.get("etag")).not.toBe(etag);
@@ -258,8 +258,13 @@ describe("a live order", () => {
     const admin = createTestPrincipal({ scopes: ["admin"], location: null });
     expect((await orderLive.request("GET", orderPath, { principal: admin })).status).toBe(200);
     expect(
-      (await orderLive.requestProblem({ method: "GET", path: orderPath, principal: createPosPrincipal().principal }))
-        .code,
+      (
+        await orderLive.requestProblem({
+          method: "GET",
+          path: orderPath,
+          principal: createTestPosPrincipal().principal,
+        })
+      ).code,
     ).toBe("order_not_found");
   });
 

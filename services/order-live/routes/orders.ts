@@ -1,25 +1,25 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import { OrderLive, orderLeftReasons } from "@pragma/contracts/order-live";
+import { OrderLive, orderLeftStreamReasons } from "@pragma/contracts/order-live";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { createdAtPositionSchema, createLargePageResponse } from "@pragma/runtime/http/page-response";
+import { createdAtCursorSchema, createLargeItemsPageResponse } from "@pragma/runtime/http/page-response";
 import { conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonArray } from "@pragma/runtime/json/join-json";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
-  resolveLocationId,
-  resolveLocationRef,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineLiveOrdersRoute } from "../context.ts";
-import { liveOrderFilterQueryShape, pickOrderFilterFields } from "../order-filter.ts";
-import { upsertOrdersBodyParser } from "../orders-body.ts";
-import { countListedLiveOrders, findListedOrders } from "../queries/listed-orders.ts";
+import { applyLiveOrderUpserts } from "../apply-live-order-upserts.ts";
+import { defineOrderLiveServiceRoute } from "../context.ts";
+import { liveOrderFilterQueryShape, pickLiveOrderFilterFields } from "../order-filter.ts";
+import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
+import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
 import { findLiveOrder } from "../queries/orders.ts";
-import { upsertOrders } from "../upsert-orders.ts";
 
-export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
+export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
   method: "post",
   path: "/v1/orders-live/",
   operationId: "upsertLiveOrders",
@@ -39,7 +39,7 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
     query: z.object({
       locationId: locationIdQueryParameter("ID of the orders' location. Defaults to the API key's location."),
     }),
-    body: upsertOrdersBodyParser,
+    body: upsertLiveOrdersBodyParser,
   },
   responses: {
     200: { description: "The applied orders", schema: z.array(OrderLive) },
@@ -49,8 +49,8 @@ export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
-    const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
-    const responses = await upsertOrders(services, { locationId, orders, context });
+    const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
+    const responses = await applyLiveOrderUpserts(services, { locationId, orders, context });
     return jsonTextResponse(200, joinJsonArray(responses));
   },
 });
@@ -63,7 +63,7 @@ const liveOrdersQuery = z.object({
 
 const liveOrdersReadDefaults = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
 
-export const listLiveOrdersRoute = defineLiveOrdersRoute({
+export const listLiveOrdersRoute = defineOrderLiveServiceRoute({
   method: "get",
   path: "/v1/orders-live/",
   operationId: "listLiveOrders",
@@ -75,12 +75,12 @@ export const listLiveOrdersRoute = defineLiveOrdersRoute({
   responses: { 200: { description: "A page of live orders", schema: paginatedSchema(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, config }, url, origin }) {
-    const locationId = resolveLocationId(principal, query.locationId);
-    const filter = pickOrderFilterFields(query);
-    return createLargePageResponse({ query, principal, url, origin }, createdAtPositionSchema, async (range) => {
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    const filter = pickLiveOrderFilterFields(query);
+    return createLargeItemsPageResponse({ query, principal, url, origin }, createdAtCursorSchema, async (range) => {
       const [total, { orders, hasMore }] = await Promise.all([
         countListedLiveOrders(db.sql, locationId, filter),
-        findListedOrders(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
+        findLiveOrderPage(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
       ]);
       const last = hasMore ? orders.at(-1) : undefined;
       return {
@@ -92,7 +92,7 @@ export const listLiveOrdersRoute = defineLiveOrdersRoute({
   },
 });
 
-export const getLiveOrderRoute = defineLiveOrdersRoute({
+export const getLiveOrderRoute = defineOrderLiveServiceRoute({
   method: "get",
   path: "/v1/orders-live/{id}",
   operationId: "getLiveOrder",
@@ -124,11 +124,11 @@ const streamExample = [
   "",
 ].join("\n");
 
-const leftReasonTexts = Object.entries(orderLeftReasons).map(
+const leftReasonTexts = Object.entries(orderLeftStreamReasons).map(
   ([reason, meaning]) => `\`${reason}\` (${meaning.toLowerCase()})`,
 );
 
-export const streamLiveOrdersRoute = defineLiveOrdersRoute({
+export const streamLiveOrdersRoute = defineOrderLiveServiceRoute({
   method: "get",
   path: "/v1/orders-live/stream",
   operationId: "streamLiveOrders",
@@ -167,14 +167,14 @@ export const streamLiveOrdersRoute = defineLiveOrdersRoute({
   },
   errors: ["location_forbidden", "too_many_streams"],
   async handle({ query, principal, services, context, header, signal }) {
-    const locationId = resolveLocationId(principal, query.locationId);
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const lastEventId = header("last-event-id") || undefined;
     context.addLogFields({ resumes: lastEventId !== undefined });
     return {
       status: 200,
       body: await services.broadcaster.openStream({
         locationId,
-        filter: pickOrderFilterFields(query),
+        filter: pickLiveOrderFilterFields(query),
         lastEventId,
         signal,
       }),

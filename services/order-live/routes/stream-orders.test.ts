@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { OrderLeftEvent, OrderLive } from "@pragma/contracts/order-live";
-import { readEventStream, type ServerSentEvent } from "@pragma/runtime/testing/event-stream-reader";
+import { OrderLeftStreamEventData, OrderLive } from "@pragma/contracts/order-live";
+import { readServerSentEvents, type ServerSentEvent } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { orderLiveConfig } from "../config.ts";
+import { orderLiveConfigSchema } from "../config.ts";
 import { trimOrderChangeLogTask } from "../periodic/remove-old-orders.ts";
-import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   openTestLiveOrderStream,
-  sendOrderUpsertRequest,
+  sendTestLiveOrderUpsert,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -29,16 +29,20 @@ const revisionsOf = (events: ServerSentEvent[]) => events.map(({ data }) => data
 
 describe("a new stream", () => {
   it("sends the current orders, a ready event, and then each change", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const orders = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(principal, ...orders);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(4);
     expect(typesOf(stream.events)).toEqual(["order", "order", "order", "ready"]);
     expect(stream.events.map(({ id }) => id)).toEqual([undefined, undefined, undefined, `${locationId}:3`]);
-    const first = changeLiveOrderInput(orders[0] ?? createLiveOrderInput(), { isPaid: true });
+    const first = createChangedLiveOrderInput(orders[0] ?? createLiveOrderInput(), { isPaid: true });
     await orderLive.upsertOrders(principal, first);
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(first, { isCanceled: true }), createLiveOrderInput());
+    await orderLive.upsertOrders(
+      principal,
+      createChangedLiveOrderInput(first, { isCanceled: true }),
+      createLiveOrderInput(),
+    );
     const events = (await stream.waitForEvents(7)).slice(4);
     expect(events.map(({ id, type }) => `${id} ${type}`)).toEqual(
       [4, 5, 6].map((position) => `${locationId}:${position} order`),
@@ -50,7 +54,7 @@ describe("a new stream", () => {
   });
 
   it("does not send orders of other locations", async () => {
-    const [pos, otherPos] = [createPosPrincipal(), createPosPrincipal()];
+    const [pos, otherPos] = [createTestPosPrincipal(), createTestPosPrincipal()];
     const stream = await orderLive.openStream(pos.principal);
     await stream.waitForEvents(1, "ready");
     await orderLive.upsertOrders(otherPos.principal, createLiveOrderInput());
@@ -60,11 +64,11 @@ describe("a new stream", () => {
   });
 
   it("sends, within 700 ms, changes that another instance received", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const stream = await openTestLiveOrderStream(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
     const order = createLiveOrderInput();
-    await sendOrderUpsertRequest(orderLive, principal, order);
+    await sendTestLiveOrderUpsert(orderLive, principal, order);
     const sentAt = performance.now();
     await stream.waitForEvents(1, "order");
     expect(performance.now() - sentAt).toBeLessThan(700);
@@ -72,7 +76,7 @@ describe("a new stream", () => {
   });
 
   it("sends changes without a notification by polling", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
@@ -89,7 +93,7 @@ describe("a new stream", () => {
   });
 
   it("sends the final state of every order and no revision twice while orders change", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const orders = Array.from({ length: 120 }, () => createLiveOrderInput());
     for (let start = 0; start < orders.length; start += 40)
       await orderLive.upsertOrders(principal, ...orders.slice(start, start + 40));
@@ -97,10 +101,10 @@ describe("a new stream", () => {
     const concurrentChanges = (async () => {
       for (let round = 1; !shouldStop; round++) {
         const changedOrders = orders.filter((_, index) => (index + round) % 7 === 0);
-        await sendOrderUpsertRequest(
+        await sendTestLiveOrderUpsert(
           round % 2 ? orderLive : otherInstance,
           principal,
-          ...changedOrders.map((order) => changeLiveOrderInput(order, { guestsCount: round })),
+          ...changedOrders.map((order) => createChangedLiveOrderInput(order, { guestsCount: round })),
         );
       }
     })();
@@ -136,11 +140,11 @@ describe("a new stream", () => {
 
 describe("a resumed stream", () => {
   it("continues after the last event id on any instance, without gaps or duplicates", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const order = createLiveOrderInput();
     const sentRevisions: string[] = [];
     const changeOrder = async () => {
-      const next = changeLiveOrderInput(order, { guestsCount: sentRevisions.length });
+      const next = createChangedLiveOrderInput(order, { guestsCount: sentRevisions.length });
       await orderLive.upsertOrders(principal, next);
       sentRevisions.push(next.revisionHash);
     };
@@ -167,7 +171,7 @@ describe("a resumed stream", () => {
     ["of a later position", (locationId) => `${locationId}:99`],
     ["that is malformed", () => "yesterday"],
   ])("restarts with a reset after an event id %s", async (_, createEventId) => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal, { lastEventId: createEventId(locationId) });
@@ -180,14 +184,18 @@ describe("a resumed stream", () => {
   });
 
   it("restarts after an event id older than the log and continues after a later event id", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const order = createLiveOrderInput();
-    const revisions = [order, changeLiveOrderInput(order, {}), changeLiveOrderInput(order, { isPaid: true })];
+    const revisions = [
+      order,
+      createChangedLiveOrderInput(order, {}),
+      createChangedLiveOrderInput(order, { isPaid: true }),
+    ];
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     await orderLive.db.sql`
       update order_revisions set created_at = now() - interval '25 hours'
       where location_id = ${locationId} and position < 3`;
-    await trimOrderChangeLogTask.run({ db: orderLive.db, config: orderLiveConfig.parse({}) });
+    await trimOrderChangeLogTask.run({ db: orderLive.db, config: orderLiveConfigSchema.parse({}) });
     const openAfter = async (position: number) => {
       const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:${position}` });
       await stream.waitForEvents(1, "ready");
@@ -202,7 +210,7 @@ describe("a resumed stream", () => {
   });
 
   it("continues after an empty log if nothing has changed since", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     await orderLive.upsertOrders(principal, createLiveOrderInput());
     await orderLive.db.sql`delete from order_revisions where location_id = ${locationId}`;
     const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:1` });
@@ -213,7 +221,7 @@ describe("a resumed stream", () => {
 
 describe("a stream with filters", () => {
   it("sends matching orders, and a left event when an order no longer matches", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({}, { tillId });
     await orderLive.upsertOrders(
@@ -226,22 +234,27 @@ describe("a stream with filters", () => {
     await stream.waitForEvents(1, "ready");
     expect(typesOf(stream.events)).toEqual(["order", "ready"]);
     const changes = [
-      changeLiveOrderInput(order, { guestsCount: 9 }),
-      changeLiveOrderInput(order, { isPaid: true }),
-      changeLiveOrderInput(order, { isPaid: true, guestsCount: 8 }),
-      changeLiveOrderInput(order, { isPaid: false }),
-      { ...changeLiveOrderInput(order, {}), tillId: otherTill },
+      createChangedLiveOrderInput(order, { guestsCount: 9 }),
+      createChangedLiveOrderInput(order, { isPaid: true }),
+      createChangedLiveOrderInput(order, { isPaid: true, guestsCount: 8 }),
+      createChangedLiveOrderInput(order, { isPaid: false }),
+      { ...createChangedLiveOrderInput(order, {}), tillId: otherTill },
     ];
     for (const change of changes) await orderLive.upsertOrders(principal, change);
     const events = (await stream.waitForEvents(6)).slice(2);
     expect(revisionsOf(events)).toEqual([changes[0]?.revisionHash, "filter", changes[3]?.revisionHash, "filter"]);
-    expect(OrderLeftEvent.parse(events[1]?.data)).toEqual({ id: order.id, locationId, tillId, reason: "filter" });
+    expect(OrderLeftStreamEventData.parse(events[1]?.data)).toEqual({
+      id: order.id,
+      locationId,
+      tillId,
+      reason: "filter",
+    });
     expect(events.map(({ id }) => id)).toEqual([4, 5, 7, 8].map((position) => `${locationId}:${position}`));
     await stream.close();
   });
 
   it("advances its event id past changes that do not match", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const response = await orderLive.request("GET", `${path}?isCanceled=true`, { principal });
     await orderLive.upsertOrders(principal, createLiveOrderInput(), createLiveOrderInput());
     const reader = response.body?.getReader();
@@ -257,14 +270,19 @@ describe("a stream with filters", () => {
 
 describe("a client", () => {
   /** Sends changes of 100 KB and returns their revision hashes. */
-  async function sendLargeChanges({ principal }: ReturnType<typeof createPosPrincipal>, { count }: { count: number }) {
+  async function sendLargeChanges(
+    { principal }: ReturnType<typeof createTestPosPrincipal>,
+    { count }: { count: number },
+  ) {
     const order = createLiveOrderInput({ productRowList: Array.from({ length: 75 }, createTestProductRow) });
-    const revisions = Array.from({ length: count }, (_, index) => changeLiveOrderInput(order, { guestsCount: index }));
+    const revisions = Array.from({ length: count }, (_, index) =>
+      createChangedLiveOrderInput(order, { guestsCount: index }),
+    );
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     return revisions.map(({ revisionHash }) => revisionHash);
   }
   const openResponse = async (
-    { principal }: ReturnType<typeof createPosPrincipal>,
+    { principal }: ReturnType<typeof createTestPosPrincipal>,
     service: TestService = orderLive,
   ) => {
     const response = await service.request("GET", path, { principal });
@@ -273,24 +291,24 @@ describe("a client", () => {
   };
 
   it("that is slow receives all changes at its own pace", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const response = await openResponse(
       pos,
       await orderLive.startAnotherInstance({ STREAM_STALL_TIMEOUT_SECONDS: "60" }),
     );
     const sentRevisions = await sendLargeChanges(pos, { count: 40 });
-    const stream = readEventStream(response);
+    const stream = readServerSentEvents(response);
     await stream.waitForEvents(40, "order");
     expect(revisionsOf(stream.events.filter(({ type }) => type === "order"))).toEqual(sentRevisions);
     await stream.close();
   });
 
   it("that reads nothing is disconnected with the reason slow, and its buffer is dropped", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const response = await openResponse(pos);
     await sendLargeChanges(pos, { count: 3 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    const stream = readEventStream(response);
+    const stream = readServerSentEvents(response);
     await stream.waitForEnd();
     expect(stream.ending).toBe("ended");
     expect(stream.events.at(-1)).toMatchObject({ type: "closed", data: { reason: "slow" } });
@@ -298,21 +316,21 @@ describe("a client", () => {
   });
 
   it("receives heartbeats from an idle stream", async () => {
-    const stream = await orderLive.openStream(createPosPrincipal().principal);
+    const stream = await orderLive.openStream(createTestPosPrincipal().principal);
     await eventually("two heartbeats", () => stream.comments.length > 1, { timeoutSeconds: 4 });
     expect(stream.comments[0]).toMatch(/^ ?heartbeat$/);
     await stream.close();
   });
 
   it("opens no stream for a HEAD request", async () => {
-    const response = await orderLive.request("HEAD", path, { principal: createPosPrincipal().principal });
+    const response = await orderLive.request("HEAD", path, { principal: createTestPosPrincipal().principal });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 });
 
 describe("a stopping process", () => {
   it("ends its streams with a retry time and opens no new streams", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const stopping = await orderLive.startAnotherInstance();
     const stream = await openTestLiveOrderStream(stopping, principal);
     await stream.waitForEvents(1, "ready");

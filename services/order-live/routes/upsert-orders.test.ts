@@ -3,9 +3,9 @@ import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -21,7 +21,7 @@ const typesOf = async (id: string) => (await orderLive.publishedEvents(id)).map(
 
 describe("an upserted order", () => {
   it("is returned with all fields and times, also by its id", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const order = createLiveOrderInput({ roomName: "Terrasse", channel: "phone" }, { customFooter: "Merci" });
     const [applied] = await orderLive.upsertOrders(principal, order);
     expect(applied).toMatchObject({
@@ -40,32 +40,32 @@ describe("an upserted order", () => {
   });
 
   it("keeps createdAt and sets updatedAt on each change", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const order = createLiveOrderInput();
     const [first] = await orderLive.upsertOrders(principal, order);
-    const [second] = await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 5 }));
+    const [second] = await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 5 }));
     expect(second?.createdAt).toBe(first?.createdAt);
     expect(Date.parse(second?.updatedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.updatedAt ?? ""));
     expect(second?.data.guestsCount).toBe(5);
   });
 
   it("is stored under the UUID when its id begins with an s", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const id = randomUUID();
     const [applied] = await orderLive.upsertOrders(principal, createLiveOrderInput({}, { id: `s${id.toUpperCase()}` }));
     expect(applied).toMatchObject({ id, data: { id } });
   });
 
   it("is skipped when its revision is already stored, or older than the stored revision", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const order = createLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     expect(await orderLive.upsertOrders(principal, { ...order, data: { ...order.data, guestsCount: 9 } })).toEqual([]);
-    const late = changeLiveOrderInput(order, { modifiedAt: "2026-05-29T12:19:59.999+02:00" });
+    const late = createChangedLiveOrderInput(order, { modifiedAt: "2026-05-29T12:19:59.999+02:00" });
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
-    const sameTime = changeLiveOrderInput(order, { guestsCount: 3 });
+    const sameTime = createChangedLiveOrderInput(order, { guestsCount: 3 });
     expect(await orderLive.upsertOrders(principal, sameTime)).toHaveLength(1);
-    const withoutTime = changeLiveOrderInput(order, { modifiedAt: null, guestsCount: 4 });
+    const withoutTime = createChangedLiveOrderInput(order, { modifiedAt: null, guestsCount: 4 });
     expect(await orderLive.upsertOrders(principal, withoutTime)).toHaveLength(1);
     // A change without `modifiedAt` does not clear the stored `modifiedAt`.
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
@@ -73,7 +73,7 @@ describe("an upserted order", () => {
   });
 
   it("that is unchanged is omitted from the response", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const [unchanged, other, third] = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(principal, unchanged);
     const applied = await orderLive.upsertOrders(principal, other, unchanged, third);
@@ -82,10 +82,10 @@ describe("an upserted order", () => {
   });
 
   it("is separate from another location's order with the same id", async () => {
-    const [pos, otherPos] = [createPosPrincipal(), createPosPrincipal()];
+    const [pos, otherPos] = [createTestPosPrincipal(), createTestPosPrincipal()];
     const order = createLiveOrderInput({ comment: "mine" });
     await orderLive.upsertOrders(pos.principal, order);
-    const otherOrder = changeLiveOrderInput(order, { comment: "theirs" });
+    const otherOrder = createChangedLiveOrderInput(order, { comment: "theirs" });
     const [applied] = await orderLive.upsertOrders(otherPos.principal, otherOrder);
     expect(applied).toMatchObject({ locationId: otherPos.locationId, data: { comment: "theirs" } });
     const getComment = async ({ principal }: typeof pos) => {
@@ -103,7 +103,7 @@ describe("an upserted order", () => {
 
   it("belongs to the existing location that an API key for all locations names", async () => {
     const { id } = orderLive.accounts.addLocation();
-    const { principal } = createPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
+    const { principal } = createTestPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
     const body = [createLiveOrderInput()];
     const requestTo = (locationId: string) => ({
       method: "POST",
@@ -115,12 +115,15 @@ describe("an upserted order", () => {
     expect(applied).toMatchObject([{ locationId: id }]);
     const unknown = await orderLive.requestProblem({ ...requestTo(randomUUID()), principal });
     expect(unknown.code).toBe("location_not_found");
-    const forbidden = await orderLive.requestProblem({ ...requestTo(id), principal: createPosPrincipal().principal });
+    const forbidden = await orderLive.requestProblem({
+      ...requestTo(id),
+      principal: createTestPosPrincipal().principal,
+    });
     expect(forbidden.code).toBe("location_forbidden");
   });
 
   it("is applied and streamed once per Idempotency-Key", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
     const request = { principal, body: [createLiveOrderInput()], headers: { "idempotency-key": randomUUID() } };
@@ -134,16 +137,16 @@ describe("an upserted order", () => {
 
 describe("the events of an order", () => {
   it("follow its changes and are numbered", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const opened = createLiveOrderInput();
-    const withRow = changeLiveOrderInput(opened, {
+    const withRow = createChangedLiveOrderInput(opened, {
       productRowList: [...opened.data.productRowList, createTestProductRow()],
     });
-    const partlyPaid = changeLiveOrderInput(withRow, { leftToPay: 1000 });
-    const paid = changeLiveOrderInput(partlyPaid, { isPaid: true, leftToPay: 0 });
-    const printed = changeLiveOrderInput(paid, { postPaymentPrintCount: 1 });
-    const reopened = changeLiveOrderInput(printed, { isPaid: false });
-    const paidAgain = changeLiveOrderInput(reopened, { isPaid: true });
+    const partlyPaid = createChangedLiveOrderInput(withRow, { leftToPay: 1000 });
+    const paid = createChangedLiveOrderInput(partlyPaid, { isPaid: true, leftToPay: 0 });
+    const printed = createChangedLiveOrderInput(paid, { postPaymentPrintCount: 1 });
+    const reopened = createChangedLiveOrderInput(printed, { isPaid: false });
+    const paidAgain = createChangedLiveOrderInput(reopened, { isPaid: true });
     for (const order of [opened, withRow, partlyPaid, paid, printed, reopened, paidAgain]) {
       expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     }
@@ -174,25 +177,25 @@ describe("the events of an order", () => {
     [[], { manuallyClosed: true }],
     [[], { isTraining: true, isPaid: true }],
   ])("are %j for a new order with %j", async (events, data) => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const order = createLiveOrderInput(data);
     await orderLive.upsertOrders(principal, order);
     expect(await typesOf(order.id)).toEqual(events);
   });
 
   it("do not include a change that only rearranges products", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const order = createLiveOrderInput({ productRowList: [createTestProductRow(), createTestProductRow()] });
     await orderLive.upsertOrders(principal, order);
     await orderLive.upsertOrders(
       principal,
-      changeLiveOrderInput(order, { productRowList: [...order.data.productRowList].reverse() }),
+      createChangedLiveOrderInput(order, { productRowList: [...order.data.productRowList].reverse() }),
     );
     expect(await typesOf(order.id)).toEqual(["order.call"]);
   });
 
   it("keep the 200 devices that were published last", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const sendFromDevices = (first: number) =>
       orderLive.upsertOrders(
         principal,
@@ -206,15 +209,18 @@ describe("the events of an order", () => {
   });
 
   it("include the device at most once an hour or when its name changes", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const [deviceIdentifier, other] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({ deviceIdentifier, deviceName: "Bar" });
     await orderLive.upsertOrders(principal, order, createLiveOrderInput({ deviceIdentifier: other, deviceName: null }));
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 3 }));
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 4, deviceName: null }));
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 5, deviceName: "Terrasse" }));
+    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 3 }));
+    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 4, deviceName: null }));
+    await orderLive.upsertOrders(
+      principal,
+      createChangedLiveOrderInput(order, { guestsCount: 5, deviceName: "Terrasse" }),
+    );
     await orderLive.db.sql`update published_devices set published_at = published_at - interval '61 minutes'`;
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(order, { guestsCount: 6, deviceName: null }));
+    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 6, deviceName: null }));
     const rows = await orderLive.db.sql<{ body: string }[]>`
       select body from recorded_outbox where type = 'device.seen' and location_id = ${locationId} order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data).map(({ deviceId, name }) => [deviceId, name])).toEqual([
@@ -228,7 +234,7 @@ describe("the events of an order", () => {
 
 describe("a training order", () => {
   it("is returned and can be read by id, but is in no list or stream", async () => {
-    const { principal } = createPosPrincipal();
+    const { principal } = createTestPosPrincipal();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
     const order = createLiveOrderInput({ isTraining: true });
@@ -242,14 +248,14 @@ describe("a training order", () => {
   });
 
   it("is listed after it has left training mode, and is removed from the list when it is in training mode again", async () => {
-    const { principal, locationId } = createPosPrincipal();
+    const { principal, locationId } = createTestPosPrincipal();
     const order = createLiveOrderInput({ isTraining: true });
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    const realOrder = changeLiveOrderInput(order, { isTraining: false });
+    const realOrder = createChangedLiveOrderInput(order, { isTraining: false });
     await orderLive.upsertOrders(principal, realOrder);
-    await orderLive.upsertOrders(principal, changeLiveOrderInput(realOrder, { isTraining: true }));
+    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(realOrder, { isTraining: true }));
     const [, appeared, left] = await stream.waitForEvents(3);
     expect(appeared).toMatchObject({ type: "order", data: { id: order.id } });
     expect(left).toMatchObject({
@@ -266,7 +272,7 @@ describe("a body of several megabytes", () => {
   const rows = Array.from({ length: 100 }, createTestProductRow);
   const orders = Array.from({ length: 20 }, () => createLiveOrderInput({ productRowList: rows }));
   const body = JSON.stringify(orders);
-  const { principal, locationId } = createPosPrincipal();
+  const { principal, locationId } = createTestPosPrincipal();
 
   it("is applied and published like a small body", async () => {
     const applied = await orderLive.upsertOrders(principal, ...orders);

@@ -3,15 +3,15 @@ import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLiveService;
-const { principal } = createPosPrincipal();
+const { principal } = createTestPosPrincipal();
 beforeAll(async () => {
   orderLive = await startTestOrderLiveService();
 });
@@ -162,7 +162,7 @@ describe("an invalid upsert", () => {
 
 describe("the daily quota of a location", () => {
   it("rejects a request that exceeds it, and does not count skipped orders", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const order = createLiveOrderInput();
     const [applied] = await orderLive.upsertOrders(pos.principal, order);
     const bytes = Buffer.byteLength(JSON.stringify(applied));
@@ -171,13 +171,13 @@ describe("the daily quota of a location", () => {
     });
     const send = (...orders: OrderLiveInput[]) =>
       limitedInstance.request("POST", path, { principal: pos.principal, body: orders });
-    expect((await send(changeLiveOrderInput(order, {}))).status).toBe(200);
+    expect((await send(createChangedLiveOrderInput(order, {}))).status).toBe(200);
     const lastRevisionHash = (await orderLive.listOrders(pos.principal)).data[0]?.revisionHash;
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const response = await send({ ...order, revisionHash: lastRevisionHash ?? "" });
       expect([response.status, await response.text()]).toEqual([200, "[]"]);
     }
-    const rejected = await send(changeLiveOrderInput(order, { guestsCount: 9 }), createLiveOrderInput());
+    const rejected = await send(createChangedLiveOrderInput(order, { guestsCount: 9 }), createLiveOrderInput());
     expect(rejected.status).toBe(429);
     const retryAfterSeconds = Number(rejected.headers.get("retry-after"));
     expect(retryAfterSeconds > 0 && retryAfterSeconds <= 24 * 60 * 60).toBe(true);
@@ -187,7 +187,7 @@ describe("the daily quota of a location", () => {
     });
     const { data } = await orderLive.listOrders(pos.principal);
     expect(data.map(({ revisionHash }) => revisionHash)).toEqual([lastRevisionHash]);
-    const otherPos = createPosPrincipal();
+    const otherPos = createTestPosPrincipal();
     const response = await limitedInstance.request("POST", path, {
       principal: otherPos.principal,
       body: [createLiveOrderInput()],
@@ -198,7 +198,7 @@ describe("the daily quota of a location", () => {
 
 describe("a large order", () => {
   it("of up to 512 KB is applied, and its event is published", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const order = createLiveOrderInput({ productRowList: createLargeRows().slice(0, 30) });
     const remainingBytes = 512 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
     const rows = Array.from({ length: Math.floor(remainingBytes / 12_000) }, () => ({
@@ -213,7 +213,7 @@ describe("a large order", () => {
   });
 
   it("is applied with gzip, and characters that PostgreSQL cannot store are kept in its JSON", async () => {
-    const pos = createPosPrincipal();
+    const pos = createTestPosPrincipal();
     const rows = Array.from({ length: 200 }, createTestProductRow);
     const order = createLiveOrderInput({
       productRowList: rows,

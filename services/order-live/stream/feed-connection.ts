@@ -1,18 +1,18 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
-import { findListedOrders, type OrderCursor } from "../queries/listed-orders.ts";
+import { findLiveOrderPage, type LiveOrderListCursor } from "../queries/listed-orders.ts";
 import { findLiveOrderLogRange, findLiveOrderRevisions } from "../queries/streams.ts";
-import type { LiveConnection } from "./live-connection.ts";
-import type { LocationLog } from "./location-log.ts";
+import type { LiveOrderStreamConnection } from "./live-connection.ts";
+import type { LiveOrderChangeLog } from "./live-order-change-log.ts";
 import {
   formatCurrentOrderEvent,
-  formatReadyEvent,
-  formatResetEvent,
-  parseEventId,
-  type StreamResetReason,
+  formatStreamReadyEvent,
+  formatStreamResetEvent,
+  type LiveOrderStreamResetReason,
+  parseStreamEventId,
 } from "./stream-events.ts";
 
 /** How a stream starts: after a position in the log, or with the current orders (after a reset event if required). */
-export type LiveOrderStreamStart = { after: number } | { reset?: StreamResetReason };
+export type LiveOrderStreamStart = { after: number } | { reset?: LiveOrderStreamResetReason };
 
 /** Maximum number of changes or orders, and maximum number of their bytes, that one read for a connection returns. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
@@ -24,7 +24,7 @@ export async function findLiveOrderStreamStart(
   lastEventId: string | undefined,
 ): Promise<LiveOrderStreamStart> {
   if (lastEventId === undefined) return {};
-  const position = parseEventId(locationId, lastEventId);
+  const position = parseStreamEventId(locationId, lastEventId);
   const { first, last } = await findLiveOrderLogRange(sql, locationId);
   if (position === undefined || position > last) return { reset: "unknown" };
   return position < first ? { reset: "expired" } : { after: position };
@@ -36,7 +36,7 @@ export async function findLiveOrderStreamStart(
  * together with other connections. A connection that falls behind reads the log on its own again.
  */
 export async function sendLiveOrderEvents(
-  connection: LiveConnection,
+  connection: LiveOrderStreamConnection,
   start: LiveOrderStreamStart,
   source: FeedSource,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function sendLiveOrderEvents(
       continue;
     }
     sentPositions = undefined;
-    if (!connection.isReady) connection.write(formatReadyEvent(connection.locationId, connection.position));
+    if (!connection.isReady) connection.write(formatStreamReadyEvent(connection.locationId, connection.position));
     connection.isReady = true;
     if (source.locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
   }
@@ -57,7 +57,7 @@ export async function sendLiveOrderEvents(
 
 interface FeedSource {
   sql: SqlClient;
-  locationLog: LocationLog;
+  locationLog: LiveOrderChangeLog;
 }
 
 /** The log positions of the order states that the stream has sent initially, by order id. */
@@ -65,25 +65,29 @@ type SentPositions = Map<string, number>;
 
 /** Sends the current orders page by page. Changes that occur in the meantime are sent later, from the log. */
 async function sendCurrentOrders(
-  connection: LiveConnection,
+  connection: LiveOrderStreamConnection,
   { sql, locationLog }: FeedSource,
-  reason: StreamResetReason | undefined,
+  reason: LiveOrderStreamResetReason | undefined,
 ): Promise<SentPositions> {
   const { locationId, filter, output } = connection;
   const sentPositions: SentPositions = new Map();
   connection.isReady = false;
-  if (reason) connection.write(formatResetEvent(reason));
+  if (reason) connection.write(formatStreamResetEvent(reason));
   connection.position = (await findLiveOrderLogRange(sql, locationId)).last;
   /** A separate function, so that the page's text can be garbage-collected while the client reads. */
-  const sendPage = async (after: OrderCursor | null): Promise<OrderCursor | null> => {
-    const page = await findListedOrders(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
+  const sendPage = async (after: LiveOrderListCursor | null): Promise<LiveOrderListCursor | null> => {
+    const page = await findLiveOrderPage(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
     for (const { id, position } of page.orders) sentPositions.set(id, position);
     connection.write(page.orders.map(({ body }) => formatCurrentOrderEvent(body)).join(""));
     const last = page.hasMore ? page.orders.at(-1) : undefined;
     return last ? { at: last.at, id: last.id } : null;
   };
-  for (let after: OrderCursor | null = null, isFirst = true; (after || isFirst) && !output.isClosed; isFirst = false) {
-    const cursor: OrderCursor | null = after;
+  for (
+    let after: LiveOrderListCursor | null = null, isFirst = true;
+    (after || isFirst) && !output.isClosed;
+    isFirst = false
+  ) {
+    const cursor: LiveOrderListCursor | null = after;
     after = await locationLog.catchUpSemaphore.run(async () => {
       const next = await sendPage(cursor);
       await output.waitUntilDrained();
@@ -95,7 +99,7 @@ async function sendCurrentOrders(
 
 /** Sends the log up to its end, except changes that were already sent. Returns false if log entries are missing. */
 async function sendLoggedChanges(
-  connection: LiveConnection,
+  connection: LiveOrderStreamConnection,
   { sql, locationLog }: FeedSource,
   sentPositions: SentPositions | undefined,
 ): Promise<boolean> {

@@ -1,11 +1,11 @@
 import type { LiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderRevision } from "../queries/streams.ts";
 import {
-  formatChangeEvent,
+  formatLiveOrderChangeEvent,
   formatStreamClosedEvent,
   formatStreamEventId,
   formatStreamHeartbeat,
-  type StreamCloseReason,
+  type LiveOrderStreamCloseReason,
 } from "./stream-events.ts";
 import { SubscriberStream } from "./subscriber-stream.ts";
 
@@ -17,11 +17,11 @@ export type EncodedOrderChangesByFilter = Map<string, Uint8Array>;
 interface LiveConnectionOptions {
   locationId: string;
   filter: LiveOrderFilter;
-  onClosed(connection: LiveConnection): void;
+  onClosed(connection: LiveOrderStreamConnection): void;
 }
 
 /** An open stream of a client, with its position in the location's change log. */
-export class LiveConnection {
+export class LiveOrderStreamConnection {
   readonly locationId: string;
   readonly filter: LiveOrderFilter;
   readonly output: SubscriberStream;
@@ -32,7 +32,7 @@ export class LiveConnection {
   isReady = false;
   /** Number of batches of changes that were sent. */
   sentCount = 0;
-  closeReason: StreamCloseReason | undefined;
+  closeReason: LiveOrderStreamCloseReason | undefined;
   readonly #filterKey: string;
   #positionAtHeartbeat = 0;
   #resolveWait = () => {};
@@ -68,7 +68,7 @@ export class LiveConnection {
   #encodeChanges(revisions: LiveOrderRevision[], shared: EncodedOrderChangesByFilter | undefined): Uint8Array {
     const sharedChunk = shared?.get(this.#filterKey);
     if (sharedChunk) return sharedChunk;
-    const texts = revisions.map((revision) => formatChangeEvent(this.locationId, revision, this.filter));
+    const texts = revisions.map((revision) => formatLiveOrderChangeEvent(this.locationId, revision, this.filter));
     const chunk = encoder.encode(texts.join(""));
     shared?.set(this.#filterKey, chunk);
     return chunk;
@@ -83,7 +83,7 @@ export class LiveConnection {
     if (hasMoved) this.#positionAtHeartbeat = this.position;
   }
 
-  endStream(reason: StreamCloseReason): void {
+  endStream(reason: LiveOrderStreamCloseReason): void {
     if (this.output.isClosed) return;
     this.closeReason = reason;
     this.output.endWith(encoder.encode(formatStreamClosedEvent(reason)), { shouldDiscardBuffered: reason === "slow" });

@@ -2,9 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { changeLiveOrderInput, createLiveOrderInput } from "../testing/order-fixtures.ts";
+import { createChangedLiveOrderInput, createLiveOrderInput } from "../testing/order-fixtures.ts";
 import {
-  createPosPrincipal,
+  createTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -28,7 +28,7 @@ async function measureUsedMegabytes(): Promise<number> {
 }
 
 it("streamed data and closed connections are not retained", async () => {
-  const { principal } = createPosPrincipal();
+  const { principal } = createTestPosPrincipal();
   const disconnect = new AbortController();
   let receivedCount = 0;
   const readStream = async () => {
@@ -43,7 +43,7 @@ it("streamed data and closed connections are not retained", async () => {
   let sentCount = 0;
   async function sendChanges(count: number): Promise<void> {
     for (const endCount = sentCount + count; sentCount < endCount; sentCount += 1) {
-      order = changeLiveOrderInput(order, { leftToPay: sentCount });
+      order = createChangedLiveOrderInput(order, { leftToPay: sentCount });
       await orderLive.upsertOrders(principal, order);
     }
   }

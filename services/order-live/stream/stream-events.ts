@@ -1,5 +1,5 @@
-import type { OrderLeftEvent } from "@pragma/contracts/order-live";
-import { type LiveOrderFilter, matchesOrderFilter } from "../order-filter.ts";
+import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
+import { type LiveOrderFilter, matchesLiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderRevision } from "../queries/streams.ts";
 
 /** The events of a live order stream in the text/event-stream format. */
@@ -10,10 +10,10 @@ const reconnectMs = 1_000;
 export const liveOrderStreamPreamble = `retry: ${reconnectMs}\n\n`;
 
 /** Why a stream cannot resume after an event id: the log entries after it were removed, or the id is unknown. */
-export type StreamResetReason = "expired" | "unknown";
+export type LiveOrderStreamResetReason = "expired" | "unknown";
 
 /** Why the server ends a stream. */
-export type StreamCloseReason = "shutdown" | "slow" | "unavailable";
+export type LiveOrderStreamCloseReason = "shutdown" | "slow" | "unavailable";
 
 function formatStreamEvent(event: string, data: string, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
@@ -25,7 +25,7 @@ export function formatStreamEventId(locationId: string, position: number): strin
 }
 
 /** Returns the position in an event id; undefined if the id is malformed or belongs to another location's stream. */
-export function parseEventId(locationId: string, id: string): number | undefined {
+export function parseStreamEventId(locationId: string, id: string): number | undefined {
   const [, eventLocationId, position] = /^([0-9a-f-]{36}):(\d{1,15})$/i.exec(id) ?? [];
   return eventLocationId?.toLowerCase() === locationId ? Number(position) : undefined;
 }
@@ -34,26 +34,30 @@ export function parseEventId(locationId: string, id: string): number | undefined
 export const formatCurrentOrderEvent = (body: string) => formatStreamEvent("order", body);
 
 /** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
-export const formatResetEvent = (reason: StreamResetReason) =>
+export const formatStreamResetEvent = (reason: LiveOrderStreamResetReason) =>
   formatStreamEvent("reset", JSON.stringify({ reason }), "");
 
 /** Formats the event that is sent after the last initial order. */
-export const formatReadyEvent = (locationId: string, position: number) =>
+export const formatStreamReadyEvent = (locationId: string, position: number) =>
   formatStreamEvent("ready", "{}", formatStreamEventId(locationId, position));
 
 /** Formats a heartbeat. With an id, the client can later resume after changes that its filter has excluded. */
 export const formatStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 
-export const formatStreamClosedEvent = (reason: StreamCloseReason) =>
+export const formatStreamClosedEvent = (reason: LiveOrderStreamCloseReason) =>
   `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
 
 /** Formats a change as an `order` or `left` event, or as an empty string if the stream's filter excludes the change. */
-export function formatChangeEvent(locationId: string, revision: LiveOrderRevision, filter: LiveOrderFilter): string {
+export function formatLiveOrderChangeEvent(
+  locationId: string,
+  revision: LiveOrderRevision,
+  filter: LiveOrderFilter,
+): string {
   const { orderId, before, after, body, position } = revision;
   const id = formatStreamEventId(locationId, position);
-  if (matchesOrderFilter(filter, after)) return formatStreamEvent("order", body, id);
-  if (!matchesOrderFilter(filter, before)) return "";
+  if (matchesLiveOrderFilter(filter, after)) return formatStreamEvent("order", body, id);
+  if (!matchesLiveOrderFilter(filter, before)) return "";
   if (!after) return formatStreamEvent("left", body, id);
-  const left: OrderLeftEvent = { id: orderId, locationId, tillId: after.tillId, reason: "filter" };
+  const left: OrderLeftStreamEventData = { id: orderId, locationId, tillId: after.tillId, reason: "filter" };
   return formatStreamEvent("left", JSON.stringify(left), id);
 }

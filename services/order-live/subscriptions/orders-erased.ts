@@ -1,10 +1,10 @@
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { OrderLiveContext } from "../context.ts";
 
 /** Erases the personal data of orders from the live orders and from the change log. */
-export const eraseLiveOrderData = onEvent<OrderLiveContext, "orders.erased">(
+export const redactLiveOrdersSubscription = defineEventSubscription<OrderLiveContext, "orders.erased">(
   "orders.erased",
   async ({ data: { locationId, orderIds }, once }) => {
     await once(async (tx) => {

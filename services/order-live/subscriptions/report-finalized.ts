@@ -1,10 +1,10 @@
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { OrderLiveContext } from "../context.ts";
 import { removeLiveOrdersOfFinalTill } from "../finish-till.ts";
 
 /** Removes the orders of a closed till from the live orders once the till's report is final. */
-export const removeOrdersOfReportedTill = onEvent<OrderLiveContext, "report.finalized">(
+export const removeLiveOrdersOfReportedTill = defineEventSubscription<OrderLiveContext, "report.finalized">(
   "report.finalized",
   async ({ data, services, once }) => {
     await once(async (tx) => {

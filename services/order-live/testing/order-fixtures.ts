@@ -24,7 +24,7 @@ export function createLiveOrderInput(
 }
 
 /** Returns the order after a change, with a new revision hash. */
-export function changeLiveOrderInput(order: OrderLiveInput, data: Partial<OrderLiveData>): OrderLiveInput {
+export function createChangedLiveOrderInput(order: OrderLiveInput, data: Partial<OrderLiveData>): OrderLiveInput {
   return { ...order, revisionHash: randomUUID(), data: { ...order.data, ...data } };
 }
 

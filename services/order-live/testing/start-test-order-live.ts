@@ -5,7 +5,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type EventStreamReader, readEventStream } from "@pragma/runtime/testing/event-stream-reader";
+import { type EventStreamReader, readServerSentEvents } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readRecordedEvents, recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
 import {
@@ -17,7 +17,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { OrderEventType } from "../order-state.ts";
 import orderLive from "../service.ts";
-import { createOrderBroadcaster, type OrderBroadcaster } from "../stream/order-broadcaster.ts";
+import { createLiveOrderBroadcaster, type LiveOrderBroadcaster } from "../stream/live-order-broadcaster.ts";
 
 /** An event that was published for an order. */
 export type PublishedOrderEvent = EventData<OrderEventType> & { type: OrderEventType };
@@ -25,7 +25,7 @@ export type PublishedOrderEvent = EventData<OrderEventType> & { type: OrderEvent
 /** The order-live service for one test file. */
 export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
   /** The broadcaster of a simulated second process on the same database, which receives no notifications. */
-  broadcaster: OrderBroadcaster;
+  broadcaster: LiveOrderBroadcaster;
   /** Sends valid orders and returns the applied orders. */
   upsertOrders(principal: Principal, ...orders: OrderLiveInput[]): Promise<OrderLive[]>;
   listOrders(principal: Principal, query?: string): Promise<z.output<typeof listPage>>;
@@ -47,7 +47,10 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
 const listPage = paginatedSchema(z.strictObject(OrderLive.shape));
 
 /** Returns the principal of an API key that reads and writes the live orders of a new location. */
-export function createPosPrincipal(overrides: Partial<Principal> = {}): { principal: Principal; locationId: string } {
+export function createTestPosPrincipal(overrides: Partial<Principal> = {}): {
+  principal: Principal;
+  locationId: string;
+} {
   const principal = createTestPrincipal({ scopes: ["orders:read", "orders:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }
@@ -57,7 +60,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
   const { environment, registry } = service;
   const otherInstances: TestService[] = [];
   await recordOutboxEvents(service.db);
-  const broadcaster = createOrderBroadcaster({
+  const broadcaster = createLiveOrderBroadcaster({
     sql: service.db.sql,
     notifier: { publish() {}, subscribe() {} },
     log: createLogger({ name: "test", level: "silent" }),
@@ -67,7 +70,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
   return {
     ...service,
     broadcaster,
-    upsertOrders: (principal, ...orders) => sendOrderUpsertRequest(service, principal, ...orders),
+    upsertOrders: (principal, ...orders) => sendTestLiveOrderUpsert(service, principal, ...orders),
     listOrders: (principal, query = "") => service.getJson(`/v1/orders-live/${query}`, listPage, principal),
     openStream: (principal, options) => openTestLiveOrderStream(service, principal, options),
     async publishedEvents(orderId) {
@@ -104,7 +107,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
   };
 }
 
-export function sendOrderUpsertRequest(
+export function sendTestLiveOrderUpsert(
   service: TestService,
   principal: Principal,
   ...orders: OrderLiveInput[]
@@ -122,5 +125,5 @@ export async function openTestLiveOrderStream(
   const response = await service.request("GET", `/v1/orders-live/stream${query}`, { principal, headers });
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
-  return readEventStream(response);
+  return readServerSentEvents(response);
 }

@@ -1,5 +1,5 @@
 import type { AccountingImbalance } from "@pragma/contracts/accounting-export";
-import { addAmounts } from "@pragma/contracts/money";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
@@ -24,8 +24,8 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
   };
   for (const { taxRate, taxableAmount, taxAmount } of report.reportTaxes) {
     const rate = getOrCreate(taxRate);
-    rate.taxable = addAmounts(rate.taxable, taxableAmount);
-    rate.tax = addAmounts(rate.tax, taxAmount);
+    rate.taxable = addMoneyAmounts(rate.taxable, taxableAmount);
+    rate.tax = addMoneyAmounts(rate.tax, taxAmount);
   }
   for (const { taxRate, total } of accountingData.salesByRate) getOrCreate(taxRate).rounding = total;
   return [...rates.values()].map((rate) => ({ ...rate, rounding: rate.rounding - rate.taxable - rate.tax }));
@@ -50,7 +50,7 @@ export function findAccountingImbalances(report: ReportV2, accountingData: TillA
     });
   }
   const { totalSales } = report;
-  const products = accountingData.salesByRate.reduce((sum, { total }) => addAmounts(sum, total), 0);
+  const products = accountingData.salesByRate.reduce((sum, { total }) => addMoneyAmounts(sum, total), 0);
   if (products !== totalSales) {
     gaps.push({
       code: "products",

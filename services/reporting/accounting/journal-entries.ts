@@ -1,9 +1,9 @@
 import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accounting-config";
-import { addAmounts } from "@pragma/contracts/money";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import { computeSalesByVatRate } from "./find-accounting-gaps.ts";
-import { JournalEntryBuilder, type JournalLine } from "./journal.ts";
+import { type AccountingJournalLine, JournalEntryBuilder } from "./journal.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 type PaymentMode = keyof AccountingRules["payments"];
@@ -19,7 +19,7 @@ export function buildSalesEntryLines(
   report: ReportV2,
   accountingData: TillAccountingData,
   config: AccountingRules,
-): JournalLine[] {
+): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
   addPayments(entry, report, config);
   const { unpaid, owedToCustomers, shortage, surplus } = config;
@@ -27,7 +27,8 @@ export function buildSalesEntryLines(
   entry.debit(accountingData.unpaid, { ...customerAccount(unpaid), text: "Reste à payer" });
   if (config.discountBooking === "gross") addDiscounts(entry, report, config);
   for (const { taxRate, taxable, tax } of computeSalesByVatRate(report, accountingData)) {
-    const gross = config.discountBooking === "gross" ? addAmounts(taxable, discountAtRate(report, taxRate)) : taxable;
+    const gross =
+      config.discountBooking === "gross" ? addMoneyAmounts(taxable, discountAtRate(report, taxRate)) : taxable;
     const sales = accountForRate(config.sales, taxRate) ?? config.otherSales;
     const vat = accountForRate(config.collectedVat, taxRate) ?? config.otherVat;
     entry.credit(gross, { account: sales, text: sales.label });
@@ -66,7 +67,7 @@ function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: Accou
 function totalTips({ reportRecordedPayments }: ReportV2): number {
   return reportRecordedPayments.reduce(
     (sum, { paymentType, totalAmount, tipsAmount }) =>
-      addAmounts(sum, paymentType === "tip" ? totalAmount : tipsAmount),
+      addMoneyAmounts(sum, paymentType === "tip" ? totalAmount : tipsAmount),
     0,
   );
 }
@@ -81,7 +82,7 @@ function addDiscounts(entry: JournalEntryBuilder, report: ReportV2, { discounts:
 /** Returns the discounts on sales at a VAT rate, excluding VAT, in minor units. */
 function discountAtRate(report: ReportV2, taxRate: number): number {
   const taxes = discountTaxRows(report).filter((tax) => tax.taxRate === taxRate);
-  return taxes.reduce((sum, { taxableAmount }) => addAmounts(sum, taxableAmount), 0);
+  return taxes.reduce((sum, { taxableAmount }) => addMoneyAmounts(sum, taxableAmount), 0);
 }
 
 function discountTaxRows({ reportDiscounts }: ReportV2) {
@@ -96,7 +97,7 @@ function formatPercent(taxRate: number): string {
  * Returns the lines for money that was added to or removed from the cash drawer other than by sales. Each movement has
  * two lines: one on the account of its payment method (by default cash), and one on the account of its purpose.
  */
-export function buildCashMovementEntryLines(report: ReportV2, config: AccountingRules): JournalLine[] {
+export function buildCashMovementEntryLines(report: ReportV2, config: AccountingRules): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
   const { deposits, unpaid, cashIn, cashOut } = config;
   const accountsByPurpose = { deposit: deposits, customerAccount: unpaid, "cash-in": cashIn, "cash-out": cashOut };
@@ -115,7 +116,7 @@ export function buildCashDifferenceEntryLines(
   report: ReportV2,
   accountingData: TillAccountingData,
   config: AccountingRules,
-): JournalLine[] {
+): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
   if (!accountingData.cash || !config.cashDifference) return entry.lines;
   const difference = accountingData.cash.counted - expectedCash(report, accountingData.cash.initial);
@@ -134,14 +135,14 @@ function expectedCash(report: ReportV2, initial: number): number {
   const movements = report.reportEntries.filter(({ paymentMode }) => (paymentMode ?? "cash") === "cash");
   const amounts = [
     ...payments.map(({ paymentType, totalAmount, tipsAmount }) =>
-      addAmounts(
+      addMoneyAmounts(
         isPaymentReducingAmountDue({ paymentType }) || paymentType === "tip" ? totalAmount : 0,
         paymentType === "tip" ? 0 : tipsAmount,
       ),
     ),
     ...movements.map(({ entryAmount }) => entryAmount),
   ];
-  return amounts.reduce(addAmounts, initial);
+  return amounts.reduce(addMoneyAmounts, initial);
 }
 
 /** Returns the account of a payment method: the account configured for its name, or else the account of its mode. */

@@ -4,7 +4,7 @@ import {
   defaultSalesLedgerAccounts,
   defaultVatLedgerAccounts,
 } from "@pragma/contracts/chart-of-accounts";
-import { fecFileFormats } from "./fec/file-formats.ts";
+import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { fecColumns } from "./fec/write-fec.ts";
 
 /*
@@ -34,7 +34,7 @@ export const accountingFileFormatsDescription = `Every file has the 18 columns o
 
 | Provider | Separator | Character set | Maximum text length |
 |---|---|---|---|
-${Object.entries(fecFileFormats)
+${Object.entries(fecFileFormatsByProvider)
   .map(([provider, { separator, charset, maxTextLength }]) => {
     const separatorName = separator === "\t" ? "tab" : "vertical bar";
     return `| ${provider} | ${separatorName} | ${charset} | ${maxTextLength} |`;

@@ -17,8 +17,8 @@ import {
 import type { StoredAccountingFigures } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
 import {
-  createPrincipalWithScopes,
-  startTestReporting,
+  createTestPrincipalWithScopes,
+  startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import {
@@ -29,11 +29,11 @@ import {
 } from "../testing/till-fixtures.ts";
 import writeTillEntries from "./write-till-entries.ts";
 
-const principal = createPrincipalWithScopes("accounting:write");
+const principal = createTestPrincipalWithScopes("accounting:write");
 let service: TestReportingService;
 let items: object[];
 beforeAll(async () => {
-  service = await startTestReporting({ EXPORT_CLAIM_SECONDS: "10", DATABASE_POOL: "20" });
+  service = await startTestReportingService({ EXPORT_CLAIM_SECONDS: "10", DATABASE_POOL: "20" });
   items = await createExportItems(service);
 });
 afterAll(() => service?.remove());
@@ -102,7 +102,7 @@ async function createAbandonedExport(): Promise<AccountingExportClaim> {
 
 describe("two processes that run exports", () => {
   it("each run two exports at a time, run every export once, and release their claims when they stop", async () => {
-    const testService = await startTestReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
+    const testService = await startTestReportingService({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
     const items = await createExportItems(testService, [{}, {}]);
     const otherService = await startTestService(reporting, testService.environment);
     const ids: string[] = [];
@@ -146,7 +146,7 @@ describe("pending accounting exports", () => {
   });
 
   it("are limited for each location", async () => {
-    const testService = await startTestReporting({ MAX_UNFINISHED_EXPORTS_PER_LOCATION: "2" });
+    const testService = await startTestReportingService({ MAX_UNFINISHED_EXPORTS_PER_LOCATION: "2" });
     const body = await createExportItems(testService);
     await whileExportsBlocked(async () => {
       for (let count = 0; count < 2; count += 1) await startExport(testService, body);
@@ -216,7 +216,7 @@ describe("an accounting export that exceeds the size limit", () => {
       finalizedAt: `2026-06-0${day}T20:00:00.000Z`,
       financialMovementList: Array.from({ length: movements }, () => movement),
     });
-    const testService = await startTestReporting({ EXPORT_MAX_BYTES: "3500000", PAGE_MAX_BYTES: "1024" });
+    const testService = await startTestReportingService({ EXPORT_MAX_BYTES: "3500000", PAGE_MAX_BYTES: "1024" });
     const body = await createExportItems(testService, [
       closedOn(4, 0),
       closedOn(3, 10_000),

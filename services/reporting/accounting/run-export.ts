@@ -1,4 +1,4 @@
-import { OutOfMemoryError, type WorkerPool } from "@pragma/runtime/concurrency/worker-pool";
+import { WorkerOutOfMemoryError, type WorkerPool } from "@pragma/runtime/concurrency/worker-pool";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
@@ -6,16 +6,16 @@ import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { ReportingContext } from "../context.ts";
 import {
   type AccountingExportClaim,
-  type AccountingExportResult,
-  findPlannedAccountingFiles,
+  type ComputedAccountingExport,
   finishAccountingExport,
+  listPlannedAccountingExportFiles,
   type PlannedAccountingFile,
   releaseAccountingExportClaim,
   renewAccountingExportClaim,
   type TillAccountingExportResult,
 } from "../queries/accounting-exports.ts";
-import { findReportOfTill } from "../queries/reports.ts";
-import { fecFileFormats } from "./fec/file-formats.ts";
+import { findAccountingFiguresOfTill } from "../queries/reports.ts";
+import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
 import {
   createFailedTillAccountingExport,
@@ -69,11 +69,11 @@ async function buildExport(
   services: ExportServices,
   claim: AccountingExportClaim,
   signal: AbortSignal,
-): Promise<AccountingExportResult | undefined> {
+): Promise<ComputedAccountingExport | undefined> {
   const items: TillAccountingExportResult[] = [];
-  const files: AccountingExportResult["files"] = [];
+  const files: ComputedAccountingExport["files"] = [];
   const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
-  for (const planned of await findPlannedAccountingFiles(services.db.sql, claim.id)) {
+  for (const planned of await listPlannedAccountingExportFiles(services.db.sql, claim.id)) {
     const written = await buildExportFile(services, planned, progress);
     if (!written) return undefined;
     if (written.tills > 0) files.push(written.file);
@@ -101,7 +101,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
   const { claim, signal } = progress;
   const { number, provider } = planned;
   const items: TillAccountingExportResult[] = [];
-  const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
+  const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormatsByProvider[provider])];
   let entries = 0;
   let lastDay = "";
   let siret = "";
@@ -142,10 +142,10 @@ async function writeTillInWorker(
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
 ): Promise<EncodedTillJournal | FailedTillAccountingExport> {
   try {
-    const stored = await findReportOfTill(db.sql, { tillId, locationId });
+    const stored = await findAccountingFiguresOfTill(db.sql, { tillId, locationId });
     return await writer.run({ stored, provider, config, entriesBefore });
   } catch (error) {
-    if (error instanceof OutOfMemoryError) return tooLargeFailure(maxBytes);
+    if (error instanceof WorkerOutOfMemoryError) return tooLargeFailure(maxBytes);
     if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "till export failed");
     return createFailedTillAccountingExport(

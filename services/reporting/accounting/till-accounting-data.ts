@@ -1,4 +1,4 @@
-import { addAmounts, percentToBasisPoints } from "@pragma/contracts/money";
+import { addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import {
   isPaymentReducingAmountDue,
@@ -51,7 +51,7 @@ function totalsByVatRate(orders: ReportableOrder[]): TillAccountingData["salesBy
   const totals = new Map<number, number>();
   for (const { row } of orders.flatMap(({ rows }) => rows)) {
     const rate = percentToBasisPoints(row.taxRate);
-    totals.set(rate, addAmounts(totals.get(rate) ?? 0, row.totalRow));
+    totals.set(rate, addMoneyAmounts(totals.get(rate) ?? 0, row.totalRow));
   }
   return [...totals].map(([taxRate, total]) => ({ taxRate, total }));
 }
@@ -70,5 +70,5 @@ function unpaidAmount(reportable: ReportableOrder): number {
 }
 
 function sum(amounts: number[]): number {
-  return amounts.reduce(addAmounts, 0);
+  return amounts.reduce(addMoneyAmounts, 0);
 }

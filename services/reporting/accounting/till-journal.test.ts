@@ -2,7 +2,7 @@ import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/co
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { computeReport } from "../calculation/compute-report.ts";
+import { computeReportAndOrders } from "../calculation/compute-report.ts";
 import {
   createTestDiscountRow,
   createTestMenuRow,
@@ -19,7 +19,7 @@ type Orders = TillV2Input["orderList"];
 
 function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}) {
   const till = createTestTill(orders, fields);
-  const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
+  const report = computeReportAndOrders(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   if (!report) throw new Error("A till in training mode has no report.");
   const config: AccountingRules = ReplaceAccountingConfigRequest.parse(rules);
   return buildTillJournalEntries(

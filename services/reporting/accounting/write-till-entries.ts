@@ -1,12 +1,12 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type { AccountingExportFailure } from "@pragma/contracts/accounting-export";
+import type { TillExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { PlannedAccountingFile } from "../queries/accounting-exports.ts";
 import type { StoredAccountingFigures } from "../queries/reports.ts";
-import { fecFileFormats } from "./fec/file-formats.ts";
+import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findAccountingImbalances } from "./find-accounting-gaps.ts";
-import type { JournalLine } from "./journal.ts";
+import type { AccountingJournalLine } from "./journal.ts";
 import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
@@ -27,7 +27,7 @@ export interface EncodedTillJournal {
 }
 
 export interface FailedTillAccountingExport {
-  failure: AccountingExportFailure;
+  failure: TillExportFailure;
 }
 
 /** Returns the encoded journal entries of a till. Runs in a worker thread, because a till can have many lines. */
@@ -56,14 +56,14 @@ export default function writeTillEntries({
       "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
       gaps,
     );
-  const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormats[provider]);
+  const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormatsByProvider[provider]);
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
 export function createFailedTillAccountingExport(
-  code: AccountingExportFailure["code"],
+  code: TillExportFailure["code"],
   message: string,
-  gaps: AccountingExportFailure["gaps"] = [],
+  gaps: TillExportFailure["gaps"] = [],
 ): FailedTillAccountingExport {
   return { failure: { code, message, gaps } };
 }
@@ -99,7 +99,7 @@ export function buildTillJournalEntries(report: ReportV2, accountingData: TillAc
 }
 
 /** Throws for an unbalanced entry. Entries of a till with consistent figures always balance, unless there is a bug. */
-function requireBalanced(lines: JournalLine[]): JournalLine[] {
+function requireBalanced(lines: AccountingJournalLine[]): AccountingJournalLine[] {
   const balance = lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
   if (balance !== 0) throw new Error(`The lines of an entry differ by ${balance} between debit and credit.`);
   return lines;

@@ -1,15 +1,15 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
-import { addAmounts } from "@pragma/contracts/money";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, toReportedAggregates } from "./aggregate-map.ts";
+import { AggregateMap, normalizeReportAggregates } from "./aggregate-map.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
 /** A product row that was canceled individually or together with its order. */
-interface CanceledRow {
+interface CanceledProductRow {
   row: ProductRow;
   reason: string | null;
   canceledAt: string | null;
@@ -19,7 +19,7 @@ interface CanceledRow {
  * Returns the canceled rows of an order. If the order is canceled, returns all rows with the reason for which the order
  * was canceled. Transferred orders and rows do not count as canceled.
  */
-export function listCanceledRows(order: OrderData): CanceledRow[] {
+export function listCanceledProductRows(order: OrderData): CanceledProductRow[] {
   if (order.isTransferred) return [];
   const rows = listOrderProductRows(order).filter((row) => !row.isTransferred);
   if (order.isCanceled) {
@@ -34,7 +34,7 @@ export function listCanceledRows(order: OrderData): CanceledRow[] {
 export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
-    for (const { row, reason, canceledAt } of listCanceledRows(order)) {
+    for (const { row, reason, canceledAt } of listCanceledProductRows(order)) {
       const name = reason ?? "";
       const afterFinalization =
         order.firstBillPrintDate !== null && canceledAt !== null && isUtcBefore(order.firstBillPrintDate, canceledAt);
@@ -44,9 +44,9 @@ export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
         afterFinalization,
         name,
       }));
-      group.quantity = addAmounts(group.quantity, row.quantity);
-      group.amount = addAmounts(group.amount, row.totalRow);
+      group.quantity = addMoneyAmounts(group.quantity, row.quantity);
+      group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return toReportedAggregates(groups.values(), (group) => [group.amount]);
+  return normalizeReportAggregates(groups.values(), (group) => [group.amount]);
 }

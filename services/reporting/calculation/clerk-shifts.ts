@@ -1,16 +1,16 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
-import { addAmounts } from "@pragma/contracts/money";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import { listOrderProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
-import { listCanceledRows } from "./cancellations.ts";
+import { listCanceledProductRows } from "./cancellations.ts";
 import { listValidatedDiscountRows } from "./discounts.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
 /** Returns the figures of each shift of a clerk, in the same sequence as in the till. */
-export function computeClerkShifts(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
+export function computeClerkShiftFigures(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
   const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
   const findShift = createShiftFinder(shifts);
   const findFigures = (clerkId: string | null, instant: string) => {
@@ -22,10 +22,10 @@ export function computeClerkShifts(shifts: ClerkShift[], orders: ReportableOrder
     if (ownerFigures) addOrderToShift(ownerFigures, reportable);
     for (const payment of reportable.payments) {
       if (payment.paymentType !== "payment") continue;
-      if (ownerFigures) ownerFigures.paymentsOwner = addAmounts(ownerFigures.paymentsOwner, payment.amount);
+      if (ownerFigures) ownerFigures.paymentsOwner = addMoneyAmounts(ownerFigures.paymentsOwner, payment.amount);
       const operatorFigures = findFigures(payment.operatorId, payment.recordedAt);
       if (operatorFigures)
-        operatorFigures.paymentsOperator = addAmounts(operatorFigures.paymentsOperator, payment.amount);
+        operatorFigures.paymentsOperator = addMoneyAmounts(operatorFigures.paymentsOperator, payment.amount);
     }
   }
   return [...figuresByShift.values()];
@@ -49,17 +49,18 @@ function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift):
 }
 
 function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: ReportableOrder): void {
-  for (const { row } of listCanceledRows(order))
-    figures.cancellations = addAmounts(figures.cancellations, row.totalRow);
+  for (const { row } of listCanceledProductRows(order))
+    figures.cancellations = addMoneyAmounts(figures.cancellations, row.totalRow);
   if (!isSale) return;
   figures.orderCount += 1;
-  figures.guestCount = addAmounts(figures.guestCount, order.guestsCount);
+  figures.guestCount = addMoneyAmounts(figures.guestCount, order.guestsCount);
   for (const discount of rows.flatMap(({ row }) => listValidatedDiscountRows(row))) {
-    figures.totalDiscount = addAmounts(figures.totalDiscount, discount.amount);
+    figures.totalDiscount = addMoneyAmounts(figures.totalDiscount, discount.amount);
     figures.quantityDiscounted += 1;
   }
   for (const row of listOrderProductRows(order)) {
-    if (row.isLoss && !row.isCanceled && !row.isTransferred) figures.losses = addAmounts(figures.losses, row.totalRow);
+    if (row.isLoss && !row.isCanceled && !row.isTransferred)
+      figures.losses = addMoneyAmounts(figures.losses, row.totalRow);
   }
 }
 

@@ -8,15 +8,15 @@ import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { describe, expect, test } from "vitest";
-import { findFirstDifference } from "../testing/first-difference.ts";
+import { describeFirstDifference } from "../testing/first-difference.ts";
 import { readReportingSample } from "../testing/read-sample.ts";
-import { type ComputedReport, computeReport } from "./compute-report.ts";
+import { type ComputedReport, computeReportAndOrders } from "./compute-report.ts";
 
 const locationId = "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11";
 const timestamps = { createdAt: "2026-06-01T00:00:00.000Z", updatedAt: "2026-06-01T00:00:00.000Z" };
 
 function computeSampleReport(name: string): ComputedReport {
-  const report = computeReport(TillV2.parse(readReportingSample(`${name}.till`)), { locationId });
+  const report = computeReportAndOrders(TillV2.parse(readReportingSample(`${name}.till`)), { locationId });
   if (!report) throw new Error(`${name} has no report`);
   return report;
 }
@@ -25,16 +25,16 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
   const report = computeSampleReport(name);
 
   test("yields the expected V2 report", () => {
-    expect(findFirstDifference(readReportingSample(`${name}.report-v2`), report.reportV2)).toBeNull();
+    expect(describeFirstDifference(readReportingSample(`${name}.report-v2`), report.reportV2)).toBeNull();
   });
 
   test("yields the expected V0 report", () => {
-    expect(findFirstDifference(readReportingSample(`${name}.report-v0`), report.reportV0)).toBeNull();
+    expect(describeFirstDifference(readReportingSample(`${name}.report-v0`), report.reportV0)).toBeNull();
   });
 
   test("yields the expected V1 orders", () => {
     const orders = report.orders.map((order) => order.v1);
-    expect(findFirstDifference(readReportingSample(`${name}.orders-v1`), orders)).toBeNull();
+    expect(describeFirstDifference(readReportingSample(`${name}.orders-v1`), orders)).toBeNull();
   });
 
   test("yields V2 orders with all pushed fields, without orders in training mode", () => {
@@ -42,7 +42,7 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
       (order) => !order.isTraining,
     );
     const orders = report.orders.map((order) => order.v2);
-    expect(findFirstDifference(pushedOrders, orders)).toBeNull();
+    expect(describeFirstDifference(pushedOrders, orders)).toBeNull();
   });
 
   test("matches the response schemas", () => {
@@ -57,13 +57,13 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
 });
 
 test("a till in training mode yields no report", () => {
-  expect(computeReport(TillV2.parse(readReportingSample("training-v2.till")), { locationId })).toBeNull();
+  expect(computeReportAndOrders(TillV2.parse(readReportingSample("training-v2.till")), { locationId })).toBeNull();
 });
 
 test("the documentation's example till yields the documentation's example reports and orders", () => {
-  const report = computeReport(TillV2.parse(tillV2Example), { locationId });
+  const report = computeReportAndOrders(TillV2.parse(tillV2Example), { locationId });
   expect(report?.reportV2).toEqual(reportV2Example);
-  expect(findFirstDifference(report?.reportV0, reportV0Example)).toBeNull();
-  expect(findFirstDifference(report?.orders[0]?.v1, orderV1Example)).toBeNull();
-  expect(findFirstDifference(report?.orders[0]?.v2, OrderV2.meta()?.example)).toBeNull();
+  expect(describeFirstDifference(report?.reportV0, reportV0Example)).toBeNull();
+  expect(describeFirstDifference(report?.orders[0]?.v1, orderV1Example)).toBeNull();
+  expect(describeFirstDifference(report?.orders[0]?.v2, OrderV2.meta()?.example)).toBeNull();
 });

@@ -33,9 +33,9 @@ export interface ComputedOrder {
  *
  * Amounts are summed as the point of sale declared them. They are never recomputed, because they are fiscal figures.
  *
- * @throws AmountOutOfRange when a sum is too large to be represented exactly as a JSON number.
+ * @throws `AmountOutOfRangeError` when a sum is too large to be represented exactly as a JSON number.
  */
-export function computeReport(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
+export function computeReportAndOrders(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
   if (till.isTraining) return null;
   const id = reportIdOfTill(till.id);
   const orders = toReportableOrders(till.orderList);

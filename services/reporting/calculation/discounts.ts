@@ -1,4 +1,4 @@
-import { addAmounts, amountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
+import { addMoneyAmounts, amountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
 import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
@@ -34,8 +34,8 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
       const withoutTax = amountWithoutTax(amount, row.taxRate);
       const vat = amount - withoutTax;
       distinctDiscounts.add(discountGroupId ?? Symbol());
-      discount.discountValue = addAmounts(discount.discountValue, amount);
-      discount.vatAmount = addAmounts(discount.vatAmount, vat);
+      discount.discountValue = addMoneyAmounts(discount.discountValue, amount);
+      discount.vatAmount = addMoneyAmounts(discount.vatAmount, vat);
 
       const taxRate = percentToBasisPoints(row.taxRate);
       const tax = taxes.getOrCreate([row.taxName, taxRate], () => ({
@@ -47,9 +47,9 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
         taxRate,
       }));
       tax.quantity += 1;
-      tax.discountValue = addAmounts(tax.discountValue, amount);
-      tax.taxableAmount = addAmounts(tax.taxableAmount, withoutTax);
-      tax.taxAmount = addAmounts(tax.taxAmount, vat);
+      tax.discountValue = addMoneyAmounts(tax.discountValue, amount);
+      tax.taxableAmount = addMoneyAmounts(tax.taxableAmount, withoutTax);
+      tax.taxAmount = addMoneyAmounts(tax.taxAmount, vat);
     }
   }
   return groups.values().map(({ discount, distinctDiscounts, taxes }) => ({
@@ -69,7 +69,7 @@ export function groupDiscountsV0(rows: SoldProductRow[]): ReportV0["reportDiscou
         discountValue: 0,
         discountCatalogId: discountId,
       }));
-      group.discountValue = addAmounts(group.discountValue, amount);
+      group.discountValue = addMoneyAmounts(group.discountValue, amount);
     }
   }
   return groups.values();

@@ -1,7 +1,7 @@
-import { addAmounts } from "@pragma/contracts/money";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, raiseQuantityToMinOne, toReportedAggregates } from "./aggregate-map.ts";
+import { AggregateMap, normalizeReportAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
 import { computeSoldQuantity, type SoldMenu } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
@@ -33,13 +33,13 @@ export function groupSoldMenus(menus: SoldMenu[]): Menu[] {
       steps: new AggregateMap(),
     }));
     group.quantity += menuRow.parentMenuRowId === null ? 1 : 0;
-    group.totalSales = addAmounts(group.totalSales, menuRow.totalRow);
+    group.totalSales = addMoneyAmounts(group.totalSales, menuRow.totalRow);
     for (const row of rows) {
-      group.totalExcludingTax = addAmounts(group.totalExcludingTax, row.taxableAmount);
+      group.totalExcludingTax = addMoneyAmounts(group.totalExcludingTax, row.taxableAmount);
       addToStep(row, group.steps);
     }
   }
-  return toReportedAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
+  return normalizeReportAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
     toReportMenu,
   );
 }
@@ -52,8 +52,8 @@ function addToStep(row: ProductRow, steps: AggregateMap<StepGroup>): void {
     products: new AggregateMap(),
   }));
   const product = step.products.getOrCreate([row.name], () => ({ name: row.name, quantity: 0 }));
-  step.quantity = addAmounts(step.quantity, computeSoldQuantity(row));
-  product.quantity = addAmounts(product.quantity, computeSoldQuantity(row));
+  step.quantity = addMoneyAmounts(step.quantity, computeSoldQuantity(row));
+  product.quantity = addMoneyAmounts(product.quantity, computeSoldQuantity(row));
 }
 
 function toReportMenu({ name, quantity, totalExcludingTax, totalSales, steps }: MenuGroup): Menu {

@@ -1,7 +1,7 @@
-import { addAmounts } from "@pragma/contracts/money";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, toReportedAggregates } from "./aggregate-map.ts";
+import { AggregateMap, normalizeReportAggregates } from "./aggregate-map.ts";
 import { computeSoldQuantity, type SoldProductRow } from "./reportable-orders.ts";
 
 interface ProductSales {
@@ -48,9 +48,9 @@ function groupSales(
   const groups = new AggregateMap<ProductSales>();
   for (const soldRow of rows) {
     const group = groups.getOrCreate(getKey(soldRow), () => ({ first: soldRow, quantity: 0, sales: 0, withoutTax: 0 }));
-    group.quantity = addAmounts(group.quantity, computeSoldQuantity(soldRow.row));
-    group.sales = addAmounts(group.sales, soldRow.row.totalRow);
-    group.withoutTax = addAmounts(group.withoutTax, soldRow.row.taxableAmount);
+    group.quantity = addMoneyAmounts(group.quantity, computeSoldQuantity(soldRow.row));
+    group.sales = addMoneyAmounts(group.sales, soldRow.row.totalRow);
+    group.withoutTax = addMoneyAmounts(group.withoutTax, soldRow.row.taxableAmount);
   }
-  return toReportedAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
+  return normalizeReportAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
 }

@@ -1,11 +1,11 @@
-import { addAmounts, multiplyAmount, percentToBasisPoints } from "@pragma/contracts/money";
+import { addMoneyAmounts, multiplyAmountExactly, percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { AggregateMap, toReportedAggregates } from "./aggregate-map.ts";
+import { AggregateMap, normalizeReportAggregates } from "./aggregate-map.ts";
 import { groupCancellations } from "./cancellations.ts";
-import { computeClerkShifts } from "./clerk-shifts.ts";
+import { computeClerkShiftFigures } from "./clerk-shifts.ts";
 import { groupDiscounts } from "./discounts.ts";
 import { groupSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
@@ -30,8 +30,8 @@ export function computeReportV2(till: TillV2, orders: ReportableOrder[], identit
     deviceName: till.deviceName ?? "",
     deviceIdentifier: till.deviceIdentifier ?? "",
     reportNumber: till.reportNumber,
-    guestsNumber: sales.reduce((sum, order) => addAmounts(sum, order.guestsCount), 0),
-    totalSales: sales.reduce((sum, order) => addAmounts(sum, order.total), 0),
+    guestsNumber: sales.reduce((sum, order) => addMoneyAmounts(sum, order.guestsCount), 0),
+    totalSales: sales.reduce((sum, order) => addMoneyAmounts(sum, order.total), 0),
     clerkName: till.clerkName ?? "",
     clerkId: till.clerkId ?? "",
     initialCashBalance: till.initialCashBalance ?? 0,
@@ -61,7 +61,7 @@ export function computeReportV2(till: TillV2, orders: ReportableOrder[], identit
     reportEntries: toReportEntries(till.financialMovementList),
     reportDiscounts: groupDiscounts(rows),
     reportProducts: groupProductSales(rows),
-    reportClerksShift: computeClerkShifts(till.clerkShiftList, orders),
+    reportClerksShift: computeClerkShiftFigures(till.clerkShiftList, orders),
     reportPayments: groupDeclaredPayments(till.declaredPaymentList),
     reportRooms: groupRooms(sales),
     reportMenus: groupSoldMenus(orders.flatMap((order) => order.menus)),
@@ -93,11 +93,15 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
       paymentType,
     }));
     group.quantity += 1;
-    group.totalAmount = addAmounts(group.totalAmount, payment.amount);
-    group.changeAmount = addAmounts(group.changeAmount, payment.changeAmount);
-    group.tipsAmount = addAmounts(group.tipsAmount, payment.tipAmount ?? 0);
+    group.totalAmount = addMoneyAmounts(group.totalAmount, payment.amount);
+    group.changeAmount = addMoneyAmounts(group.changeAmount, payment.changeAmount);
+    group.tipsAmount = addMoneyAmounts(group.tipsAmount, payment.tipAmount ?? 0);
   }
-  return toReportedAggregates(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
+  return normalizeReportAggregates(groups.values(), (group) => [
+    group.totalAmount,
+    group.changeAmount,
+    group.tipsAmount,
+  ]);
 }
 
 /** Groups modifiers of sold products by group and name. Counts the products with a modifier and sums its amounts. */
@@ -106,11 +110,11 @@ function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   for (const { row } of rows) {
     for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
       const group = groups.getOrCreate([groupName, name], () => ({ quantity: 0, groupName, amount: 0, name }));
-      group.quantity = addAmounts(group.quantity, computeSoldQuantity(row));
-      group.amount = addAmounts(group.amount, multiplyAmount(amount, row.quantity));
+      group.quantity = addMoneyAmounts(group.quantity, computeSoldQuantity(row));
+      group.amount = addMoneyAmounts(group.amount, multiplyAmountExactly(amount, row.quantity));
     }
   }
-  return toReportedAggregates(groups.values(), (group) => [group.amount]);
+  return normalizeReportAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /** Groups declared payments, which the point of sale totals itself, by name, mode and catalog id. */
@@ -123,7 +127,7 @@ function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV
       paymentMode,
       paymentCatalogId: paymentId,
     }));
-    group.paymentAmount = addAmounts(group.paymentAmount, paymentAmount);
+    group.paymentAmount = addMoneyAmounts(group.paymentAmount, paymentAmount);
   }
   return groups.values();
 }
@@ -152,10 +156,10 @@ function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
       name: order.roomName,
     }));
     group.orderCount += 1;
-    group.guestCount = addAmounts(group.guestCount, order.guestsCount);
-    group.total = addAmounts(group.total, order.total);
-    group.totalExcludingTax = addAmounts(group.totalExcludingTax, order.totalWithoutTax);
-    if (order.guestsCount > 0) group.totalWithGuest = addAmounts(group.totalWithGuest, order.total);
+    group.guestCount = addMoneyAmounts(group.guestCount, order.guestsCount);
+    group.total = addMoneyAmounts(group.total, order.total);
+    group.totalExcludingTax = addMoneyAmounts(group.totalExcludingTax, order.totalWithoutTax);
+    if (order.guestsCount > 0) group.totalWithGuest = addMoneyAmounts(group.totalWithGuest, order.total);
   }
   return groups.values();
 }
@@ -172,8 +176,8 @@ function groupTaxes(rows: SoldProductRow[]): ReportV2["reportTaxes"] {
       taxableAmount: 0,
       taxCatalogId: row.taxId,
     }));
-    group.taxAmount = addAmounts(group.taxAmount, row.taxAmount);
-    group.taxableAmount = addAmounts(group.taxableAmount, row.taxableAmount);
+    group.taxAmount = addMoneyAmounts(group.taxAmount, row.taxAmount);
+    group.taxableAmount = addMoneyAmounts(group.taxableAmount, row.taxableAmount);
   }
   return groups.values();
 }
@@ -187,11 +191,11 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
     for (const { row, destination } of listTransferredRows(order)) {
       const name = destination ?? "";
       const group = groups.getOrCreate([name], () => ({ amount: 0, quantity: 0, name }));
-      group.quantity = addAmounts(group.quantity, row.quantity);
-      group.amount = addAmounts(group.amount, row.totalRow);
+      group.quantity = addMoneyAmounts(group.quantity, row.quantity);
+      group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return toReportedAggregates(groups.values(), (group) => [group.amount]);
+  return normalizeReportAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /**

@@ -2,12 +2,12 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportingConfig } from "../config.ts";
-import { advanceTillRevision } from "../queries/tills.ts";
+import { reportingConfigSchema } from "../config.ts";
+import { lockTillAndRecordRevision } from "../queries/tills.ts";
 import { requestTillDataErasureBefore } from "../request-erasure.ts";
 import {
-  createPrincipalWithScopes,
-  startTestReporting,
+  createTestPrincipalWithScopes,
+  startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
@@ -15,13 +15,13 @@ import { eraseExpiredPersonalDataTask } from "./erase-expired-personal-data.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
-  service = await startTestReporting();
+  service = await startTestReportingService();
 });
 afterAll(() => service?.remove());
 
 const log = createLogger({ name: "test", level: "silent" });
 const runTask = (days: string | undefined) => {
-  const config = reportingConfig.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_RETENTION_DAYS: days });
+  const config = reportingConfigSchema.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_RETENTION_DAYS: days });
   return eraseExpiredPersonalDataTask.run({ db: service.db, log, config });
 };
 
@@ -30,7 +30,7 @@ const replacement = { revision: 2, pushedAt: new Date().toISOString(), object: {
 
 describe("the task that erases expired personal data", () => {
   it("publishes orders.erased once for a till past its retention", async () => {
-    const { location } = createPrincipalWithScopes("reports:read");
+    const { location } = createTestPrincipalWithScopes("reports:read");
     const [old, recent] = [createTestTill([createTestOrder()]), createTestTill([createTestOrder()])];
     await service.pushTills([old, recent], location.id);
     await service.db.sql`update tills set pushed_at = now() - interval '100 days' where till_id = ${old.id}`;
@@ -48,13 +48,13 @@ describe("the task that erases expired personal data", () => {
   });
 
   it("waits for a till that is being written, and then erases its data", async () => {
-    const { location } = createPrincipalWithScopes("reports:read");
+    const { location } = createTestPrincipalWithScopes("reports:read");
     const till = createTestTill([createTestOrder()]);
     await service.pushTills([till], location.id);
     const before = new Date(Date.now() + dayMs).toISOString();
     let erasure: Promise<number> | undefined;
     await service.db.transaction(async (tx) => {
-      await advanceTillRevision(tx, { ...replacement, tillId: till.id, locationId: location.id });
+      await lockTillAndRecordRevision(tx, { ...replacement, tillId: till.id, locationId: location.id });
       erasure = requestTillDataErasureBefore(service.db, { locationId: location.id, before });
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`

@@ -1,5 +1,5 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type PageRange, type PageResult, toCreatedAtCursor } from "@pragma/runtime/http/page-response";
+import { type PageOfJsonItems, type PageRange, toCreatedAtCursor } from "@pragma/runtime/http/page-response";
 
 /** A row of `accounting_configs`; `body` is the response as JSON text. */
 export interface AccountingConfigRow {
@@ -56,7 +56,7 @@ export async function findAccountingConfigPage(
   sql: SqlClient,
   locationId: string,
   { after, offset, limit, maxBytes }: PageRange & { maxBytes: number },
-): Promise<PageResult<{ at: string; id: string }>> {
+): Promise<PageOfJsonItems<{ at: string; id: string }>> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [totalRow]] = await Promise.all([
     sql<{ id: string; createdAt: Date; body: string; rowCount: number }[]>`
@@ -82,7 +82,7 @@ export async function findAccountingConfigPage(
 }
 
 /** Returns the configs with these ids, in any location. Ids without a config are ignored. */
-export async function findAccountingConfigRows(tx: SqlTransaction, ids: string[]): Promise<AccountingConfigRow[]> {
+export async function findAccountingConfigsByIds(tx: SqlTransaction, ids: string[]): Promise<AccountingConfigRow[]> {
   return tx<AccountingConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
 }
 

@@ -1,6 +1,6 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
 import {
-  acquireTransactionLock,
+  acquireTransactionAdvisoryLock,
   type Database,
   type SqlClient,
   type SqlTransaction,
@@ -17,7 +17,7 @@ export interface AccountingExportRow {
   finishedAt: Date | null;
 }
 
-export interface AccountingExportItemRow {
+export interface AccountingExportTillRow {
   position: number;
   tillId: string;
   fileNumber: number;
@@ -26,7 +26,7 @@ export interface AccountingExportItemRow {
 }
 
 /** The metadata of a file. All nullable fields are null until the file is written. */
-export interface AccountingExportFileRow {
+export interface AccountingExportFileMetadataRow {
   number: number;
   locationId: string;
   configId: string;
@@ -42,8 +42,10 @@ interface NewAccountingExport extends Pick<AccountingExportRow, "id" | "location
   keyId: string;
   consumer: string;
   traceparent: string;
-  files: (Pick<AccountingExportFileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
-  items: Pick<AccountingExportItemRow, "position" | "tillId" | "fileNumber">[];
+  files: (Pick<AccountingExportFileMetadataRow, "number" | "locationId" | "configId" | "provider"> & {
+    config: string;
+  })[];
+  items: Pick<AccountingExportTillRow, "position" | "tillId" | "fileNumber">[];
 }
 
 export async function insertAccountingExport(
@@ -60,15 +62,15 @@ export async function findAccountingExport(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<
-  { row: AccountingExportRow; items: AccountingExportItemRow[]; files: AccountingExportFileRow[] } | undefined
+  { row: AccountingExportRow; items: AccountingExportTillRow[]; files: AccountingExportFileMetadataRow[] } | undefined
 > {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     const isVisible = locationId === null ? tx`true` : tx`location_id = ${locationId}`;
     const [row] = await tx<AccountingExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
     if (!row) return undefined;
     const [items, files] = await Promise.all([
-      tx<AccountingExportItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
-      tx<AccountingExportFileRow[]>`
+      tx<AccountingExportTillRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+      tx<AccountingExportFileMetadataRow[]>`
         select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
         from accounting_files where export_id = ${id} order by number`,
     ]);
@@ -88,7 +90,7 @@ interface StoredExportFile {
  * Returns the metadata of a file of an export. `file` is missing if the file does not exist or is not written yet.
  * Returns undefined if the export does not exist. `locationId` null matches any location.
  */
-export async function findExportFile(
+export async function findAccountingExportFile(
   sql: SqlClient,
   { exportId, number, locationId }: { exportId: string; number: number; locationId: string | null },
 ): Promise<{ file?: StoredExportFile } | undefined> {
@@ -107,7 +109,7 @@ const chunkBytes = 1024 * 1024;
  *
  * @throws Error when the file was deleted, or has no bytes at `offset`.
  */
-export async function readExportFileChunk(
+export async function readAccountingExportFileChunk(
   sql: SqlClient,
   { exportId, number, offset }: { exportId: string; number: number; offset: number },
 ): Promise<Uint8Array> {
@@ -178,13 +180,13 @@ export async function releaseAccountingExportClaim(
 }
 
 /** Returns the number of unfinished exports of a location, or of an API key if the exports have several locations. */
-export async function countUnfinishedExportsOfOwner(
+export async function lockAndCountUnfinishedExports(
   tx: SqlTransaction,
   db: Database,
   owner: Pick<NewAccountingExport, "locationId" | "keyId">,
 ) {
   const id = owner.locationId ?? owner.keyId;
-  await acquireTransactionLock(tx, db, `exports of ${id}`);
+  await acquireTransactionAdvisoryLock(tx, db, `exports of ${id}`);
   const [row] = await tx<[{ count: number }]>`
     select count(*) from accounting_exports
     where state in ('pending', 'running') and coalesce(location_id, key_id) = ${id}`;
@@ -204,9 +206,9 @@ export async function listUnfinishedAccountingExports(sql: SqlClient, limit: num
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
-export type TillAccountingExportResult = Pick<AccountingExportItemRow, "position" | "state" | "failure">;
+export type TillAccountingExportResult = Pick<AccountingExportTillRow, "position" | "state" | "failure">;
 
-export interface AccountingExportResult {
+export interface ComputedAccountingExport {
   state: "done" | "failed";
   items: TillAccountingExportResult[];
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
@@ -216,7 +218,7 @@ export interface AccountingExportResult {
 export async function finishAccountingExport(
   tx: SqlTransaction,
   claim: AccountingExportClaim,
-  { state, items, files }: AccountingExportResult,
+  { state, items, files }: ComputedAccountingExport,
 ) {
   const updated = await tx`
     update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
@@ -238,13 +240,17 @@ export async function finishAccountingExport(
 }
 
 /** A file to write, with its config as JSON text and its tills. */
-export interface PlannedAccountingFile extends Pick<AccountingExportFileRow, "number" | "locationId" | "provider"> {
+export interface PlannedAccountingFile
+  extends Pick<AccountingExportFileMetadataRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
 
 /** Returns the files to write for an export. The tills of each file are sorted by closing time. */
-export async function findPlannedAccountingFiles(sql: SqlClient, exportId: string): Promise<PlannedAccountingFile[]> {
+export async function listPlannedAccountingExportFiles(
+  sql: SqlClient,
+  exportId: string,
+): Promise<PlannedAccountingFile[]> {
   return sql<PlannedAccountingFile[]>`
     select number, location_id, provider, config, (
       select json_agg(

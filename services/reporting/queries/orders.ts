@@ -1,6 +1,6 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-export interface OrderTableRow {
+export interface ReportingOrderDatabaseRow {
   id: string;
   reportId: string;
   day: string;
@@ -24,7 +24,7 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
 }
 
 /** Returns the days of the current orders with these ids. Only current orders are returned to clients. */
-export async function findDaysOfCurrentOrders(
+export async function findCurrentOrderVersionDays(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
 ): Promise<string[]> {
@@ -51,7 +51,7 @@ export async function findOrderCreationTimes(
  */
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
-  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderTableRow[] },
+  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: ReportingOrderDatabaseRow[] },
 ): Promise<void> {
   await tx`delete from orders where till_id = ${tillId}`;
   const ids = rows.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestReporting, type TestReportingService } from "../testing/start-test-reporting.ts";
-import { adjustReportingDayCounts } from "./day-counts.ts";
+import { startTestReportingService, type TestReportingService } from "../testing/start-test-reporting.ts";
+import { adjustReportOrderDayCounts } from "./day-counts.ts";
 import { findReportOrOrderListPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
 
 const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
@@ -11,13 +11,18 @@ let service: TestReportingService;
 let allOrders: ReportOrOrderPosition[];
 
 beforeAll(async () => {
-  service = await startTestReporting();
+  service = await startTestReportingService();
   for (const [day, count] of Object.entries(orderCountByDay)) await addOrders(day, count);
   // A day that no longer has any orders keeps its row in day_counts.
   const removed = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
-    await adjustReportingDayCounts(tx, { locationId, kind: "order", before: removed.map(({ day }) => day), after: [] });
+    await adjustReportOrderDayCounts(tx, {
+      locationId,
+      kind: "order",
+      before: removed.map(({ day }) => day),
+      after: [],
+    });
   });
   allOrders = await service.db.sql<ReportOrOrderPosition[]>`
     select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at from orders
@@ -37,7 +42,12 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
         now(), now(), now(), '', '"' || id || '"', ''
       from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as generated
       returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-    await adjustReportingDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
+    await adjustReportOrderDayCounts(tx, {
+      locationId,
+      kind: "order",
+      before: [],
+      after: orders.map(({ day }) => day),
+    });
     return orders;
   });
 }

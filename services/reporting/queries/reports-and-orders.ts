@@ -1,5 +1,5 @@
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
-import type { PageRange, PageResult } from "@pragma/runtime/http/page-response";
+import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import type { ReportOrOrderKind } from "./day-counts.ts";
 
 /** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
@@ -41,7 +41,7 @@ export async function findReportOrOrderListPage(
   { sql }: Database,
   filter: ReportOrOrderFilter,
   { after, offset, limit, body, maxBytes }: ReportOrOrderPageRange,
-): Promise<PageResult<ReportOrOrderPosition>> {
+): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
   const { isListed, isCounted, records } = listConditions(sql, filter, body);
   const isByOffset = !after && offset > 0;
   // Reads raw bytes, because the stored texts are sent unchanged. Decoding 100 bodies would take most of the time.
@@ -106,7 +106,7 @@ function listConditions(
  * Returns the stored response body of a report or order from the column `body`. If `locationId` is null, searches all
  * locations. If several locations have an order with this id, returns the order that was pushed last.
  */
-export async function findReportOrOrder(
+export async function findReportOrOrderBody(
   { sql }: Database,
   { kind, id, locationId, body }: { kind: ReportOrOrderKind; id: string; locationId: string | null; body: string },
 ): Promise<{ body: Uint8Array; etag: string } | undefined> {

@@ -55,7 +55,7 @@ export interface StoredAccountingFigures {
   accountingFacts: string | null;
 }
 
-export async function findReportOfTill(
+export async function findAccountingFiguresOfTill(
   sql: SqlClient,
   { tillId, locationId }: { tillId: string; locationId: string },
 ): Promise<StoredAccountingFigures | undefined> {

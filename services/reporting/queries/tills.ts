@@ -1,5 +1,5 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { PermanentError } from "@pragma/runtime/retries/transient-error";
+import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 
 /** Returns the highest revision of a till that was applied; 0 if none was applied. */
 export async function findAppliedTillRevision(sql: SqlClient, tillId: string): Promise<number> {
@@ -21,9 +21,9 @@ interface TillRevision {
  * Locks the till's row and returns the highest revision that was recorded before; 0 if there was none. Records the new
  * revision if it is higher.
  *
- * @throws `PermanentError` when the same revision was recorded with a different body.
+ * @throws `PermanentEventError` when the same revision was recorded with a different body.
  */
-export async function advanceTillRevision(
+export async function lockTillAndRecordRevision(
   tx: SqlTransaction,
   { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TillRevision,
 ): Promise<number> {
@@ -40,7 +40,7 @@ export async function advanceTillRevision(
     await tx`update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })} where till_id = ${tillId}`;
   }
   if (current.revision === revision && current.hash !== null && current.hash !== hash) {
-    throw new PermanentError(
+    throw new PermanentEventError(
       `Revision ${revision} of till ${tillId} has body ${hash}, but was applied earlier with body ${current.hash}.`,
     );
   }

@@ -8,17 +8,17 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createdAtPositionSchema, createLargePageResponse } from "@pragma/runtime/http/page-response";
+import { createdAtCursorSchema, createLargeItemsPageResponse } from "@pragma/runtime/http/page-response";
 import { computeEntityTag, conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
-  resolveLocationId,
-  resolveLocationRef,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { journalEntriesDescription } from "../accounting/openapi-descriptions.ts";
-import { accountingRouteDefaults, defineRoute } from "../context.ts";
+import { accountingRouteDefaults, defineReportingRoute } from "../context.ts";
 import {
   deleteAccountingConfigRow,
   findAccountingConfigPage,
@@ -30,7 +30,7 @@ import {
 
 const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the config" }) });
 
-export const createAccountingConfigRoute = defineRoute({
+export const createAccountingConfigRoute = defineReportingRoute({
   method: "post",
   path: "/v1/accounting/configs/",
   operationId: "createAccountingConfig",
@@ -43,7 +43,12 @@ export const createAccountingConfigRoute = defineRoute({
   responses: { 201: { description: "The config, including defaults", schema: AccountingConfig } },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ body: { locationId: requestedLocationId, ...content }, principal, services, context }) {
-    const { id: locationId } = await resolveLocationRef(principal, requestedLocationId, services.locations, context);
+    const { id: locationId } = await resolveRequestedLocation(
+      principal,
+      requestedLocationId,
+      services.locations,
+      context,
+    );
     const id = randomUUID();
     const now = new Date();
     const response = toConfigResponse({ id, locationId, createdAt: now, updatedAt: now }, content);
@@ -59,7 +64,7 @@ const listAccountingConfigsQuery = z.object({
   locationId: locationIdQueryParameter(),
 });
 
-export const listAccountingConfigsRoute = defineRoute({
+export const listAccountingConfigsRoute = defineReportingRoute({
   method: "get",
   path: "/v1/accounting/configs/",
   operationId: "listAccountingConfigs",
@@ -70,14 +75,14 @@ export const listAccountingConfigsRoute = defineRoute({
   responses: { 200: { description: "A page of configs", schema: paginatedSchema(AccountingConfig) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
-    const locationId = resolveLocationId(principal, query.locationId);
-    return createLargePageResponse({ query, principal, url, origin }, createdAtPositionSchema, (range) =>
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    return createLargeItemsPageResponse({ query, principal, url, origin }, createdAtCursorSchema, (range) =>
       findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
     );
   },
 });
 
-export const getAccountingConfigRoute = defineRoute({
+export const getAccountingConfigRoute = defineReportingRoute({
   method: "get",
   path: "/v1/accounting/configs/{id}",
   operationId: "getAccountingConfig",
@@ -97,7 +102,7 @@ export const getAccountingConfigRoute = defineRoute({
   },
 });
 
-export const replaceAccountingConfigRoute = defineRoute({
+export const replaceAccountingConfigRoute = defineReportingRoute({
   method: "put",
   path: "/v1/accounting/configs/{id}",
   operationId: "replaceAccountingConfig",
@@ -121,7 +126,7 @@ export const replaceAccountingConfigRoute = defineRoute({
   },
 });
 
-export const deleteAccountingConfigRoute = defineRoute({
+export const deleteAccountingConfigRoute = defineReportingRoute({
   method: "delete",
   path: "/v1/accounting/configs/{id}",
   operationId: "deleteAccountingConfig",

@@ -1,9 +1,9 @@
 import {
   AccountingExport,
-  type AccountingExportFailure,
   CreateAccountingExportRequest,
-  maxTillsPerExport,
+  maxTillsPerAccountingExport,
   StartedAccountingExport,
+  type TillExportFailure,
 } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileExample } from "@pragma/contracts/examples/accounting";
@@ -17,17 +17,17 @@ import {
 } from "@pragma/runtime/http/route-response";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { fecFileFormats } from "../accounting/fec/file-formats.ts";
+import { enqueueAccountingExport } from "../accounting/enqueue-export.ts";
+import { fecFileFormatsByProvider } from "../accounting/fec/file-formats.ts";
 import { accountingFileFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
-import { requestAccountingExport } from "../accounting/request-export.ts";
-import { accountingRouteDefaults, defineRoute } from "../context.ts";
+import { accountingRouteDefaults, defineReportingRoute } from "../context.ts";
 import {
-  type AccountingExportFileRow,
-  type AccountingExportItemRow,
+  type AccountingExportFileMetadataRow,
   type AccountingExportRow,
+  type AccountingExportTillRow,
   findAccountingExport,
-  findExportFile,
-  readExportFileChunk,
+  findAccountingExportFile,
+  readAccountingExportFileChunk,
 } from "../queries/accounting-exports.ts";
 
 const exportParams = z.object({ id: z.guid().meta({ description: "ID of the export" }) });
@@ -40,14 +40,14 @@ const fileParams = exportParams.extend({
     .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
 });
 
-export const createAccountingExportRoute = defineRoute({
+export const createAccountingExportRoute = defineReportingRoute({
   method: "post",
   path: "/v1/accounting/exports/",
   operationId: "createAccountingExport",
   ...accountingRouteDefaults,
   summary: "Export tills to accounting software",
   description:
-    `Creates journal entries from the reports of up to ${maxTillsPerExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider share one file, sorted by the time at which they were closed. ` +
+    `Creates journal entries from the reports of up to ${maxTillsPerAccountingExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider share one file, sorted by the time at which they were closed. ` +
     "The export runs in the background. To follow its progress, get the export by its ID until its state is `done` or `failed`. " +
     "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
     "The files of an export have a maximum total size of 16 MB. Tills that do not fit are not exported. Export these tills in another request. " +
@@ -56,13 +56,13 @@ export const createAccountingExportRoute = defineRoute({
   responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context }) {
-    const started = await requestAccountingExport(services, { body, principal, context });
+    const started = await enqueueAccountingExport(services, { body, principal, context });
     context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
     return jsonResponse(202, started, { location: `/v1/accounting/exports/${started.id}` });
   },
 });
 
-export const getAccountingExportRoute = defineRoute({
+export const getAccountingExportRoute = defineReportingRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}",
   operationId: "getAccountingExport",
@@ -85,7 +85,7 @@ export const getAccountingExportRoute = defineRoute({
   },
 });
 
-export const getAccountingExportFileRoute = defineRoute({
+export const getAccountingExportFileRoute = defineReportingRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}/files/{number}",
   operationId: "getAccountingExportFile",
@@ -105,7 +105,11 @@ export const getAccountingExportFileRoute = defineRoute({
   errors: ["accounting_export_not_found", "accounting_file_not_found"],
   async handle({ params: { id, number }, principal, services, header }) {
     const { sql } = services.db;
-    const stored = await findExportFile(sql, { exportId: id, number, locationId: getReadableLocationId(principal) });
+    const stored = await findAccountingExportFile(sql, {
+      exportId: id,
+      number,
+      locationId: getReadableLocationId(principal),
+    });
     if (!stored) throw exportNotFoundError(id);
     if (!stored.file) {
       throw new ApiError("accounting_file_not_found", {
@@ -114,7 +118,7 @@ export const getAccountingExportFileRoute = defineRoute({
     }
     const { size, name, etag, provider } = stored.file;
     const headers = {
-      "content-type": `text/plain; charset=${fecFileFormats[provider].charset.toLowerCase()}`,
+      "content-type": `text/plain; charset=${fecFileFormatsByProvider[provider].charset.toLowerCase()}`,
       "content-length": String(size),
       "content-disposition": `attachment; filename="${name}"`,
     };
@@ -132,7 +136,7 @@ async function* streamFileChunks(
   { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },
 ): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < size; ) {
-    const chunk = await fileReadSemaphore.run(() => readExportFileChunk(sql, { ...file, offset }), keyId);
+    const chunk = await fileReadSemaphore.run(() => readAccountingExportFileChunk(sql, { ...file, offset }), keyId);
     yield chunk;
     offset += chunk.byteLength;
   }
@@ -148,11 +152,11 @@ function toExportResponse(
     row,
     items,
     files,
-  }: { row: AccountingExportRow; items: AccountingExportItemRow[]; files: AccountingExportFileRow[] },
+  }: { row: AccountingExportRow; items: AccountingExportTillRow[]; files: AccountingExportFileMetadataRow[] },
   origin: string,
 ): AccountingExport {
   const filesByNumber = new Map(files.map((file) => [file.number, file]));
-  const fileGroupFields = ({ locationId, configId, provider }: AccountingExportFileRow) => ({
+  const fileGroupFields = ({ locationId, configId, provider }: AccountingExportFileMetadataRow) => ({
     locationId,
     accountingConfigId: configId,
     accountingProvider: provider,
@@ -166,9 +170,9 @@ function toExportResponse(
     finishedAt: row.finishedAt?.toISOString() ?? null,
     tills: items.map(({ tillId, fileNumber, state, failure }) => ({
       tillId,
-      ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileRow),
+      ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileMetadataRow),
       state,
-      failure: failure === null ? null : (JSON.parse(failure) as AccountingExportFailure),
+      failure: failure === null ? null : (JSON.parse(failure) as TillExportFailure),
       fileNumber: state === "done" ? fileNumber : null,
     })),
     files: files.flatMap((file) => {

@@ -5,18 +5,18 @@ import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragm
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
-import { createLargePageResponse } from "@pragma/runtime/http/page-response";
+import { createLargeItemsPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
 import { conditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
-  resolveLocationId,
+  resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute, type ReportingContext } from "../context.ts";
+import { defineReportingRoute, type ReportingContext } from "../context.ts";
 import type { ReportOrOrderKind } from "../queries/day-counts.ts";
-import { findReportOrOrder, findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
+import { findReportOrOrderBody, findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
 
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
@@ -39,8 +39,8 @@ async function reportOrOrderPageResponse(
   { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
 ): Promise<RouteHandlerResponse> {
   const { since = null, until = null } = query;
-  const filter = { locationId: resolveLocationId(principal, query.locationId), kind, since, until, reportId };
-  return createLargePageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
+  const filter = { locationId: resolveAuthorizedLocationId(principal, query.locationId), kind, since, until, reportId };
+  return createLargeItemsPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
     findReportOrOrderListPage(services.db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
   );
 }
@@ -59,14 +59,19 @@ async function reportOrOrderResponse(
   { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
   { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteHandlerResponse> {
-  const stored = await findReportOrOrder(services.db, { kind, id, locationId: getReadableLocationId(principal), body });
+  const stored = await findReportOrOrderBody(services.db, {
+    kind,
+    id,
+    locationId: getReadableLocationId(principal),
+    body,
+  });
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
   return conditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
 }
 
 const reportRouteDefaults = { tag: "Reports", audience: "public", scope: "reports:read" } as const;
 
-export const listReportsV2Route = defineRoute({
+export const listReportsV2Route = defineReportingRoute({
   method: "get",
   path: "/v2/reports/",
   operationId: "listReports",
@@ -80,7 +85,7 @@ export const listReportsV2Route = defineRoute({
   handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "list_item" }),
 });
 
-export const listReportsV0Route = defineRoute({
+export const listReportsV0Route = defineReportingRoute({
   method: "get",
   path: "/v1/reports/",
   operationId: "listReportsV0",
@@ -96,7 +101,7 @@ export const listReportsV0Route = defineRoute({
 
 const reportParams = z.object({ id: z.guid().meta({ description: "ID of the report" }) });
 
-export const getReportV0Route = defineRoute({
+export const getReportV0Route = defineReportingRoute({
   method: "get",
   path: "/v1/reports/{id}",
   operationId: "getReportV0",
@@ -113,7 +118,7 @@ export const getReportV0Route = defineRoute({
   handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v0" }),
 });
 
-export const getReportV2Route = defineRoute({
+export const getReportV2Route = defineReportingRoute({
   method: "get",
   path: "/v2/reports/{id}",
   operationId: "getReport",
@@ -132,7 +137,7 @@ export const getReportV2Route = defineRoute({
 
 const orderRouteDefaults = { tag: "Orders", audience: "public", scope: "orders:read" } as const;
 
-export const listOrdersRoute = defineRoute({
+export const listOrdersRoute = defineReportingRoute({
   method: "get",
   path: "/v1/orders/",
   operationId: "listOrders",
@@ -153,7 +158,7 @@ export const listOrdersRoute = defineRoute({
 
 const orderParams = z.object({ id: z.guid().meta({ description: "ID of the order" }) });
 
-export const getOrderV1Route = defineRoute({
+export const getOrderV1Route = defineReportingRoute({
   method: "get",
   path: "/v1/orders/{id}",
   operationId: "getOrderV1",
@@ -167,7 +172,7 @@ export const getOrderV1Route = defineRoute({
   handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v1" }),
 });
 
-export const getOrderV2Route = defineRoute({
+export const getOrderV2Route = defineReportingRoute({
   method: "get",
   path: "/v2/orders/{id}",
   operationId: "getOrderV2",

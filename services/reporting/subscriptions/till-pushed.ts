@@ -1,18 +1,18 @@
 import type { EventData } from "@pragma/contracts/events";
-import { acquireTransactionLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
 import { reportIdOfTill } from "../calculation/report-id.ts";
 import type { ReportingContext } from "../context.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
-import { advanceTillRevision, findAppliedTillRevision } from "../queries/tills.ts";
-import { removeReportOfTrainingTill, storeReport } from "../store-report.ts";
+import { findAppliedTillRevision, lockTillAndRecordRevision } from "../queries/tills.ts";
+import { removeReportOfTrainingTill, storeReportAndOrders } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed, replaced or is being reprocessed. */
-export const calculatePushedTill = onEvent<ReportingContext, "till.pushed">(
+export const calculatePushedTillReport = defineEventSubscription<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
     const applied = await findAppliedTillRevision(services.db.sql, data.tillId);
@@ -57,13 +57,13 @@ async function applyTillRevision(
   const { tillId, locationId, revision } = data;
   const reportId = reportIdOfTill(tillId);
   // Only one till of a location is stored at a time, because tills can contain the same orders and share day counts.
-  await acquireTransactionLock(tx, db, `location ${locationId}`);
-  const previousRevision = await advanceTillRevision(tx, data);
+  await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+  const previousRevision = await lockTillAndRecordRevision(tx, data);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
   if (isNew && !till) await removeReportOfTrainingTill(tx, data);
   const finalized =
-    isNew && till ? await storeReport(tx, data, till) : await findReportFinalizedEventData(tx, reportId);
+    isNew && till ? await storeReportAndOrders(tx, data, till) : await findReportFinalizedEventData(tx, reportId);
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);

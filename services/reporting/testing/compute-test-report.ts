@@ -1,5 +1,5 @@
 import type { TillV2Input } from "@pragma/contracts/till-v2";
-import { type ComputedReport, computeReport } from "../calculation/compute-report.ts";
+import { type ComputedReport, computeReportAndOrders } from "../calculation/compute-report.ts";
 import { createTestTill } from "./till-fixtures.ts";
 
 /** Returns the report and orders of a till that contains these orders. */
@@ -7,7 +7,9 @@ export function computeTestTillReport(
   orders: TillV2Input["orderList"],
   fields: Partial<TillV2Input> = {},
 ): ComputedReport {
-  const report = computeReport(createTestTill(orders, fields), { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" });
+  const report = computeReportAndOrders(createTestTill(orders, fields), {
+    locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
+  });
   if (!report) throw new Error("A till in training mode has no report.");
   return report;
 }

@@ -4,11 +4,11 @@ const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
  * Returns the path and both values of the first difference between an expected and an actual response; null if there is
  * no difference. Ignores additional fields of the actual response. Equal instants may have different offsets.
  */
-export function findFirstDifference(expected: unknown, actual: unknown, path = "$"): string | null {
+export function describeFirstDifference(expected: unknown, actual: unknown, path = "$"): string | null {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return describeDifference(path, expected, actual);
     for (const [index, item] of expected.entries()) {
-      const difference = findFirstDifference(item, actual[index], `${path}[${index}]`);
+      const difference = describeFirstDifference(item, actual[index], `${path}[${index}]`);
       if (difference) return difference;
     }
     return actual.length === expected.length
@@ -18,7 +18,7 @@ export function findFirstDifference(expected: unknown, actual: unknown, path = "
   if (typeof expected === "object" && expected !== null) {
     if (typeof actual !== "object" || actual === null) return describeDifference(path, expected, actual);
     for (const [name, value] of Object.entries(expected)) {
-      const difference = findFirstDifference(value, (actual as Record<string, unknown>)[name], `${path}.${name}`);
+      const difference = describeFirstDifference(value, (actual as Record<string, unknown>)[name], `${path}.${name}`);
       if (difference) return difference;
     }
     return null;

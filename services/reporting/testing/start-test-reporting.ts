@@ -19,7 +19,7 @@ export interface TestReportingService extends TestServiceWithFakeAccounts {
 }
 
 /** Creates a location, and returns a principal of this location with the given scopes. */
-export function createPrincipalWithScopes(
+export function createTestPrincipalWithScopes(
   ...scopes: ApiScope[]
 ): Principal & { location: NonNullable<Principal["location"]> } {
   const { location, ...principal } = createTestPrincipal();
@@ -27,7 +27,7 @@ export function createPrincipalWithScopes(
   return { ...principal, scopes, location };
 }
 
-export async function startTestReporting(variables: Record<string, string> = {}): Promise<TestReportingService> {
+export async function startTestReportingService(variables: Record<string, string> = {}): Promise<TestReportingService> {
   const service = await startTestServiceWithFakeAccounts(reporting, variables);
   const objects = createObjectStore(service.environment.variables.OBJECT_STORE ?? "");
   return {

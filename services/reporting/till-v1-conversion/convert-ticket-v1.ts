@@ -1,6 +1,6 @@
-import { paymentModes, paymentTypes } from "@pragma/contracts/enumerations";
-import { fieldDefaultsOf } from "@pragma/contracts/fields";
-import { addAmounts } from "@pragma/contracts/money";
+import { paymentModes, paymentRowTypes } from "@pragma/contracts/enumerations";
+import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
+import { addMoneyAmounts } from "@pragma/contracts/money";
 import { OrderData } from "@pragma/contracts/order-data";
 import {
   computeProductRowAmounts,
@@ -17,11 +17,11 @@ import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts"
 import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
 /** Returns the payment mode for a code of a V1 till: an index into the list of modes. Unknown codes are `custom`. */
-export function paymentModeFromV1(code: number): (typeof paymentModes)[number] {
+export function convertPaymentModeV1(code: number): (typeof paymentModes)[number] {
   return paymentModes[code] ?? "custom";
 }
 
-const paymentDefaults = fieldDefaultsOf(PaymentRow.shape);
+const paymentDefaults = getSchemaFieldDefaults(PaymentRow.shape);
 
 /** Returns the payment row of a V1 payment. It has no change and no tip, because V1 payments do not have them. */
 function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConverter): PaymentRow {
@@ -35,8 +35,8 @@ function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConvert
     changeAmount: 0,
     status: payment.cancelled ? "cancelled" : "validated",
     name: payment.name,
-    paymentType: paymentTypes[payment.type] ?? "payment",
-    paymentMode: paymentModeFromV1(payment.mode),
+    paymentType: paymentRowTypes[payment.type] ?? "payment",
+    paymentMode: convertPaymentModeV1(payment.mode),
     paymentId: payment.payment_method_client_id,
     currencyCode: payment.currency,
     operatorId: payment.person_client_id,
@@ -44,9 +44,9 @@ function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConvert
   };
 }
 
-const productDefaults = fieldDefaultsOf(ProductRow.shape);
-const modifierDefaults = fieldDefaultsOf(ModifierRow.shape);
-const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
+const productDefaults = getSchemaFieldDefaults(ProductRow.shape);
+const modifierDefaults = getSchemaFieldDefaults(ModifierRow.shape);
+const discountDefaults = getSchemaFieldDefaults(DiscountRow.shape);
 
 /**
  * Returns the product row of a V1 item. The totals and VAT are computed from the item's unit price, VAT rate, options
@@ -110,25 +110,25 @@ function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: 
   });
 }
 
-const orderDefaults = fieldDefaultsOf(OrderData.shape);
-const menuDefaults = fieldDefaultsOf(MenuRow.shape);
+const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
+const menuDefaults = getSchemaFieldDefaults(MenuRow.shape);
 
 /**
  * Returns the order of a V1 ticket. Fields that V1 does not have are null or have a default. Its tax and discount are
  * sums over the rows that are not canceled, transferred or lost, even if the order itself is canceled or transferred.
  */
-export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: LocalToUtcConverter): OrderData {
+export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInstant: LocalToUtcConverter): OrderData {
   const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));
   const products = ticket.items.map((item) => convertItemV1(item, null, toInstant));
   const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
   const soldRows = listOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldProductRow);
-  const totalTax = soldRows.reduce((sum, row) => addAmounts(sum, row.taxAmount), 0);
+  const totalTax = soldRows.reduce((sum, row) => addMoneyAmounts(sum, row.taxAmount), 0);
   const settlingPayments = payments.filter(
     (payment) => payment.status === "validated" && isPaymentReducingAmountDue(payment),
   );
   const leftToPay = Math.max(
     0,
-    addAmounts(ticket.price, -settlingPayments.reduce((sum, { amount }) => addAmounts(sum, amount), 0)),
+    addMoneyAmounts(ticket.price, -settlingPayments.reduce((sum, { amount }) => addMoneyAmounts(sum, amount), 0)),
   );
   return {
     ...orderDefaults,
@@ -141,8 +141,8 @@ export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: Loc
     closedAt: toInstant(ticket.date_end),
     total: ticket.price,
     totalTax,
-    totalDiscount: soldRows.reduce((sum, row) => addAmounts(sum, row.totalDiscount), 0),
-    totalWithoutTax: addAmounts(ticket.price, -totalTax),
+    totalDiscount: soldRows.reduce((sum, row) => addMoneyAmounts(sum, row.totalDiscount), 0),
+    totalWithoutTax: addMoneyAmounts(ticket.price, -totalTax),
     leftToPay,
     guestsCount: ticket.number_guests,
     billPrintCount: ticket.prints_count,

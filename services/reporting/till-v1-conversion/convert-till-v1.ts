@@ -1,25 +1,25 @@
-import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import type { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { convertTicketV1, paymentModeFromV1 } from "./convert-ticket-v1.ts";
+import { convertPaymentModeV1, convertTicketV1ToOrder } from "./convert-ticket-v1.ts";
 import { createLocalToUtcConverter, type LocalToUtcConverter } from "./local-to-utc.ts";
 
-const tillDefaults = fieldDefaultsOf(TillV2.shape);
-const movementDefaults = fieldDefaultsOf(TillV2.shape.financialMovementList.element.shape);
-const declaredPaymentDefaults = fieldDefaultsOf(TillV2.shape.declaredPaymentList.element.shape);
+const tillDefaults = getSchemaFieldDefaults(TillV2.shape);
+const movementDefaults = getSchemaFieldDefaults(TillV2.shape.financialMovementList.element.shape);
+const declaredPaymentDefaults = getSchemaFieldDefaults(TillV2.shape.declaredPaymentList.element.shape);
 
 /**
  * Returns a V1 till as a V2 till. Fields that V1 does not have are null or have a default. Date-times without an offset
  * are interpreted in the location's time zone (IANA).
  *
- * @throws AmountOutOfRange when the total of a row is too large to be represented exactly as a JSON number.
+ * @throws `AmountOutOfRangeError` when the total of a row is too large to be represented exactly as a JSON number.
  */
 export function convertTillV1(
   { tillJson: till }: TillV1,
   { tillId, timeZone }: { tillId: string; timeZone: string },
 ): TillV2 {
   const toInstant = createLocalToUtcConverter(timeZone);
-  const orderList = till.tickets.map((ticket) => convertTicketV1(ticket, tillId, toInstant));
+  const orderList = till.tickets.map((ticket) => convertTicketV1ToOrder(ticket, tillId, toInstant));
   return {
     ...tillDefaults,
     id: tillId,
@@ -72,7 +72,7 @@ function convertCashMovement(
     operatorId: movement.person_id,
     operatorName: movement.person,
     currencyCode: movement.currency,
-    paymentMode: mode === null || mode === -1 ? null : paymentModeFromV1(mode),
+    paymentMode: mode === null || mode === -1 ? null : convertPaymentModeV1(mode),
     paymentName: movement.payment_name,
   };
 }
@@ -90,7 +90,7 @@ function convertDeclaredPayments(
     if (!nameByMode.has(paymentMode)) nameByMode.set(paymentMode, name);
   }
   return totals.map(({ mode, amount }) => {
-    const paymentMode = paymentModeFromV1(mode);
+    const paymentMode = convertPaymentModeV1(mode);
     return {
       ...declaredPaymentDefaults,
       paymentMode,

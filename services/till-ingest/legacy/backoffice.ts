@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { TillIngestConfig } from "../config.ts";
 
 /** The address of the legacy backoffice of one POS application, with its bearer token. */
-export interface BackofficeAddress {
+export interface LegacyBackofficeAddress {
   /** The base URL without a trailing slash. */
   baseUrl: string;
   token: string | undefined;
@@ -28,7 +28,7 @@ interface BackofficeRequest {
  * @throws `BackofficeError`; the signal's abort reason if the signal is aborted.
  */
 export async function fetchFromBackoffice(
-  { baseUrl, token }: BackofficeAddress,
+  { baseUrl, token }: LegacyBackofficeAddress,
   path: string,
   { config, maxBytes, signal }: BackofficeRequest,
 ): Promise<Uint8Array> {
@@ -84,7 +84,10 @@ const BackofficePage = z.object({
  *
  * @throws `ApiError` legacy_not_configured.
  */
-export function requireBackofficeAddress(config: TillIngestConfig, application: PosApplication): BackofficeAddress {
+export function requireLegacyBackofficeAddress(
+  config: TillIngestConfig,
+  application: PosApplication,
+): LegacyBackofficeAddress {
   const url = config[`LEGACY_${application}_URL`];
   if (url) return { baseUrl: url.replace(/\/+$/, ""), token: config[`LEGACY_${application}_TOKEN`] };
   throw new ApiError("legacy_not_configured", {
@@ -106,7 +109,7 @@ export async function listLegacyTills(
     signal,
   }: { application: PosApplication; legacyId?: number | undefined; signal: AbortSignal },
 ): Promise<LegacyTill[]> {
-  const address = requireBackofficeAddress(config, application);
+  const address = requireLegacyBackofficeAddress(config, application);
   const tills = new Map<number, LegacyTill>();
   try {
     for (let page: number | null = 1; page !== null; ) {
@@ -132,7 +135,7 @@ export async function listLegacyTills(
 }
 
 async function fetchBackofficePage(
-  address: BackofficeAddress,
+  address: LegacyBackofficeAddress,
   page: number,
   { config, signal }: { config: TillIngestConfig; signal: AbortSignal },
 ): Promise<z.output<typeof BackofficePage>> {

@@ -3,11 +3,11 @@ import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-ti
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import { acceptTill } from "../accept-till.ts";
 import type { TillIngestContext } from "../context.ts";
-import { findExistingServerIds } from "../queries/tills.ts";
+import { findStoredLegacyTillIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
-import { BackofficeError, fetchFromBackoffice, requireBackofficeAddress } from "./backoffice.ts";
+import { storePushedTill } from "../store-pushed-till.ts";
+import { BackofficeError, fetchFromBackoffice, requireLegacyBackofficeAddress } from "./backoffice.ts";
 
 /** Milliseconds after which a call starts no more fetches, so that it responds before its caller's timeout. */
 const fetchStartLimitMs = 20_000;
@@ -41,7 +41,7 @@ export async function fetchLegacyTills(
       semaphore.run(() => findLocationOfTills(services, { tills, principal, context })),
     ),
   );
-  for (const { application } of requestedTills) requireBackofficeAddress(services.config, application);
+  for (const { application } of requestedTills) requireLegacyBackofficeAddress(services.config, application);
 
   async function tryFetchTill(till: LegacyTill, location: LocationRef): Promise<string | undefined> {
     if (Date.now() > deadline) return deadlineMessage;
@@ -59,7 +59,7 @@ export async function fetchLegacyTills(
   return Promise.all(
     locations.map(async ({ tills, location }) => {
       if (!location) return { locationId: null, success: [], errors: tills.map(unknownLocationError) };
-      const existingServerIds = await findExistingServerIds(
+      const existingServerIds = await findStoredLegacyTillIds(
         services.db.sql,
         location.id,
         tills.map(({ serverId }) => serverId),
@@ -111,7 +111,7 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
 /**
  * Fetches a till from its legacy backoffice and accepts it like a pushed till.
  *
- * @throws `BackofficeError`; the `ApiError`s of `acceptTill`.
+ * @throws `BackofficeError`; the `ApiError`s of `storePushedTill`.
  */
 async function fetchLegacyTill(
   services: TillIngestContext,
@@ -124,7 +124,7 @@ async function fetchLegacyTill(
   }: Omit<LegacyTillFetch, "tills"> & { legacyTill: LegacyTill; location: LocationRef },
 ): Promise<void> {
   const { config } = services;
-  const address = requireBackofficeAddress(config, legacyTill.application);
+  const address = requireLegacyBackofficeAddress(config, legacyTill.application);
   const bytes = await fetchFromBackoffice(address, `/tills/${legacyTill.serverId}`, {
     config,
     maxBytes: maxTillBytes,
@@ -146,5 +146,5 @@ async function fetchLegacyTill(
     throw new BackofficeError(`The backoffice returned a different till than the requested one: ${serverId}.`);
   }
   const metadata = { ...till.metadata, serverId: legacyTill.serverId };
-  await acceptTill(services, { location, till: { ...till, metadata }, principal, context });
+  await storePushedTill(services, { location, till: { ...till, metadata }, principal, context });
 }

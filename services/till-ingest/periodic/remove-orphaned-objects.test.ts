@@ -1,29 +1,29 @@
 import { randomUUID } from "node:crypto";
-import { ObjectNotFound } from "@pragma/runtime/object-store/object-store";
+import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  claimObjectRemoval,
-  finishObjectRemoval,
+  claimUnreferencedObjectForRemoval,
   listStaleUploads,
+  recordObjectRemoved,
   recordPendingUpload,
 } from "../queries/pending-uploads.ts";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { removeOrphanedObjectsTask } from "./remove-orphaned-objects.ts";
+import { removeOrphanedTillObjectsTask } from "./remove-orphaned-objects.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 
 const log = createLogger({ name: "test", level: "silent" });
-const runRemoval = (objects = service.objects) => removeOrphanedObjectsTask.run({ db: service.db, objects, log });
+const runRemoval = (objects = service.objects) => removeOrphanedTillObjectsTask.run({ db: service.db, objects, log });
 
 /** Returns the key of an object that was written `hours` hours ago for a till that was never stored. */
 async function createOrphan({ hours }: { hours: number }): Promise<string> {
@@ -45,7 +45,7 @@ const doesObjectExist = (key: string) =>
   service.objects.get(key).then(
     () => true,
     (error) => {
-      if (error instanceof ObjectNotFound) return false;
+      if (error instanceof ObjectNotFoundError) return false;
       throw error;
     },
   );
@@ -163,13 +163,13 @@ describe("removeOrphanedObjectsTask", () => {
   it("lets one process claim a removal, and another process take over the claim when the first process is dead", async () => {
     const key = await createOrphan({ hours: 25 });
     const claimConcurrently = () =>
-      Promise.all(Array.from({ length: 8 }, () => claimObjectRemoval(service.db.sql, key)));
+      Promise.all(Array.from({ length: 8 }, () => claimUnreferencedObjectForRemoval(service.db.sql, key)));
     const [first, ...others] = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect([first, others]).toMatchObject([{ key, isTakenOver: false }, []]);
     await expireRemovalClaim(key);
     const second = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect(second).toMatchObject([{ key, isTakenOver: true }]);
-    if (first) await finishObjectRemoval(service.db.sql, first);
+    if (first) await recordObjectRemoved(service.db.sql, first);
     expect(await isUploadPending(key)).toBe(true);
   });
 

@@ -7,7 +7,7 @@ import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 const maxPerRun = 1_000;
 
 /** Removes objects that were written more than a day ago for a till that was never stored. */
-export const removeOrphanedObjectsTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "log">> = {
+export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "log">> = {
   name: "remove orphaned objects",
   intervalSeconds: 60 * 60,
   async run(services) {

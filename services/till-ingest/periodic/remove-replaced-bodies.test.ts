@@ -1,21 +1,21 @@
-import { ObjectNotFound } from "@pragma/runtime/object-store/object-store";
+import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tillIngestConfig } from "../config.ts";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { tillIngestConfigSchema } from "../config.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 import { removeReplacedTillBodiesTask } from "./remove-replaced-bodies.ts";
 
 const principal = createTestPrincipal();
-let service: TestTillIngest;
+let service: TestTillIngestService;
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 
 const runRemoval = (days: string | undefined) => {
-  const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_RETENTION_DAYS: days });
+  const config = tillIngestConfigSchema.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_RETENTION_DAYS: days });
   return removeReplacedTillBodiesTask.run({ db: service.db, objects: service.objects, config });
 };
 
@@ -40,7 +40,7 @@ async function doObjectsExist(keys: string[]): Promise<boolean[]> {
       service.objects.get(key).then(
         () => true,
         (error) => {
-          if (error instanceof ObjectNotFound) return false;
+          if (error instanceof ObjectNotFoundError) return false;
           throw error;
         },
       ),

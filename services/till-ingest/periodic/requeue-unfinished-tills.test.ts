@@ -4,15 +4,15 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
-import { requeueUnfinishedTillsTask } from "./requeue-unfinished-tills.ts";
+import { requeueTillsAwaitingReportTask } from "./requeue-unfinished-tills.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 
@@ -23,7 +23,7 @@ async function pushTill(fields: Parameters<typeof createTestTill>[0] = {}): Prom
 }
 
 const runRequeue = () =>
-  requeueUnfinishedTillsTask.run({
+  requeueTillsAwaitingReportTask.run({
     db: service.db,
     log: createLogger({ name: "test", level: "silent" }),
     requeueAfterSeconds: 300,

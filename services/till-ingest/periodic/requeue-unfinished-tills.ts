@@ -1,8 +1,8 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
-import { publishTillPushed } from "../publish-till-events.ts";
+import { publishTillPushedEvent } from "../publish-till-events.ts";
 import { findTillRevisionReasons } from "../queries/till-versions.ts";
-import { lockOverdueTills, postponeNextTillRequeue } from "../queries/tills.ts";
+import { lockTillsWithOverdueReport, recordTillRequeueWithBackoff } from "../queries/tills.ts";
 
 /** Maximum number of tills that one run requeues. Many tills can be overdue after the loss of an event stream. */
 const maxPerRun = 1_000;
@@ -11,19 +11,21 @@ const maxPerRun = 1_000;
  * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
  * lost, or the till could not be processed. If the till still cannot be processed, its message becomes a dead letter.
  */
-export const requeueUnfinishedTillsTask: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
+export const requeueTillsAwaitingReportTask: PeriodicTask<
+  Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">
+> = {
   name: "requeue unfinished tills",
   intervalSeconds: 60,
   async run({ db, log, requeueAfterSeconds }, context) {
     const requeued = await db.transaction(async (tx) => {
-      const tills = await lockOverdueTills(tx, maxPerRun);
+      const tills = await lockTillsWithOverdueReport(tx, maxPerRun);
       const ids = tills.map(({ id }) => id);
       const reasons = await findTillRevisionReasons(tx, ids);
       for (const till of tills) {
         const reason = reasons.get(till.id) ?? "push";
-        await publishTillPushed(tx, till, { reason, traceparent: context?.traceparent });
+        await publishTillPushedEvent(tx, till, { reason, traceparent: context?.traceparent });
       }
-      await postponeNextTillRequeue(tx, ids, { requeueAfterSeconds });
+      await recordTillRequeueWithBackoff(tx, ids, { requeueAfterSeconds });
       return tills.length;
     });
     if (requeued > 0) log.warn({ tills: requeued }, "requeued tills without a result");

@@ -17,7 +17,7 @@ export async function recordPendingUpload(sql: SqlClient, key: string): Promise<
 }
 
 /** Ends the pending upload of an object if a till refers to it. If none does, the object remains removable. */
-export async function confirmUpload(tx: SqlTransaction, key: string): Promise<void> {
+export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): Promise<void> {
   await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx)}`;
 }
 
@@ -42,7 +42,10 @@ export interface ObjectRemovalClaim {
  * last day, a till refers to the object, or another process claimed it in the last 30 minutes. This time is much longer
  * than a deletion, but shorter than the interval between two runs of the periodic task.
  */
-export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemovalClaim | undefined> {
+export async function claimUnreferencedObjectForRemoval(
+  sql: SqlClient,
+  key: string,
+): Promise<ObjectRemovalClaim | undefined> {
   const [removal] = await sql<ObjectRemovalClaim[]>`
     update pending_uploads set removal_claimed_at = now()
     from (
@@ -61,7 +64,7 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
  * the key is never used or listed again, because the process with that claim may still delete the object. Does nothing
  * if this claim expired and another process has claimed the object since.
  */
-export async function finishObjectRemoval(
+export async function recordObjectRemoved(
   sql: SqlClient,
   { key, since, isTakenOver }: ObjectRemovalClaim,
 ): Promise<void> {

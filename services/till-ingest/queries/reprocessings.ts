@@ -1,5 +1,5 @@
 import {
-  acquireTransactionLock,
+  acquireTransactionAdvisoryLock,
   type Database,
   type SqlClient,
   type SqlTransaction,
@@ -35,7 +35,7 @@ export async function findOrInsertReprocessing(
   db: Database,
   row: NewReprocessing,
 ): Promise<TillReprocessingRow> {
-  await acquireTransactionLock(tx, db, `reprocessing of ${row.locationId}`);
+  await acquireTransactionAdvisoryLock(tx, db, `reprocessing of ${row.locationId}`);
   const [unfinished] = await tx<TillReprocessingRow[]>`
     select ${reprocessingColumns(tx)} from till_reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}

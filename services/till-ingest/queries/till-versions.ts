@@ -6,7 +6,7 @@ import type { TillRow } from "./tills.ts";
 export type TillRevisionReason = EventData<"till.pushed">["reason"];
 
 /** Inserts the row of a till's current revision, with its author. */
-export async function insertTillVersion(
+export async function insertTillRevision(
   tx: SqlTransaction,
   { id, revision, format, hash, objectKey, size }: TillRow,
   { reason, keyId, consumer }: { reason: TillRevisionReason; keyId: string; consumer: string },
@@ -31,7 +31,7 @@ export async function findTillRevisionReasons(
  * Marks every body of a till except the given one as removed, and schedules the removal of their objects. Returns the
  * keys of these objects.
  */
-export async function markOtherTillBodiesRemoved(
+export async function scheduleSupersededTillBodyRemoval(
   tx: SqlTransaction,
   { tillId, objectKey }: { tillId: string; objectKey: string },
 ): Promise<string[]> {

@@ -61,7 +61,7 @@ export async function insertTill(
 }
 
 /** Records the hash of a till's pushed body after an erasure, so that a repeated push of this body is recognized. */
-export async function recordTillErasure(
+export async function recordErasedTillPushedHash(
   tx: SqlTransaction,
   { tillId, pushedHash }: { tillId: string; pushedHash: string },
 ): Promise<void> {
@@ -130,14 +130,14 @@ export async function recordTillReportResult(
 }
 
 /** Locks and returns tills whose report is overdue, oldest first. Skips tills that another transaction has locked. */
-export async function lockOverdueTills(tx: SqlTransaction, limit: number): Promise<TillRow[]> {
+export async function lockTillsWithOverdueReport(tx: SqlTransaction, limit: number): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select ${tillColumns(tx)} from tills
     where next_requeue_at <= now() order by next_requeue_at limit ${limit} for update skip locked`;
 }
 
 /** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
-export async function postponeNextTillRequeue(
+export async function recordTillRequeueWithBackoff(
   tx: SqlTransaction,
   ids: string[],
   { requeueAfterSeconds }: { requeueAfterSeconds: number },
@@ -159,7 +159,7 @@ export async function countPendingTills(sql: SqlClient, limit: number): Promise<
 }
 
 /** A till that has waited too long for its report, as operators see it. */
-export interface UnfinishedTill {
+export interface TillAwaitingReport {
   tillId: string;
   locationId: string;
   revision: number;
@@ -171,8 +171,8 @@ export interface UnfinishedTill {
 }
 
 /** Returns the tills that have waited for their report for at least `seconds`, oldest first. */
-export async function listUnfinishedTills(sql: SqlClient, { seconds, limit }: { seconds: number; limit: number }) {
-  return sql<UnfinishedTill[]>`
+export async function listTillsAwaitingReport(sql: SqlClient, { seconds, limit }: { seconds: number; limit: number }) {
+  return sql<TillAwaitingReport[]>`
     select
       id as till_id, location_id, tills.revision, version.created_at as waiting_since, requeue_count, next_requeue_at
     from tills join till_versions version on till_id = id and version.revision = tills.revision
@@ -195,17 +195,14 @@ export async function countOverdueTills(sql: SqlClient): Promise<number> {
 }
 
 /** Returns the SQL query for a location's tills that were pushed at or after a given time. */
-export const buildTillListSqlQuery = (
-  sql: SqlClient,
-  { locationId, since }: { locationId: string; since: string },
-) => ({
+export const buildTillListSql = (sql: SqlClient, { locationId, since }: { locationId: string; since: string }) => ({
   columns: tillColumns(sql),
   table: sql`tills`,
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
 
 /** Returns the given server ids, from the legacy backoffice, for which the location already has a till. */
-export async function findExistingServerIds(
+export async function findStoredLegacyTillIds(
   sql: SqlClient,
   locationId: string,
   serverIds: number[],

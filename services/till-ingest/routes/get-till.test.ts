@@ -2,16 +2,16 @@ import { createHash, randomUUID } from "node:crypto";
 import { Till } from "@pragma/contracts/till";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 const till = createTestTill({ note: "Été à 40 °C" });
 const body = JSON.stringify(till, null, 1);
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
   await service.request("POST", "/v2/tills/", { principal, body });
 });
 afterAll(() => service?.remove());

@@ -7,7 +7,7 @@ import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
-import { defineRoute, tillWriteRouteDefaults } from "../context.ts";
+import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
 import { listLegacyTills } from "../legacy/backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 
@@ -40,7 +40,7 @@ function resolveLegacyTillFilter(
   return { application, legacyId: location.legacyId ?? 0 };
 }
 
-export const listLegacyTillsRoute = defineRoute({
+export const listLegacyTillsRoute = defineTillIngestRoute({
   method: "get",
   path: "/v1/tills/legacy/",
   operationId: "listLegacyTills",
@@ -66,7 +66,7 @@ export const listLegacyTillsRoute = defineRoute({
 
 const requestedTillsBody = jsonBodyParser(LegacyTillsToFetch.optional());
 
-export const fetchLegacyTillsRoute = defineRoute({
+export const fetchLegacyTillsRoute = defineTillIngestRoute({
   method: "post",
   path: "/v1/tills/legacy/",
   operationId: "fetchLegacyTills",

@@ -4,17 +4,17 @@ import { Till } from "@pragma/contracts/till";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 /** Newest first: one till per day, backward from May 31. Two of the tills have the same time. */
 const pushedIds: string[] = [];
 const TillPage = paginatedSchema(Till);
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
   const times = ["05-31", "05-30", "05-29", "05-29", "05-28", "05-27", "05-26"].map((day) => `2026-${day}T22:00:00Z`);
   const tills = times.map(() => createTestTill());
   for (const [index, till] of tills.entries()) {

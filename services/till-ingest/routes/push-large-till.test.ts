@@ -4,16 +4,16 @@ import { problemSchema } from "@pragma/contracts/errors";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestOrders, createTestTill } from "../testing/till-fixtures.ts";
 import { parseTillBody } from "../validation/parse-till-body.ts";
 
 const mebibyte = 1024 * 1024;
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
   await push(createTestTill({ orderList: createTestOrders(150) }));
 });
 afterAll(() => service?.remove());

@@ -3,10 +3,10 @@ import { tillV1Example } from "@pragma/contracts/examples/till-v1";
 import { PushedTill } from "@pragma/contracts/till";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill, createTestTillV1 } from "../testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 const location = {
   id: randomUUID(),
   application: "POPINA" as const,
@@ -17,7 +17,7 @@ const principal = createTestPrincipal({ location });
 const operatorPrincipal = createTestPrincipal({ scopes: ["admin"], location: null });
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 

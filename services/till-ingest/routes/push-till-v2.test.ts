@@ -5,14 +5,14 @@ import { PushedTill } from "@pragma/contracts/till";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestOrders, createTestTill } from "../testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 let principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
@@ -27,7 +27,7 @@ const requestPushProblem = (body: unknown) =>
 describe("the daily quotas of a location", () => {
   it("return 429 with the quota, do not count a repeated till, and do not affect other locations", async () => {
     const till = createTestTill();
-    const limited = await startTestTillIngest({ MAX_TILLS_PER_DAY: "2", MAX_TILL_BYTES_PER_DAY: "1000000" });
+    const limited = await startTestTillIngestService({ MAX_TILLS_PER_DAY: "2", MAX_TILL_BYTES_PER_DAY: "1000000" });
     const pushLimited = (body: unknown, pushPrincipal = principal) =>
       limited.request("POST", "/v2/tills/", { principal: pushPrincipal, body });
     for (let attempt = 0; attempt < 3; attempt += 1)

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { ReplacedTill } from "@pragma/contracts/till";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill, createTestTillV1 } from "../testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 let principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {

@@ -5,14 +5,14 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { removeOldReprocessingsTask } from "../periodic/remove-old-reprocessings.ts";
-import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { createTestTill } from "../testing/till-fixtures.ts";
 
-let service: TestTillIngest;
+let service: TestTillIngestService;
 let principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTestTillIngest();
+  service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {

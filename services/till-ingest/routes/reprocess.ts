@@ -7,16 +7,16 @@ import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
-  resolveLocationId,
+  resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute, tillWriteRouteDefaults } from "../context.ts";
+import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
 import { findOrInsertReprocessing, findReprocessing, type TillReprocessingRow } from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
 import { toTillResponse } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
 
-export const reprocessTillRoute = defineRoute({
+export const reprocessTillRoute = defineTillIngestRoute({
   method: "post",
   path: "/v1/tills/{id}/reprocess",
   operationId: "reprocessTill",
@@ -55,7 +55,7 @@ const reprocessTillsQuery = z.object({
   ),
 });
 
-export const reprocessTillsRoute = defineRoute({
+export const reprocessTillsRoute = defineTillIngestRoute({
   method: "post",
   path: "/v1/tills/reprocess",
   operationId: "reprocessTills",
@@ -71,7 +71,7 @@ export const reprocessTillsRoute = defineRoute({
     const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
-      locationId: isForAllLocations ? null : resolveLocationId(principal, locationId),
+      locationId: isForAllLocations ? null : resolveAuthorizedLocationId(principal, locationId),
       lteReportVersion: Math.min(lteReportVersion, maxReportVersion),
       keyId: principal.keyId,
       consumer: principal.consumer,
@@ -84,7 +84,7 @@ export const reprocessTillsRoute = defineRoute({
   },
 });
 
-export const getReprocessingRoute = defineRoute({
+export const getReprocessingRoute = defineTillIngestRoute({
   method: "get",
   path: "/v1/tills/reprocess/{id}",
   operationId: "getReprocessing",

@@ -1,8 +1,8 @@
 import type { PushedTill, Till } from "@pragma/contracts/till";
 import { jsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { TillPushResult } from "../accept-till.ts";
 import type { TillRow } from "../queries/tills.ts";
+import type { TillPushResult } from "../store-pushed-till.ts";
 
 /** Returns the API response for a till. `origin` is the scheme and host of the request. */
 export function toTillResponse(till: TillRow, origin: string): Till {

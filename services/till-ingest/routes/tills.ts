@@ -10,25 +10,25 @@ import {
   conditionalJsonResponse,
   conditionalJsonResponseByContent,
   jsonResponse,
-  notModifiedResponse,
+  notModifiedResponseIfUnchanged,
 } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
-  resolveLocationId,
-  resolveLocationRef,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { acceptTill, replaceTill } from "../accept-till.ts";
-import { defineRoute, tillWriteRouteDefaults } from "../context.ts";
-import { buildTillListSqlQuery, type TillRow } from "../queries/tills.ts";
+import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
+import { buildTillListSql, type TillRow } from "../queries/tills.ts";
 import { requireReadableTill, resolveLegacyLocation, resolveLocationOfReplacedTill } from "../resolve-till-location.ts";
+import { replaceTill, storePushedTill } from "../store-pushed-till.ts";
 import { createTillRequestBodyParser } from "./till-request-body.ts";
 import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
 /** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
 
-export const pushTillV2Route = defineRoute({
+export const pushTillV2Route = defineTillIngestRoute({
   method: "post",
   path: "/v2/tills/",
   operationId: "pushTillV2",
@@ -52,13 +52,13 @@ export const pushTillV2Route = defineRoute({
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, query, principal, services, context, origin }) {
-    const location = await resolveLocationRef(principal, query.locationId, services.locations, context);
-    const accepted = await acceptTill(services, { location, till, principal, context });
+    const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
+    const accepted = await storePushedTill(services, { location, till, principal, context });
     return createPushTillResponse(accepted, { origin, context });
   },
 });
 
-export const pushTillV1Route = defineRoute({
+export const pushTillV1Route = defineTillIngestRoute({
   method: "post",
   path: "/v1/tills/",
   operationId: "pushTillV1",
@@ -76,12 +76,12 @@ export const pushTillV1Route = defineRoute({
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, principal, services, context, origin }) {
     const location = await resolveLegacyLocation(principal, till.metadata.legacyLocation, services.locations, context);
-    const accepted = await acceptTill(services, { location, till, principal, context });
+    const accepted = await storePushedTill(services, { location, till, principal, context });
     return createPushTillResponse(accepted, { origin, context });
   },
 });
 
-export const replaceTillRoute = defineRoute({
+export const replaceTillRoute = defineTillIngestRoute({
   method: "put",
   path: "/v1/tills/{id}",
   operationId: "replaceTill",
@@ -120,7 +120,7 @@ const listTillsQuery = z.object({
 
 const readTillRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:read" } as const;
 
-export const listTillsRoute = defineRoute({
+export const listTillsRoute = defineTillIngestRoute({
   method: "get",
   path: "/v1/tills/",
   operationId: "listTills",
@@ -132,8 +132,8 @@ export const listTillsRoute = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    const list = buildTillListSqlQuery(sql, {
-      locationId: resolveLocationId(principal, query.locationId),
+    const list = buildTillListSql(sql, {
+      locationId: resolveAuthorizedLocationId(principal, query.locationId),
       since: query.sinceDate,
     });
     return createNewestRowsPageResponse({ query, url, origin }, sql, {
@@ -143,7 +143,7 @@ export const listTillsRoute = defineRoute({
   },
 });
 
-export const getTillRoute = defineRoute({
+export const getTillRoute = defineTillIngestRoute({
   method: "get",
   path: "/v1/tills/{id}",
   operationId: "getTill",
@@ -165,7 +165,7 @@ export const getTillRoute = defineRoute({
   },
 });
 
-export const getTillObjectRoute = defineRoute({
+export const getTillObjectRoute = defineTillIngestRoute({
   method: "get",
   path: "/v1/tills/{id}/object",
   operationId: "getTillObject",
@@ -188,7 +188,7 @@ export const getTillObjectRoute = defineRoute({
   async handle({ params, principal, services, header }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
     const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
-    const notModified = notModifiedResponse(tag);
+    const notModified = notModifiedResponseIfUnchanged(tag);
     if (notModified) return notModified;
     const { body, size } = await services.objects.stream(till.objectKey);
     return conditionalJsonResponse(body, tag, { "content-type": "application/json", "content-length": String(size) });

@@ -1,9 +1,9 @@
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestContext } from "../context.ts";
 import { eraseTillPersonalData } from "../erase-till.ts";
 
 /** Erases the personal data of orders in the body of their till. A repeated event changes nothing. */
-export const eraseOrderPersonalDataInTill = onEvent<TillIngestContext, "orders.erased">(
+export const eraseOrderPersonalDataInTill = defineEventSubscription<TillIngestContext, "orders.erased">(
   "orders.erased",
   async ({ data: { tillId, orderIds, isWholeTill }, services, context, once }) => {
     const { traceparent } = context;

@@ -1,9 +1,9 @@
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestContext } from "../context.ts";
 import { recordTillReportResult } from "../queries/tills.ts";
 
 /** Records that a till has its report, so that it is not requeued. */
-export const markTillProcessedSubscription = onEvent<TillIngestContext, "report.finalized">(
+export const markTillProcessedSubscription = defineEventSubscription<TillIngestContext, "report.finalized">(
   "report.finalized",
   async ({ data, once }) => {
     await once((tx) => recordTillReportResult(tx, data));
@@ -11,7 +11,7 @@ export const markTillProcessedSubscription = onEvent<TillIngestContext, "report.
 );
 
 /** Records that a till became a training till and its report was removed, so that it is not requeued. */
-export const markTillReportRemoved = onEvent<TillIngestContext, "report.removed">(
+export const markTillReportRemovedSubscription = defineEventSubscription<TillIngestContext, "report.removed">(
   "report.removed",
   async ({ data, once }) => {
     await once((tx) => recordTillReportResult(tx, { ...data, reportVersion: null }));

@@ -8,13 +8,15 @@ import {
 import tillIngest from "../service.ts";
 
 /** The till-ingest service of one test file. */
-export interface TestTillIngest extends TestServiceWithFakeAccounts {
+export interface TestTillIngestService extends TestServiceWithFakeAccounts {
   objects: ObjectStore;
   /** Returns every `till.pushed` event of a till, after the outbox is sent. */
   tillPushedEvents(tillId: string): Promise<EventData<"till.pushed">[]>;
 }
 
-export async function startTestTillIngest(variables: Record<string, string> = {}): Promise<TestTillIngest> {
+export async function startTestTillIngestService(
+  variables: Record<string, string> = {},
+): Promise<TestTillIngestService> {
   const service = await startTestServiceWithFakeAccounts(tillIngest, variables);
   const { environment } = service;
   const objects = createObjectStore(environment.variables.OBJECT_STORE ?? "");

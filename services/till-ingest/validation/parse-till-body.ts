@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { parsePosDevice, type SeenDevice } from "@pragma/contracts/device";
+import { type PosDeviceIdentity, parsePosDevice } from "@pragma/contracts/device";
 import { OrderData } from "@pragma/contracts/order-data";
 import type { PosApplication } from "@pragma/contracts/pos-application";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
-import { createBodyParserWorker } from "@pragma/runtime/concurrency/threaded-body-parser";
-import { getValueAtPath, IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
+import { createBodyParserWorkerFunction } from "@pragma/runtime/concurrency/threaded-body-parser";
+import { getValueAtPath, IssueCollector, ordersToUniqueIdsSchema } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, checkJsonPartLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
@@ -16,10 +16,10 @@ import type { z } from "zod";
 export type TillFormat = "V1" | "V2";
 
 /** The format that a request accepts. With "either", the format is detected from the body. */
-export type AcceptedTillFormat = TillFormat | "either";
+export type RequestedTillFormat = TillFormat | "either";
 
 /** The formats that a body can have if this format was requested. */
-export type PossibleTillFormat<Requested extends AcceptedTillFormat> = Requested extends TillFormat
+export type TillFormatAllowedByRequest<Requested extends RequestedTillFormat> = Requested extends TillFormat
   ? Requested
   : TillFormat;
 
@@ -28,7 +28,7 @@ interface CommonTillMetadata {
   tillId: string;
   isTraining: boolean;
   /** The device that closed the till, if the body names a device. */
-  device: SeenDevice | undefined;
+  device: PosDeviceIdentity | undefined;
 }
 
 interface TillMetadataByFormat {
@@ -51,9 +51,9 @@ export type TillMetadata<Format extends TillFormat = TillFormat> = TillMetadataB
 const orderJsonLimits = { items: 20_000, levels: 50 };
 
 const tillV1Head = TillV1.extend({
-  tillJson: TillV1.shape.tillJson.extend({ tickets: orderIdListSchema("order_id", maxOrdersPerTill) }),
+  tillJson: TillV1.shape.tillJson.extend({ tickets: ordersToUniqueIdsSchema("order_id", maxOrdersPerTill) }),
 });
-const tillV2Head = TillV2.extend({ orderList: orderIdListSchema("id", maxOrdersPerTill) });
+const tillV2Head = TillV2.extend({ orderList: ordersToUniqueIdsSchema("id", maxOrdersPerTill) });
 
 /** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
 export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
@@ -115,7 +115,7 @@ function validateOrderByOrder<Head extends z.ZodType>(
 }
 
 /** The metadata of a till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
-export interface ParsedTillBody<Format extends TillFormat = TillFormat> {
+export interface ParsedTillMetadata<Format extends TillFormat = TillFormat> {
   metadata: TillMetadata<Format>;
   hash: string;
 }
@@ -135,8 +135,8 @@ const tillValidators = { V1: validateTillV1, V2: validateTillV2 };
  */
 export function parseTillBody(
   bytes: Uint8Array,
-  requestedFormat: AcceptedTillFormat,
-): ParsedTillBody | RequestBodyIssues {
+  requestedFormat: RequestedTillFormat,
+): ParsedTillMetadata | RequestBodyIssues {
   const limitIssue = checkJsonLimits(bytes, tillJsonLimits);
   if (limitIssue) return limitIssue;
   const body = parseJsonBody(bytes);
@@ -145,7 +145,7 @@ export function parseTillBody(
   return { metadata: validated.metadata, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
-export default createBodyParserWorker(parseTillBody);
+export default createBodyParserWorkerFunction(parseTillBody);
 
 /** Returns the format of a body. Only V1 wraps the till in `tillJson`. */
 function detectTillFormat(body: unknown): TillFormat {

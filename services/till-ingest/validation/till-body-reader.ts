@@ -1,10 +1,10 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
-import type { AcceptedTillFormat, PossibleTillFormat, TillFormat } from "./parse-till-body.ts";
-import { type ParsedTillBody, parseTillBody } from "./parse-till-body.ts";
+import type { RequestedTillFormat, TillFormat, TillFormatAllowedByRequest } from "./parse-till-body.ts";
+import { type ParsedTillMetadata, parseTillBody } from "./parse-till-body.ts";
 
 /** The metadata of a valid till, with its exact bytes. */
-export interface ReceivedTill<Format extends TillFormat = TillFormat> extends ParsedTillBody<Format> {
+export interface ReceivedTill<Format extends TillFormat = TillFormat> extends ParsedTillMetadata<Format> {
   bytes: Uint8Array;
 }
 
@@ -12,7 +12,7 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends Pa
 const maxInlineBytes = 128 * 1024;
 
 /** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */
-export function createTillBodyReader(options: { threads: number; heapMegabytes: number }) {
+export function createThreadedTillBodyParser(options: { threads: number; heapMegabytes: number }) {
   const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBody, {
     ...options,
     maxInlineBytes,
@@ -20,13 +20,15 @@ export function createTillBodyReader(options: { threads: number; heapMegabytes: 
   return {
     ...reader,
     /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
-    async read<Requested extends AcceptedTillFormat>(
+    async read<Requested extends RequestedTillFormat>(
       body: Uint8Array,
       format: Requested,
       sender: string,
-    ): Promise<ReceivedTill<PossibleTillFormat<Requested>> | RequestBodyIssues> {
+    ): Promise<ReceivedTill<TillFormatAllowedByRequest<Requested>> | RequestBodyIssues> {
       const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<PossibleTillFormat<Requested>>);
+      return "issues" in result
+        ? result
+        : ({ ...result, bytes } as ReceivedTill<TillFormatAllowedByRequest<Requested>>);
     },
   };
 }

@@ -1,27 +1,27 @@
 import type { WebhookDeliveryState } from "@pragma/contracts/webhook-delivery";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/observability/tracing";
-import { getDeliveryAttemptTimeoutMs } from "../config.ts";
+import { getWebhookAttemptTimeoutMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { signWebhookMessage } from "../messages/sign-message.ts";
-import type { DeliveryClaim, ReleasedDeliveryClaim } from "../queries/claims.ts";
-import type { AttemptWriter } from "./attempt-writer.ts";
+import type { ReleasedDeliveryClaim, WebhookDeliveryClaim } from "../queries/claims.ts";
+import type { WebhookAttemptWriter } from "./attempt-writer.ts";
 import type { WebhookEndpoint, WebhookEndpointLookup } from "./endpoint-cache.ts";
 import type { WebhookEndpointAttemptResult } from "./endpoint-queue.ts";
-import { evaluateDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
+import { evaluateWebhookDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
 /** The dependencies of a delivery attempt. */
-export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
+export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
   findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
-  attemptWriter: AttemptWriter;
+  attemptWriter: WebhookAttemptWriter;
   /** Releases a claim whose delivery was not attempted. */
   releaseClaim(claim: ReleasedDeliveryClaim): Promise<unknown>;
   /** Records the duration of an attempt as a metric, with its outcome and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
   /** Called if the delivery will be attempted again, with the time of the next attempt. */
-  onRetry(claim: DeliveryClaim, at: Date): void;
+  onRetry(claim: WebhookDeliveryClaim, at: Date): void;
 }
 
 /** Milliseconds by which a delivery is postponed when its endpoint could not be loaded. */
@@ -35,8 +35,8 @@ const endpointLoadRetryMs = 30_000;
  * @returns whether the attempt shows that the endpoint works.
  */
 export async function attemptWebhookDelivery(
-  services: AttemptServices,
-  claim: DeliveryClaim,
+  services: DeliveryAttemptDependencies,
+  claim: WebhookDeliveryClaim,
 ): Promise<WebhookEndpointAttemptResult> {
   const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
     services;
@@ -52,7 +52,7 @@ export async function attemptWebhookDelivery(
   const startedAt = clock();
   if (!endpoint)
     return releaseUnused(new Date(startedAt.getTime() + endpointLoadRetryMs), "endpoint could not be loaded");
-  if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + getDeliveryAttemptTimeoutMs(config))
+  if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + getWebhookAttemptTimeoutMs(config))
     return releaseUnused(startedAt, "remaining lease is shorter than the timeout");
   const operation = attemptOperation(claim, endpoint);
   return runWithRequestContext({ requestId, traceparent, operation }, async (context) => {
@@ -63,7 +63,12 @@ export async function attemptWebhookDelivery(
     const endedAt = clock();
     const isTest = event === "test";
     const schedule = config.WEBHOOK_RETRY_SCHEDULE;
-    const evaluation = evaluateDeliveryAttempt(postResult, { schedule, failedAttempts: failures, endedAt, isTest });
+    const evaluation = evaluateWebhookDeliveryAttempt(postResult, {
+      schedule,
+      failedAttempts: failures,
+      endedAt,
+      isTest,
+    });
     await attemptWriter.recordAttempt({ claim, postResult, evaluation, startedAt, endedAt, milliseconds, context });
 
     const { state, error, nextAttemptAt } = evaluation;
@@ -78,7 +83,7 @@ export async function attemptWebhookDelivery(
 }
 
 function attemptOperation(
-  { deliveryId, webhookId, event, generation, attempt }: DeliveryClaim,
+  { deliveryId, webhookId, event, generation, attempt }: WebhookDeliveryClaim,
   { url }: WebhookEndpoint,
 ): TracedOperation {
   return {
@@ -98,7 +103,7 @@ function attemptOperation(
 
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
-  { claim, endpoint, startedAt }: { claim: DeliveryClaim; endpoint: WebhookEndpoint; startedAt: Date },
+  { claim, endpoint, startedAt }: { claim: WebhookDeliveryClaim; endpoint: WebhookEndpoint; startedAt: Date },
 ): Promise<WebhookPostResult> {
   const { url, issue, apiKey } = endpoint;
   const { messageId, event, body } = claim;

@@ -1,47 +1,47 @@
 import { logEntriesInBatch } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { type CompletedDeliveryAttempt, insertDeliveryAttempts } from "../queries/attempts.ts";
+import { type CompletedWebhookAttempt, recordDeliveryAttemptResults } from "../queries/attempts.ts";
 import { batchCalls } from "./batch-calls.ts";
-import { recordWebhookEndpointFailures, summarizeWebhookEndpointHealth } from "./endpoint-health.ts";
+import { groupWebhookEndpointsByHealth, recordFailuresAndDisableWebhooks } from "./endpoint-health.ts";
 
 /** Writes the results of attempts to the database, in batches. */
-export interface AttemptWriter {
+export interface WebhookAttemptWriter {
   /**
    * Stores an attempt. Retries while the database is unavailable. If the writer is closed before a retry succeeds, the
    * attempt is lost. Never rejects.
    */
-  recordAttempt(completedAttempt: CompletedDeliveryAttempt): Promise<void>;
+  recordAttempt(completedAttempt: CompletedWebhookAttempt): Promise<void>;
   /** Stops retrying to store attempts. */
   close(): void;
 }
 
-export function createAttemptWriter({
+export function createWebhookAttemptWriter({
   db,
   clock,
   log,
-}: Pick<WebhooksDependencies, "db" | "clock" | "log">): AttemptWriter {
+}: Pick<WebhooksDependencies, "db" | "clock" | "log">): WebhookAttemptWriter {
   const closing = new AbortController();
 
-  async function writeAttempts(completedAttempts: CompletedDeliveryAttempt[]): Promise<void> {
-    const { healthyWebhookIds, failingEndpoints } = summarizeWebhookEndpointHealth(completedAttempts);
+  async function writeAttempts(completedAttempts: CompletedWebhookAttempt[]): Promise<void> {
+    const { healthyWebhookIds, failingEndpoints } = groupWebhookEndpointsByHealth(completedAttempts);
     if (failingEndpoints.length === 0)
-      return insertDeliveryAttempts(db.sql, { attempts: completedAttempts, healthyWebhookIds });
+      return recordDeliveryAttemptResults(db.sql, { attempts: completedAttempts, healthyWebhookIds });
     await db.transaction(async (tx) => {
-      await insertDeliveryAttempts(tx, { attempts: completedAttempts, healthyWebhookIds });
-      await recordWebhookEndpointFailures(tx, failingEndpoints, { now: clock(), log });
+      await recordDeliveryAttemptResults(tx, { attempts: completedAttempts, healthyWebhookIds });
+      await recordFailuresAndDisableWebhooks(tx, failingEndpoints, { now: clock(), log });
     });
   }
 
   /** Writes a batch of attempts. Retries while the database is unavailable, until the writer is closed. */
-  async function writeWithRetries(completedAttempts: CompletedDeliveryAttempt[]): Promise<undefined> {
+  async function writeWithRetries(completedAttempts: CompletedWebhookAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
     logEntriesInBatch(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
   // Only one batch is written at a time, because parallel batches would lock the same rows of the hourly statistics.
   // An attempt counts as in flight until it is stored, so a slow batch delays endpoints with many messages in flight.
-  const recordBatched = batchCalls<CompletedDeliveryAttempt, void>(writeWithRetries, {
+  const recordBatched = batchCalls<CompletedWebhookAttempt, void>(writeWithRetries, {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,
     batchDelayMs: 5,
@@ -56,7 +56,7 @@ export function createAttemptWriter({
 }
 
 /** Returns the fields of the log entry for an attempt. */
-function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedDeliveryAttempt) {
+function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedWebhookAttempt) {
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { traceId } = context;
   const { state, error } = evaluation;

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
-import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
+import {
+  createFixedStatusResponseHandler,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
@@ -10,7 +14,10 @@ let receiver: WebhookReceiver;
 beforeAll(async () => {
   // With a timeout of 3 seconds, the lease of a claim lasts 6 seconds.
   const variables = { WEBHOOK_TIMEOUT_SECONDS: "3" };
-  [service, receiver] = await Promise.all([startTestWebhooks({ variables, pollSeconds: 0.1 }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([
+    startTestWebhooksService({ variables, pollSeconds: 0.1 }),
+    startWebhookReceiver(),
+  ]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -28,9 +35,9 @@ it("sends a delivery once although the lease of its first claim expires before t
     end $$;
     create trigger delay_first_claim before update on deliveries for each row
     when (new.state = 'sending' and old.state = 'pending') execute function delay_first_claim()`);
-  const endpoint = receiver.addEndpoint(createWebhookStatusHandler(204, { delayMs: 1_500 }));
+  const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(204, { delayMs: 1_500 }));
   const subscription = await service.createSubscription(endpoint.url);
-  const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+  const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
 
   const { attempts } = await service.waitForDelivery(subscription, id, "succeeded");
   expect(attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);

@@ -3,15 +3,19 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
-import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
-import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
+import {
+  createFixedStatusResponseHandler,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startTestWebhooks(), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService(), startWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -24,7 +28,7 @@ describe("an order event", () => {
     const otherEndpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url, { apiKey: "Bearer recipient-key" });
     await service.createSubscription(otherEndpoint.url, { ...subscription, events: ["order.canceled"] });
-    const event = createOrderEventData(subscription.locationId, { sequence: 3 });
+    const event = createTestOrderEventData(subscription.locationId, { sequence: 3 });
     const id = await service.publishEvent("order.paid", event);
 
     const message = await eventually("the message", () => endpoint.receivedWebhooks[0]);
@@ -53,11 +57,11 @@ describe("an order event", () => {
   });
 
   it("is retried with the same id until the endpoint responds with a 2xx status", async () => {
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(503, { body: "not now" }));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(503, { body: "not now" }));
     const subscription = await service.createSubscription(endpoint.url);
-    const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+    const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length > 0);
-    endpoint.setHandler(createWebhookStatusHandler(200));
+    endpoint.setHandler(createFixedStatusResponseHandler(200));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
     expect(delivery.attempts).toMatchObject([

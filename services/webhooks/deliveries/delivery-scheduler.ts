@@ -1,6 +1,6 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { DeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
+import type { WebhookDeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
 import {
   type WebhookEndpointAttemptResult,
   type WebhookEndpointLimits,
@@ -14,9 +14,9 @@ interface DeliverySchedulerOptions {
   /** Returns the URL of a webhook's endpoint; undefined when the endpoint cannot be loaded. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims due deliveries of these webhooks. */
-  claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<DeliveryClaim[]>;
+  claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
   /** Attempts a claimed delivery. Never rejects. */
-  attemptDelivery(claim: DeliveryClaim): Promise<WebhookEndpointAttemptResult>;
+  attemptDelivery(claim: WebhookDeliveryClaim): Promise<WebhookEndpointAttemptResult>;
   limits: WebhookEndpointLimits;
   hostTokenBuckets: HostTokenBuckets;
   /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
@@ -33,14 +33,14 @@ const maxWebhooksPerClaim = 50;
 const idleCleanupMs = 60_000;
 
 interface ClaimedDelivery {
-  claim: DeliveryClaim;
+  claim: WebhookDeliveryClaim;
   queue: WebhookEndpointQueue;
 }
 
 /** Reserved capacity for one message to an endpoint. */
-export interface DeliveryCapacityReservation {
+export interface WebhookDeliveryCapacityReservation {
   /** Starts the attempt of a delivery that was inserted as already claimed. */
-  startAttempt(claim: DeliveryClaim): void;
+  startAttempt(claim: WebhookDeliveryClaim): void;
   cancel(): void;
 }
 
@@ -82,7 +82,7 @@ export class WebhookDeliveryScheduler {
    * Reserves capacity for one message. Returns undefined if the endpoint has no free capacity, or if earlier messages
    * to the endpoint are waiting.
    */
-  reserve(webhookId: string): DeliveryCapacityReservation | undefined {
+  reserve(webhookId: string): WebhookDeliveryCapacityReservation | undefined {
     const queue = this.#queues.get(webhookId);
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
       return undefined;
@@ -118,7 +118,7 @@ export class WebhookDeliveryScheduler {
     await this.#createMissingQueues();
     const claimRequests = this.#acquireClaimRequests();
     if (claimRequests.length === 0) return [];
-    const claimed = new Map(claimRequests.map(({ webhookId }): [string, DeliveryClaim[]] => [webhookId, []]));
+    const claimed = new Map(claimRequests.map(({ webhookId }): [string, WebhookDeliveryClaim[]] => [webhookId, []]));
     try {
       const requests = claimRequests.map(({ webhookId, max }) => ({ webhookId, max }));
       for (const claim of await this.#options.claimDue(requests)) claimed.get(claim.webhookId)?.push(claim);

@@ -1,18 +1,18 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Metrics } from "@pragma/runtime/observability/metrics";
-import { getDeliveryAttemptTimeoutMs, getDeliveryClaimLeaseMs } from "../config.ts";
+import { getWebhookAttemptTimeoutMs, getWebhookClaimLeaseMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import {
-  claimDueDeliveries,
-  claimTestDeliveries,
-  type DeliveryClaim,
+  claimDueWebhookDeliveries,
+  claimWebhookTestDeliveries,
   type ReleasedDeliveryClaim,
-  releaseDeliveryClaims,
+  releaseWebhookDeliveryClaims,
+  type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
 import { recoverNextDeliveryBatch } from "../queries/recoveries.ts";
 import { attemptWebhookDelivery } from "./attempt-delivery.ts";
-import { createAttemptWriter } from "./attempt-writer.ts";
+import { createWebhookAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { WebhookDeliveryScheduler } from "./delivery-scheduler.ts";
 import { createWebhookEndpointCache } from "./endpoint-cache.ts";
@@ -34,7 +34,7 @@ export interface WebhookDeliveryWorker {
   /** Schedules all deliveries of this instance except test messages. */
   scheduler: WebhookDeliveryScheduler;
   /** The loop that claims and delivers test messages. */
-  testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
+  testLoop: Pick<ClaimLoop<WebhookDeliveryClaim>, "poll">;
   /** The loop that requeues the failed deliveries for which a recovery was requested. */
   recoveryLoop: Pick<ClaimLoop<string>, "poll">;
   /** Makes every instance claim due deliveries of these webhooks, so that all instances share a large backlog. */
@@ -57,28 +57,31 @@ const maxActiveTests = 25;
 const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
 
-export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeliveryWorker {
+export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeliveryWorker {
   const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const nowMs = () => clock().getTime();
-  const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + getDeliveryClaimLeaseMs(config)) });
+  const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + getWebhookClaimLeaseMs(config)) });
   const findEndpoint = createWebhookEndpointCache(options, {
     onUrlChanged: (webhookId) => scheduler.resetEndpoint(webhookId),
   });
-  const attemptWriter = createAttemptWriter(options);
+  const attemptWriter = createWebhookAttemptWriter(options);
   const httpClient = createWebhookHttpClient({
     ...endpointRules,
-    timeoutMs: getDeliveryAttemptTimeoutMs(config),
+    timeoutMs: getWebhookAttemptTimeoutMs(config),
     maxConnectionsPerOrigin: maxActiveMessages,
   });
   const recordDuration = metrics.createDurationHistogram(
     "webhook_attempt_duration_seconds",
     "Duration of delivery attempts, by outcome and resulting delivery state",
   );
-  const releaseClaim = batchCalls((released: ReleasedDeliveryClaim[]) => releaseDeliveryClaims(db.sql, released), {
-    maxBatchSize: 200,
-    maxConcurrentBatches: 1,
-  });
-  function onRetry({ webhookId }: DeliveryClaim, at: Date): void {
+  const releaseClaim = batchCalls(
+    (released: ReleasedDeliveryClaim[]) => releaseWebhookDeliveryClaims(db.sql, released),
+    {
+      maxBatchSize: 200,
+      maxConcurrentBatches: 1,
+    },
+  );
+  function onRetry({ webhookId }: WebhookDeliveryClaim, at: Date): void {
     const delayMs = Math.max(0, at.getTime() - nowMs()) + retryTimerMarginMs;
     if (delayMs <= maxRetryTimerMs) setTimeout(() => scheduler.poll([webhookId]), delayMs).unref();
   }
@@ -111,13 +114,13 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): WebhookDeli
       },
     },
     findUrl: async (webhookId) => (await findEndpoint(webhookId))?.url,
-    claimDue: (claimRequests) => claimDueDeliveries(db.sql, claimRequests, createLease()),
+    claimDue: (claimRequests) => claimDueWebhookDeliveries(db.sql, claimRequests, createLease()),
     attemptDelivery: (claim) => attemptWebhookDelivery(attemptServices, claim),
   });
 
   const testLoop = startClaimLoop({
     ...{ name: "tests", log, pollMs, concurrency: maxActiveTests },
-    claim: (limit) => claimTestDeliveries(db.sql, limit, createLease()),
+    claim: (limit) => claimWebhookTestDeliveries(db.sql, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { findWebhookUrlFormIssue, type WebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
+import { findWebhookUrlFormIssue, type WebhookEndpointRejection } from "../endpoints/check-endpoint.ts";
 import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
@@ -12,7 +12,7 @@ export interface WebhookEndpoint {
    * Why nothing may be posted to the URL; undefined when posting is allowed. A registered URL can become forbidden when
    * the rules change.
    */
-  issue: WebhookEndpointIssue | undefined;
+  issue: WebhookEndpointRejection | undefined;
   /** The value of the authorization header; null when this header is not sent. */
   apiKey: string | null;
   /** The signing secrets, newest first. Expired secrets may be included. */

@@ -2,7 +2,7 @@ import type { WebhookDisabledReason } from "@pragma/contracts/webhook";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { CompletedDeliveryAttempt } from "../queries/attempts.ts";
+import type { CompletedWebhookAttempt } from "../queries/attempts.ts";
 
 interface EndpointHealth {
   /** When the first attempt after the last success failed. */
@@ -20,7 +20,7 @@ const disableAfterMs = 5 * dayMs;
 const warnAfterMs = disableAfterMs / 2;
 
 /** Returns the action after a failed attempt: the reason for disabling the endpoint, `warn`, or `nothing`. */
-export function evaluateWebhookEndpointHealth(
+export function chooseFailingWebhookEndpointAction(
   { failingSince, warnedAt, isGone }: EndpointHealth,
   now: Date,
 ): WebhookDisabledReason | "warn" | "nothing" {
@@ -47,7 +47,7 @@ interface FailingEndpointUpdate {
  * Returns which endpoints are healthy (their latest attempt succeeded) and which are failing. The attempts must be
  * sorted by end time. Failed test messages are ignored, because the endpoint may still be under development.
  */
-export function summarizeWebhookEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
+export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhookAttempt[]): {
   healthyWebhookIds: string[];
   failingEndpoints: FailingEndpointUpdate[];
 } {
@@ -91,7 +91,7 @@ interface FailingWebhook
  * days. Publishes an event when an endpoint is disabled, and a warning event after two and a half days. These events
  * are sent to the recipient's other endpoints.
  */
-export async function recordWebhookEndpointFailures(
+export async function recordFailuresAndDisableWebhooks(
   tx: SqlTransaction,
   failingEndpoints: FailingEndpointUpdate[],
   { now, log }: { now: Date; log: Logger },
@@ -110,7 +110,7 @@ export async function recordWebhookEndpointFailures(
       input.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of updatedWebhooks) {
     const { webhookId: subject, failingSince } = webhook;
-    const healthDecision = evaluateWebhookEndpointHealth({ failingSince, warnedAt, isGone }, now);
+    const healthDecision = chooseFailingWebhookEndpointAction({ failingSince, warnedAt, isGone }, now);
     if (healthDecision === "nothing") continue;
     const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (healthDecision === "warn") {

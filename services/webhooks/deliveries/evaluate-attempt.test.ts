@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import { evaluateDeliveryAttempt } from "./evaluate-attempt.ts";
+import { evaluateWebhookDeliveryAttempt } from "./evaluate-attempt.ts";
 
 const endedAt = new Date("2026-05-29T10:00:00.000Z");
 const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt, isTest: false };
@@ -10,7 +10,7 @@ const createPostResult = (status: number, retryAfterMs: number | null = null) =>
 });
 
 test.each([200, 201, 204, 299])("%i is success", (status) => {
-  expect(evaluateDeliveryAttempt(createPostResult(status), firstAttempt)).toEqual({
+  expect(evaluateWebhookDeliveryAttempt(createPostResult(status), firstAttempt)).toEqual({
     state: "succeeded",
     error: null,
     nextAttemptAt: null,
@@ -19,19 +19,19 @@ test.each([200, 201, 204, 299])("%i is success", (status) => {
 });
 
 test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is retried", (status) => {
-  const evaluation = evaluateDeliveryAttempt(createPostResult(status), firstAttempt);
+  const evaluation = evaluateWebhookDeliveryAttempt(createPostResult(status), firstAttempt);
   expect(evaluation).toMatchObject({ state: "pending", isEndpointGone: false });
   expect(evaluation.error).toContain(`The endpoint responded with status ${status}`);
 });
 
 it("explains that redirects are not followed", () => {
-  expect(evaluateDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
+  expect(evaluateWebhookDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
     "The endpoint responded with status 302. Redirects are not followed.",
   );
 });
 
 it("does not retry after 410", () => {
-  expect(evaluateDeliveryAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
+  expect(evaluateWebhookDeliveryAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
     isEndpointGone: true,
@@ -39,15 +39,17 @@ it("does not retry after 410", () => {
 });
 
 it("fails after one more failure than the schedule has delays", () => {
-  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
-  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
+  expect(evaluateWebhookDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe(
+    "pending",
+  );
+  expect(evaluateWebhookDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });
 });
 
 it("reports why there is no response", () => {
-  const evaluation = evaluateDeliveryAttempt(
+  const evaluation = evaluateWebhookDeliveryAttempt(
     { status: null, reason: "The endpoint refused the connection." },
     firstAttempt,
   );
@@ -55,7 +57,7 @@ it("reports why there is no response", () => {
 });
 
 it("does not retry a test", () => {
-  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
+  expect(evaluateWebhookDeliveryAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });

@@ -1,4 +1,4 @@
-import { computeNextAttemptAt, type RetrySchedule } from "./retry-schedule.ts";
+import { computeNextWebhookAttemptAt, type WebhookRetrySchedule } from "./retry-schedule.ts";
 
 /** The response to a posted message, or the reason why there is no response. */
 export type WebhookPostResult =
@@ -6,7 +6,7 @@ export type WebhookPostResult =
   | { status: null; reason: string };
 
 /** The effect of an attempt on its delivery. */
-export interface DeliveryAttemptEvaluation {
+export interface WebhookAttemptEvaluation {
   state: "succeeded" | "pending" | "failed";
   /** Why the attempt failed, as shown to clients; null when the attempt succeeded. */
   error: string | null;
@@ -16,7 +16,7 @@ export interface DeliveryAttemptEvaluation {
 }
 
 interface EvaluateAttemptOptions {
-  schedule: RetrySchedule;
+  schedule: WebhookRetrySchedule;
   /** Number of attempts that failed before this attempt. */
   failedAttempts: number;
   /** When the attempt ended. */
@@ -29,10 +29,10 @@ interface EvaluateAttemptOptions {
  * Returns the effect of an attempt on its delivery. A response with status 2xx is a success, and 410 is a permanent
  * failure. After any other result, including a redirect, the message is retried according to the schedule.
  */
-export function evaluateDeliveryAttempt(
+export function evaluateWebhookDeliveryAttempt(
   postResult: WebhookPostResult,
   { schedule, failedAttempts, endedAt, isTest }: EvaluateAttemptOptions,
-): DeliveryAttemptEvaluation {
+): WebhookAttemptEvaluation {
   const { status } = postResult;
   if (status !== null && status >= 200 && status < 300) {
     return { state: "succeeded", error: null, nextAttemptAt: null, isEndpointGone: false };
@@ -42,7 +42,7 @@ export function evaluateDeliveryAttempt(
   const retryAt =
     isEndpointGone || isTest
       ? null
-      : computeNextAttemptAt(schedule, { failedAttempts: failedAttempts + 1, failedAt: endedAt, retryAfterMs });
+      : computeNextWebhookAttemptAt(schedule, { failedAttempts: failedAttempts + 1, failedAt: endedAt, retryAfterMs });
   return {
     state: retryAt ? "pending" : "failed",
     error: describePostFailure(postResult),

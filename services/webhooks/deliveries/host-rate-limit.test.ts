@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createOrderEventData } from "../testing/event-publisher.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
 import {
-  startTestWebhooks,
+  startTestWebhooksService,
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
@@ -23,7 +23,7 @@ let otherHostReceiver: WebhookReceiver;
 beforeAll(async () => {
   const variables = { WEBHOOK_HOST_RATE_PER_SECOND: String(ratePerSecond), WEBHOOK_HOST_BURST: String(burst) };
   [service, busyReceiver, otherPortReceiver, otherHostReceiver] = await Promise.all([
-    startTestWebhooks({ variables, pollSeconds: 1 }),
+    startTestWebhooksService({ variables, pollSeconds: 1 }),
     startWebhookReceiver(),
     startWebhookReceiver(),
     startWebhookReceiver({ host: "::1" }),
@@ -48,7 +48,7 @@ it("limits the rate of messages to one host across locations, loses no messages,
   for (const { locationId } of subscriptions) {
     await Promise.all(
       Array.from({ length: eventsPerSubscription }, () =>
-        service.publishEvent("order.paid", createOrderEventData(locationId)),
+        service.publishEvent("order.paid", createTestOrderEventData(locationId)),
       ),
     );
   }
@@ -58,7 +58,7 @@ it("limits the rate of messages to one host across locations, loses no messages,
   const testResponse = await service.request("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
   const testDelivery = WebhookDelivery.parse(await testResponse.json());
   const messageCount = endpoints.length * eventsPerSubscription + 1;
-  await service.publishEvent("order.paid", createOrderEventData(otherSubscription.locationId));
+  await service.publishEvent("order.paid", createTestOrderEventData(otherSubscription.locationId));
   await eventually("the other host's message", () => otherEndpoint.receivedWebhooks.length === 1);
   expect(countReceived()).toBeLessThan(messageCount / 2);
 

@@ -5,14 +5,14 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
-import { createOrderEventData } from "../testing/event-publisher.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
 import {
-  startTestWebhooks,
+  startTestWebhooksService,
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
 import {
-  createWebhookStatusHandler,
+  createFixedStatusResponseHandler,
   startWebhookReceiver,
   type WebhookReceiver,
   type WebhookReceiverEndpoint,
@@ -34,7 +34,10 @@ let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startTestWebhooks({ clock, pollSeconds: 0.05 }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([
+    startTestWebhooksService({ clock, pollSeconds: 0.05 }),
+    startWebhookReceiver(),
+  ]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -58,7 +61,7 @@ async function createFailingSubscription(): Promise<{
   endpoint: WebhookReceiverEndpoint;
   subscription: TestWebhookSubscription;
 }> {
-  const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: "broken" }));
+  const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500, { body: "broken" }));
   return { endpoint, subscription: await service.createSubscription(endpoint.url) };
 }
 
@@ -70,7 +73,7 @@ async function publishOrder(
   subscription: TestWebhookSubscription,
   state: "pending" | "succeeded" = "pending",
 ): Promise<string> {
-  const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+  const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
   await eventually("all attempts to be logged", async () => {
     const [delivery] = (await service.listDeliveries(subscription)).filter(({ messageId }) => messageId === id);
     if (delivery?.state !== state) return false;
@@ -114,7 +117,7 @@ describe("a delivery that keeps failing", () => {
 
   it("waits as long as the Retry-After of the endpoint requests", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
-    endpoint.setHandler(createWebhookStatusHandler(429, { headers: { "retry-after": "7200" } }));
+    endpoint.setHandler(createFixedStatusResponseHandler(429, { headers: { "retry-after": "7200" } }));
     const id = await publishOrder(subscription);
     const { nextAttemptAt } = await service.waitForDelivery(subscription, id, "pending");
     const delayMs = Date.parse(nextAttemptAt ?? "") - clock().getTime();
@@ -172,8 +175,8 @@ describe("an endpoint without a success", () => {
     advance(5.1 * dayMs);
     await eventually("the webhook to be disabled", async () => (await getWebhook(subscription)).state === "disabled");
     const receivedBefore = endpoint.receivedWebhooks.length;
-    endpoint.setHandler(createWebhookStatusHandler(204));
-    const newMessageId = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+    endpoint.setHandler(createFixedStatusResponseHandler(204));
+    const newMessageId = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, newMessageId, "pending");
     advance(dayMs);
     const { principal, webhook } = subscription;
@@ -192,10 +195,10 @@ describe("an endpoint without a success", () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(4 * dayMs);
-    endpoint.setHandler(createWebhookStatusHandler(200));
+    endpoint.setHandler(createFixedStatusResponseHandler(200));
     await publishOrder(subscription, "succeeded");
     expect(await getWebhook(subscription)).toMatchObject({ failingSince: null, lastError: null });
-    endpoint.setHandler(createWebhookStatusHandler(500));
+    endpoint.setHandler(createFixedStatusResponseHandler(500));
     await publishOrder(subscription);
     advance(2 * dayMs);
     await publishOrder(subscription);
@@ -206,8 +209,8 @@ describe("an endpoint without a success", () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, subscription);
-    endpoint.setHandler(createWebhookStatusHandler(410));
-    const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+    endpoint.setHandler(createFixedStatusResponseHandler(410));
+    const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
     const { attempts } = await service.waitForDelivery(subscription, id, "failed");
     expect(attempts).toMatchObject([{ status: 410, nextAttemptAt: null }]);
     expect(await getWebhook(subscription)).toMatchObject({ state: "disabled", disabledReason: "gone" });

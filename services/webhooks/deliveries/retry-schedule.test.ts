@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, test, vi } from "vitest";
-import { webhooksConfig } from "../config.ts";
-import { computeNextAttemptAt, parseRetryAfter } from "./retry-schedule.ts";
+import { webhooksConfigSchema } from "../config.ts";
+import { computeNextWebhookAttemptAt, parseRetryAfter } from "./retry-schedule.ts";
 
-const schedule = webhooksConfig.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
+const schedule = webhooksConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
 const failedAt = new Date("2026-05-29T10:00:00.000Z");
 const secondsUntil = (date: Date | null) => (date ? (date.getTime() - failedAt.getTime()) / 1_000 : null);
 const minuteSeconds = 60;
@@ -23,20 +23,20 @@ describe("a failing delivery", () => {
     [9, 24 * hourSeconds],
   ])("is retried after failure %i in %i s plus up to 10 percent", (failedAttempts, delaySeconds) => {
     const computeDelay = () =>
-      secondsUntil(computeNextAttemptAt(schedule, { failedAttempts, failedAt, retryAfterMs: null }));
+      secondsUntil(computeNextWebhookAttemptAt(schedule, { failedAttempts, failedAt, retryAfterMs: null }));
     vi.spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(1);
     expect(computeDelay()).toBe(delaySeconds);
     expect(computeDelay()).toBeCloseTo(delaySeconds * 1.1, 2);
   });
 
   it("is not retried after ten attempts", () => {
-    expect(computeNextAttemptAt(schedule, { failedAttempts: 10, failedAt, retryAfterMs: null })).toBeNull();
+    expect(computeNextWebhookAttemptAt(schedule, { failedAttempts: 10, failedAt, retryAfterMs: null })).toBeNull();
   });
 
   it("waits for the delay that the endpoint requests if that is longer, up to a day", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const computeDelay = (retryAfterMs: number) =>
-      secondsUntil(computeNextAttemptAt(schedule, { failedAttempts: 1, failedAt, retryAfterMs }));
+      secondsUntil(computeNextWebhookAttemptAt(schedule, { failedAttempts: 1, failedAt, retryAfterMs }));
     expect(computeDelay(1_000)).toBe(5);
     expect(computeDelay(90_000)).toBe(90);
     expect(computeDelay(400 * 24 * hourSeconds * 1_000)).toBe(24 * hourSeconds);
@@ -59,10 +59,10 @@ test.each([
 
 describe("WEBHOOK_RETRY_SCHEDULE", () => {
   it("is a comma-separated list of durations", () => {
-    expect(webhooksConfig.shape.WEBHOOK_RETRY_SCHEDULE.parse("1s, 2m,3h")).toEqual([1_000, 120_000, 10_800_000]);
+    expect(webhooksConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse("1s, 2m,3h")).toEqual([1_000, 120_000, 10_800_000]);
   });
 
   test.each(["", "5", "5s,", "5d", "-5s", "1.5s"])("rejects %j", (text) => {
-    expect(webhooksConfig.shape.WEBHOOK_RETRY_SCHEDULE.safeParse(text).success).toBe(false);
+    expect(webhooksConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.safeParse(text).success).toBe(false);
   });
 });

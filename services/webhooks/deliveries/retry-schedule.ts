@@ -1,5 +1,5 @@
 /** The delay before each retry of a delivery, in milliseconds. The retry after the last delay is the last attempt. */
-export type RetrySchedule = readonly number[];
+export type WebhookRetrySchedule = readonly number[];
 
 interface FailedAttempt {
   /** Number of failed attempts, including this attempt. */
@@ -16,8 +16,8 @@ const jitterRatio = 0.1;
  * Returns the time of the next attempt after a failure; null when no retry is left. If the endpoint requests a longer
  * delay than the schedule, the requested delay applies, up to the longest delay of the schedule.
  */
-export function computeNextAttemptAt(
-  schedule: RetrySchedule,
+export function computeNextWebhookAttemptAt(
+  schedule: WebhookRetrySchedule,
   { failedAttempts, failedAt, retryAfterMs }: FailedAttempt,
 ): Date | null {
   const scheduledDelayMs = schedule[failedAttempts - 1];

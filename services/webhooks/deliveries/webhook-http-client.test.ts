@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createAddressPolicy, parseWebhookAddressAllowlist } from "../endpoints/address-policy.ts";
+import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "../endpoints/address-policy.ts";
 import {
-  createWebhookStatusHandler,
+  createFixedStatusResponseHandler,
   startWebhookReceiver,
   type WebhookReceiver,
   type WebhookReceiverEndpoint,
@@ -19,7 +19,7 @@ let httpClient: WebhookHttpClient;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
   httpClient = createWebhookHttpClient({
-    addressPolicy: createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true }),
+    addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true }),
     resolveHost: () => Promise.reject(new Error("unused")),
     timeoutMs: 400,
     maxConnectionsPerOrigin: 10,
@@ -38,7 +38,9 @@ const post = (url = endpoint.url, headers = {}) =>
 
 describe("a posted message", () => {
   it("arrives unchanged, and its result contains the response", async () => {
-    endpoint.setHandler(createWebhookStatusHandler(202, { body: "thank you", headers: { "retry-after": "120" } }));
+    endpoint.setHandler(
+      createFixedStatusResponseHandler(202, { body: "thank you", headers: { "retry-after": "120" } }),
+    );
     expect(await post(endpoint.url, { "x-test": "1" })).toEqual({
       status: 202,
       response: "thank you",
@@ -58,7 +60,7 @@ describe("a posted message", () => {
 
   it("has at most 20 KB of its response stored and at most 64 KB read", async () => {
     const text = randomBytes(20_000).toString("hex");
-    endpoint.setHandler(createWebhookStatusHandler(200, { body: text }));
+    endpoint.setHandler(createFixedStatusResponseHandler(200, { body: text }));
     expect(await post()).toMatchObject({ status: 200, response: text.slice(0, 20 * 1_024) });
 
     let sent = 0;

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
 import type { WebhookEndpointRules } from "../endpoints/check-endpoint.ts";
-import { createGuardedConnector } from "../endpoints/guarded-connector.ts";
+import { createWebhookAddressCheckingConnector } from "../endpoints/guarded-connector.ts";
 import type { WebhookPostResult } from "./evaluate-attempt.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
 
@@ -36,7 +36,7 @@ export function createWebhookHttpClient({
   ...rules
 }: WebhookHttpClientOptions): WebhookHttpClient {
   const agent = new Agent({
-    connect: createGuardedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
+    connect: createWebhookAddressCheckingConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
     pipelining: 1,
     // This timeout is shorter than that of most servers, so that no request uses a connection that the server closes.

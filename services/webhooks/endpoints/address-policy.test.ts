@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { createAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
+import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
 
-const emptyAllowlistPolicy = createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: false });
+const emptyAllowlistPolicy = createWebhookAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: false });
 
 const forbiddenAddresses = [
   ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1"],
@@ -40,7 +40,7 @@ test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("allows %s, which represents a
 });
 
 describe("the operator's allowlist", () => {
-  const policy = createAddressPolicy(
+  const policy = createWebhookAddressPolicy(
     parseWebhookAddressAllowlist(" receiver, 10.1.0.0/16,fd00::/8 , 192.168.7.7, Hooks.Example.com"),
     { isLoopbackAllowed: false },
   );
@@ -70,7 +70,7 @@ describe("the operator's allowlist", () => {
 });
 
 it("allows loopback addresses for development", () => {
-  const policy = createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true });
+  const policy = createWebhookAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true });
   for (const address of ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]) {
     expect(policy.isAddressAllowed(address, "localhost"), address).toBe(true);
   }

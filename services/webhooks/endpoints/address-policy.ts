@@ -62,7 +62,7 @@ loopbackAddresses.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
 loopbackAddresses.addAddress("::1", "ipv6");
 
 /** Returns a policy that allows public addresses, the operator's allowlist and, for development, loopback addresses. */
-export function createAddressPolicy(
+export function createWebhookAddressPolicy(
   allowlist: WebhookAddressAllowlist,
   { isLoopbackAllowed }: { isLoopbackAllowed: boolean },
 ): WebhookAddressPolicy {

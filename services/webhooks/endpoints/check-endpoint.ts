@@ -11,7 +11,7 @@ export interface WebhookEndpointRules {
 }
 
 /** Why an endpoint is rejected: a stable code, and a message for clients. */
-export interface WebhookEndpointIssue {
+export interface WebhookEndpointRejection {
   code: string;
   message: string;
 }
@@ -23,7 +23,7 @@ export interface WebhookEndpointIssue {
 export function findWebhookUrlFormIssue(
   text: string,
   { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
-): WebhookEndpointIssue | undefined {
+): WebhookEndpointRejection | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     return { code: "invalid_url", message: "must be an absolute URL, such as https://example.com/webhooks" };
@@ -52,7 +52,7 @@ function isPortAllowed({ port }: URL): boolean {
 const resolveTimeoutMs = 3_000;
 
 /** The issue for a host without an allowed address. It does not state the cause, which could reveal internal hosts. */
-const forbiddenAddressIssue: WebhookEndpointIssue = {
+const forbiddenAddressIssue: WebhookEndpointRejection = {
   code: "forbidden_address",
   message: "must have a public IP address. This host has no address, or an address that is not public.",
 };
@@ -65,7 +65,7 @@ const forbiddenAddressIssue: WebhookEndpointIssue = {
 export async function findWebhookEndpointIssue(
   text: string,
   rules: WebhookEndpointRules,
-): Promise<WebhookEndpointIssue | undefined> {
+): Promise<WebhookEndpointRejection | undefined> {
   const urlIssue = findWebhookUrlFormIssue(text, rules);
   if (urlIssue) return urlIssue;
   // The brackets of an IPv6 address are removed, because the address policy expects addresses without brackets.

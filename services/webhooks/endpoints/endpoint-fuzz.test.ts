@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createWebhookHttpClient } from "../deliveries/webhook-http-client.ts";
-import { type ConnectionRecorder, recordOutgoingConnections } from "../testing/connection-recorder.ts";
-import { isForbiddenAddress } from "../testing/forbidden-address.ts";
-import { createAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
+import { type OutboundConnectionRecorder, recordOutgoingConnections } from "../testing/connection-recorder.ts";
+import { isNonPublicIpAddress } from "../testing/non-public-ip-address.ts";
+import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
 import { findWebhookEndpointIssue } from "./check-endpoint.ts";
 
 const runs = 5_000;
@@ -115,14 +115,14 @@ const endpointArbitrary = fc.record({
   rest: fc.constantFrom("", "/", "/hook?x=1", "/../..", "#", "#@8.8.8.8/", "\\@8.8.8.8/", "/@127.0.0.1"),
 });
 
-let connectionRecorder: ConnectionRecorder;
+let connectionRecorder: OutboundConnectionRecorder;
 beforeAll(() => {
   connectionRecorder = recordOutgoingConnections(() => false);
 });
 afterAll(() => connectionRecorder?.stop());
 
 it("never connects to a forbidden address, whatever the notation of the endpoint and the result of lookups", async () => {
-  const addressPolicy = createAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: false });
+  const addressPolicy = createWebhookAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: false });
   let acceptedCount = 0;
   await fc.assert(
     fc.asyncProperty(endpointArbitrary, async ({ resolvedHost: { host, lookups }, scheme, user, port, rest }) => {
@@ -150,7 +150,7 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
         for (const _ of [1, 2]) expect(await httpClient.post(request)).toMatchObject({ status: null });
         await httpClient.close();
       }
-      expect(connectionRecorder.addresses.slice(earlierConnections).filter(isForbiddenAddress), url).toEqual([]);
+      expect(connectionRecorder.addresses.slice(earlierConnections).filter(isNonPublicIpAddress), url).toEqual([]);
     }),
     { numRuns: runs },
   );
@@ -173,7 +173,7 @@ it("does not follow redirects", async () => {
   const { port } = server.address() as AddressInfo;
   connectionRecorder = recordOutgoingConnections((address) => address === "127.0.0.1");
   const httpClient = createWebhookHttpClient({
-    addressPolicy: createAddressPolicy(parseWebhookAddressAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
+    addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
     resolveHost: async () => [],
     timeoutMs: 5_000,
     maxConnectionsPerOrigin: 2,

@@ -14,7 +14,7 @@ const createForbiddenAddressError = (cause?: unknown) =>
  * that all addresses of the host are allowed, and connects to one of them, so that a DNS change after the check has no
  * effect. If an address is forbidden, or if the host cannot be resolved, the connection fails.
  */
-export function createGuardedConnector(
+export function createWebhookAddressCheckingConnector(
   { addressPolicy, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost">,
   { timeoutMs }: { timeoutMs: number },
 ): buildConnector.connector {

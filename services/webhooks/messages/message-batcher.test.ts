@@ -1,32 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { webhooksConfig } from "../config.ts";
-import { claimDueDeliveries } from "../queries/claims.ts";
-import { createOrderEventData } from "../testing/event-publisher.ts";
+import { webhooksConfigSchema } from "../config.ts";
+import { claimDueWebhookDeliveries } from "../queries/claims.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
 import {
-  startTestWebhooks,
+  startTestWebhooksService,
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { createMessageBatcher, type MessageBatcher } from "./message-batcher.ts";
+import { createWebhookMessageBatcher, type WebhookMessageBatcher } from "./message-batcher.ts";
 
 let service: TestWebhooksService;
 let subscription: TestWebhookSubscription;
-let messageBatcher: MessageBatcher;
+let messageBatcher: WebhookMessageBatcher;
 const polledWebhookIds: string[][] = [];
 
 beforeAll(async () => {
-  service = await startTestWebhooks();
+  service = await startTestWebhooksService();
   subscription = await service.createSubscription("http://127.0.0.1:1024/", {
     events: ["order.paid", "report.finalized"],
   });
   const poll = (webhookIds: Iterable<string>) => void polledWebhookIds.push([...webhookIds]);
   const scheduler = { poll, reserve: () => undefined };
-  messageBatcher = createMessageBatcher({
+  messageBatcher = createWebhookMessageBatcher({
     db: service.db,
     clock: () => new Date(),
     scheduler,
-    config: webhooksConfig.parse(service.environment.variables),
+    config: webhooksConfigSchema.parse(service.environment.variables),
   });
 });
 afterAll(() => service?.remove());
@@ -93,7 +93,7 @@ describe("concurrent events", () => {
     }
     const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length }));
     const leaseExpiresAt = new Date(Date.now() + 30_000);
-    const claims = await claimDueDeliveries(service.db.sql, claimRequests, {
+    const claims = await claimDueWebhookDeliveries(service.db.sql, claimRequests, {
       now: new Date(firstDueMs + 1_000),
       expiresAt: leaseExpiresAt,
     });
@@ -125,7 +125,7 @@ describe("concurrent events", () => {
 });
 
 it("handles an event once although it arrives twice", async () => {
-  const event = createOrderEventData(subscription.locationId);
+  const event = createTestOrderEventData(subscription.locationId);
   const id = await service.publishEvent("order.paid", event);
   await service.publishEvent("order.paid", event, id);
   await service.waitForDelivery(subscription, id, "pending");

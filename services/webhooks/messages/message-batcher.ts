@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import type { WebhookMessageBody, WebhookMessageData } from "@pragma/contracts/webhook-message";
-import { getDeliveryClaimLeaseMs } from "../config.ts";
+import { getWebhookClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { findSubscribedWebhookIds, type WebhookSubscriptionKey } from "../queries/webhooks.ts";
+import { findSubscribedWebhookIds, type LocationWebhookEventKey } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -22,9 +22,9 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 }
 
 /** Finds the webhooks of events and stores their messages, in batches, so that concurrent events share SQL queries. */
-export interface MessageBatcher {
+export interface WebhookMessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
-  findSubscribedWebhookIds(match: WebhookSubscriptionKey): Promise<string[]>;
+  findSubscribedWebhookIds(match: LocationWebhookEventKey): Promise<string[]>;
   /**
    * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
    * webhooks are attempted immediately. Deliveries to paused or disabled webhooks stay pending.
@@ -45,8 +45,13 @@ interface AddressedMessage extends NewWebhookMessage {
   webhookIds: readonly string[];
 }
 
-export function createMessageBatcher({ db, clock, config, scheduler }: MessageBatcherOptions): MessageBatcher {
-  const findBatched = batchCalls((matches: WebhookSubscriptionKey[]) => findSubscribedWebhookIds(db.sql, matches), {
+export function createWebhookMessageBatcher({
+  db,
+  clock,
+  config,
+  scheduler,
+}: MessageBatcherOptions): WebhookMessageBatcher {
+  const findBatched = batchCalls((matches: LocationWebhookEventKey[]) => findSubscribedWebhookIds(db.sql, matches), {
     maxBatchSize: 50,
     maxConcurrentBatches: 2,
   });
@@ -66,7 +71,7 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
     const now = clock();
-    const leaseExpiresAt = new Date(now.getTime() + getDeliveryClaimLeaseMs(config));
+    const leaseExpiresAt = new Date(now.getTime() + getWebhookClaimLeaseMs(config));
     try {
       const inserted = await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt });
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));

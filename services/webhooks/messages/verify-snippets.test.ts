@@ -6,8 +6,8 @@ import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient"
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 import { signWebhookMessage } from "./sign-message.ts";
 
@@ -64,14 +64,14 @@ let receiver: WebhookReceiver;
 let delivered: SignedMessage & { previousSecret: string };
 
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startTestWebhooks(), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService(), startWebhookReceiver()]);
   const endpoint = receiver.addEndpoint();
   const { principal, locationId, recipientId, secret: previousSecret } = await service.createSubscription(endpoint.url);
   const { hmacSecret } = await service.sendJson(
     { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: {} },
     { status: 200, schema: WebhookRecipientWithSecret },
   );
-  await service.publishEvent("order.paid", createOrderEventData(locationId));
+  await service.publishEvent("order.paid", createTestOrderEventData(locationId));
   const { headers, body } = await eventually("the message", () => endpoint.receivedWebhooks[0]);
   delivered = { headers: headers as Record<string, string>, body, secret: hmacSecret ?? "", previousSecret };
 });

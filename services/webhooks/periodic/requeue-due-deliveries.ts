@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { getDeliveryClaimLeaseMs } from "../config.ts";
+import { getWebhookClaimLeaseMs } from "../config.ts";
 import type { WebhooksContext } from "../context.ts";
-import { releaseExpiredDeliveryClaims } from "../queries/claims.ts";
+import { releaseExpiredWebhookDeliveryClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
 
@@ -13,15 +13,15 @@ const overdueAfterMs = 2_000;
  * deliveries whose lease expired because their instance died, and deliveries that became due without a notification,
  * such as a retry whose instance has stopped.
  */
-export const createRequeueDueDeliveriesTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
+export const createWebhookDeliveryRequeueTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
   name: "requeue due deliveries",
   intervalSeconds: everySeconds,
   async run({ db: { sql }, log, clock, deliveryWorker, config }) {
     let expiredCount = 0;
     for (let releasedCount = batchSize; releasedCount === batchSize; expiredCount += releasedCount) {
-      releasedCount = await releaseExpiredDeliveryClaims(sql, {
+      releasedCount = await releaseExpiredWebhookDeliveryClaims(sql, {
         now: clock(),
-        leaseMs: getDeliveryClaimLeaseMs(config),
+        leaseMs: getWebhookClaimLeaseMs(config),
         limit: batchSize,
       });
     }

@@ -1,13 +1,13 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { DeliveryAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
-import type { DeliveryClaim } from "./claims.ts";
+import type { WebhookAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
+import type { WebhookDeliveryClaim } from "./claims.ts";
 
 /** An attempt that has ended, and its result. */
-export interface CompletedDeliveryAttempt {
-  claim: DeliveryClaim;
+export interface CompletedWebhookAttempt {
+  claim: WebhookDeliveryClaim;
   postResult: WebhookPostResult;
-  evaluation: DeliveryAttemptEvaluation;
+  evaluation: WebhookAttemptEvaluation;
   startedAt: Date;
   endedAt: Date;
   milliseconds: number;
@@ -21,9 +21,9 @@ export interface CompletedDeliveryAttempt {
  * also makes the delivery succeed, unless a replay has started a new generation. If an attempt failed and a recovery of
  * its delivery was requested in the meantime, a new generation of the delivery starts.
  */
-export async function insertDeliveryAttempts(
+export async function recordDeliveryAttemptResults(
   sql: SqlClient | SqlTransaction,
-  { attempts, healthyWebhookIds }: { attempts: CompletedDeliveryAttempt[]; healthyWebhookIds: string[] },
+  { attempts, healthyWebhookIds }: { attempts: CompletedWebhookAttempt[]; healthyWebhookIds: string[] },
 ): Promise<void> {
   const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }) => ({
     deliveryId: claim.deliveryId,

@@ -2,7 +2,7 @@ import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 /** A delivery whose next attempt this process has claimed. */
-export interface DeliveryClaim {
+export interface WebhookDeliveryClaim {
   deliveryId: string;
   generation: number;
   attempt: number;
@@ -33,8 +33,8 @@ async function claimDeliveries(
   { expiresAt }: ClaimLease,
   due: SqlFragment,
   states: string[],
-): Promise<DeliveryClaim[]> {
-  const claimed = await sql<(Omit<DeliveryClaim, "body" | "leaseExpiresAt"> & { body: string | null })[]>`
+): Promise<WebhookDeliveryClaim[]> {
+  const claimed = await sql<(Omit<WebhookDeliveryClaim, "body" | "leaseExpiresAt"> & { body: string | null })[]>`
     with due as (${due}), claimed as (
       update deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
@@ -61,11 +61,11 @@ export interface WebhookDeliveryClaimRequest {
 }
 
 /** Claims due deliveries of these webhooks. For each webhook, claims the deliveries that have been due longest. */
-export async function claimDueDeliveries(
+export async function claimDueWebhookDeliveries(
   sql: SqlClient,
   claimRequests: WebhookDeliveryClaimRequest[],
   lease: ClaimLease,
-): Promise<DeliveryClaim[]> {
+): Promise<WebhookDeliveryClaim[]> {
   const due = sql`
     select due.*
     from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)}) as request (webhook_id uuid, max int)
@@ -82,7 +82,11 @@ export async function claimDueDeliveries(
 const maxTestsPerLocation = 5;
 
 /** Claims due test messages, including those of paused and disabled webhooks. Other messages do not delay them. */
-export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: ClaimLease): Promise<DeliveryClaim[]> {
+export async function claimWebhookTestDeliveries(
+  sql: SqlClient,
+  limit: number,
+  lease: ClaimLease,
+): Promise<WebhookDeliveryClaim[]> {
   const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
@@ -112,10 +116,13 @@ const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) 
   failures = case when d.retry_requested then 0 else d.failures end`;
 
 /** A claim whose delivery was not attempted, and the time when the delivery is due again. */
-export type ReleasedDeliveryClaim = DeliveryClaim & { dueAt: Date };
+export type ReleasedDeliveryClaim = WebhookDeliveryClaim & { dueAt: Date };
 
 /** Releases claims whose deliveries were not attempted. */
-export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDeliveryClaim[]): Promise<undefined> {
+export async function releaseWebhookDeliveryClaims(
+  sql: SqlClient,
+  released: ReleasedDeliveryClaim[],
+): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,
     generation,
@@ -136,7 +143,7 @@ export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDe
  *
  * @returns how many deliveries were requeued.
  */
-export async function releaseExpiredDeliveryClaims(
+export async function releaseExpiredWebhookDeliveryClaims(
   sql: SqlClient,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {

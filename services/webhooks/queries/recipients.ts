@@ -1,6 +1,6 @@
 import type { WebhookRecipient } from "@pragma/contracts/webhook-recipient";
 import {
-  acquireTransactionLock,
+  acquireTransactionAdvisoryLock,
   type Database,
   type SqlClient,
   type SqlTransaction,
@@ -9,7 +9,7 @@ import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A recipient with the same fields as in the API, but with times as `Date` objects. */
-export type RecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
+export type WebhookRecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
 
 /** Returns the SQL columns of a recipient. The query must select from the table recipients with the alias `r`. */
 export const webhookRecipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`
@@ -32,8 +32,12 @@ export async function lockWebhookRecipient(tx: SqlTransaction, target: LocationS
 /**
  * Locks a location until the transaction ends, so that concurrent requests cannot exceed its limits.
  */
-export async function lockLocationWebhooks(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
-  await acquireTransactionLock(tx, db, `location ${locationId}`);
+export async function lockLocationForWebhookLimits(
+  tx: SqlTransaction,
+  db: Database,
+  locationId: string,
+): Promise<void> {
+  await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
 }
 
 /** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
@@ -42,12 +46,12 @@ export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId:
 }
 
 /** Returns a recipient, with its secret if the secret has just been generated. No later response contains it. */
-export async function readWebhookRecipientWithSecret(
+export async function readRecipientWithNewSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
 ) {
   const [recipient] = await tx<
-    RecipientRow[]
+    WebhookRecipientRow[]
   >`select ${webhookRecipientColumns(tx, now)} from recipients r where id = ${id}`;
   return {
     ...recipient,

@@ -4,10 +4,10 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import type { WithDateFields } from "./row-types.ts";
 
 /** A recovery with the same fields as in the API, but with times as `Date` objects. */
-export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
+export type WebhookDeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
 /** Returns the SQL columns of a recovery. */
-export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const webhookDeliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
 
@@ -24,11 +24,11 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
  * unfinished recovery, so that repeated requests cannot delay the recoveries of other webhooks. If the webhook already
  * has an unfinished recovery, that recovery restarts from the earlier of its own time and the given time.
  */
-export async function startDeliveryRecovery(
+export async function startWebhookDeliveryRecovery(
   tx: SqlTransaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
-): Promise<DeliveryRecoveryRow> {
-  const [row] = await tx<[DeliveryRecoveryRow]>`
+): Promise<WebhookDeliveryRecoveryRow> {
+  const [row] = await tx<[WebhookDeliveryRecoveryRow]>`
     with requested as (
       select min(since) as since from (
         select since from delivery_recoveries where webhook_id = ${webhookId} and finished_at is null
@@ -44,7 +44,7 @@ export async function startDeliveryRecovery(
     on conflict (webhook_id) where finished_at is null do update set
       since = least(existing.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
       recovered = 0, cursor_created_at = null, cursor_id = null
-    returning ${deliveryRecoveryColumns(tx)}`;
+    returning ${webhookDeliveryRecoveryColumns(tx)}`;
   return row;
 }
 

@@ -1,15 +1,15 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 
 /** Maximum number of deliveries or messages that one statement removes. */
-export const deliveryRemovalBatchSize = 1_000;
+export const webhookDeliveryRemovalBatchSize = 1_000;
 
 /** Removes deleted webhooks and their deliveries. Stops after about `max` deliveries. */
 export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
   const deletedDeliveryIds = sql`
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
-    where w.state = 'deleted' and d.state <> 'sending' limit ${deliveryRemovalBatchSize} for update of d skip locked`;
-  for (let removed = 0; removed < max; removed += deliveryRemovalBatchSize) {
-    if ((await removeWebhookDeliveries(sql, deletedDeliveryIds)) < deliveryRemovalBatchSize) break;
+    where w.state = 'deleted' and d.state <> 'sending' limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked`;
+  for (let removed = 0; removed < max; removed += webhookDeliveryRemovalBatchSize) {
+    if ((await removeWebhookDeliveries(sql, deletedDeliveryIds)) < webhookDeliveryRemovalBatchSize) break;
   }
   await sql`
     delete from webhooks where id in (

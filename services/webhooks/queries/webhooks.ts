@@ -11,17 +11,20 @@ export const webhookColumns = (sql: SqlClient | SqlTransaction) => sql`
   last_error`;
 
 /** Returns the SQL condition that selects a webhook by its id. Deleted webhooks do not match. */
-export const webhookCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
+export const webhookByIdCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`id = ${target.id} and state <> 'deleted' and ${locationCondition(sql, target)}`;
 
 /** A location and an event type. Together they identify the webhooks to which an event is sent. */
-export interface WebhookSubscriptionKey {
+export interface LocationWebhookEventKey {
   locationId: string;
   event: WebhookEventName;
 }
 
 /** Returns the ids of the webhooks that subscribe to each event, in the sequence of `matches`. */
-export async function findSubscribedWebhookIds(sql: SqlClient, matches: WebhookSubscriptionKey[]): Promise<string[][]> {
+export async function findSubscribedWebhookIds(
+  sql: SqlClient,
+  matches: LocationWebhookEventKey[],
+): Promise<string[][]> {
   const rows = await sql<{ position: number; id: string }[]>`
     select match.position, w.id
     from rows from (jsonb_to_recordset(${toRecordsetParameter(sql, matches)}) as (location_id uuid, event text))

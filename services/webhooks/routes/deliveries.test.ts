@@ -3,22 +3,26 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DeliveryRecoveryRow, startDeliveryRecovery } from "../queries/recoveries.ts";
-import { createOrderEventData } from "../testing/event-publisher.ts";
+import { startWebhookDeliveryRecovery, type WebhookDeliveryRecoveryRow } from "../queries/recoveries.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
 import {
-  createWebhooksPrincipal,
-  startTestWebhooks,
+  createWebhooksTestPrincipal,
+  startTestWebhooksService,
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import {
+  createFixedStatusResponseHandler,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   const variables = { WEBHOOK_RETRY_SCHEDULE: "1s" };
-  [service, receiver] = await Promise.all([startTestWebhooks({ variables }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService({ variables }), startWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -29,7 +33,7 @@ afterAll(async () => {
 async function publishOrders(subscription: TestWebhookSubscription, count: number): Promise<string[]> {
   const { locationId } = subscription;
   return Promise.all(
-    Array.from({ length: count }, () => service.publishEvent("order.paid", createOrderEventData(locationId))),
+    Array.from({ length: count }, () => service.publishEvent("order.paid", createTestOrderEventData(locationId))),
   );
 }
 
@@ -49,8 +53,8 @@ describe("the deliveries of a webhook", () => {
     const subscription = await service.createSubscription(endpoint.url, { events: ["order.paid", "order.call"] });
     const paidMessageIds = await publishOrders(subscription, 5);
     await waitForCount(subscription, "succeeded", 5);
-    endpoint.setHandler(createWebhookStatusHandler(500));
-    const callMessageId = await service.publishEvent("order.call", createOrderEventData(subscription.locationId));
+    endpoint.setHandler(createFixedStatusResponseHandler(500));
+    const callMessageId = await service.publishEvent("order.call", createTestOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, callMessageId, "failed");
 
     const { data, meta } = await listDeliveriesPage(subscription, "?size=100");
@@ -94,7 +98,7 @@ describe("the deliveries of a webhook", () => {
 
 describe("a single delivery", () => {
   it("contains every attempt and the payload, and has an entity tag", async () => {
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const delivery = await service.waitForDelivery(subscription, messageId, "failed");
@@ -116,7 +120,7 @@ describe("a single delivery", () => {
     const subscription = await service.createSubscription(receiver.addEndpoint().url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");
-    const principal = createWebhooksPrincipal();
+    const principal = createWebhooksTestPrincipal();
     for (const [method, path] of [
       ["GET", `/v1/webhooks/deliveries/${id}`],
       ["POST", `/v1/webhooks/deliveries/${id}/replay`],
@@ -134,13 +138,13 @@ describe("a replayed delivery", () => {
     );
 
   it("sends the same message with the same id, and lists the attempts of both generations", async () => {
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const { id } = await service.waitForDelivery(subscription, messageId, "failed");
     expect(await replay(subscription, id)).toMatchObject({ id, state: "pending" });
     await eventually("the first attempt of the second generation", () => endpoint.receivedWebhooks.length === 3);
-    endpoint.setHandler(createWebhookStatusHandler(200));
+    endpoint.setHandler(createFixedStatusResponseHandler(200));
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
@@ -204,14 +208,14 @@ describe("a recovery", () => {
     const subscription = await service.createSubscription(endpoint.url);
     const succeededIds = await publishOrders(subscription, 3);
     await waitForCount(subscription, "succeeded", 3);
-    endpoint.setHandler(createWebhookStatusHandler(500));
+    endpoint.setHandler(createFixedStatusResponseHandler(500));
     const earlierIds = await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const since = new Date(Date.now() + 1).toISOString();
     await new Promise((resolve) => setTimeout(resolve, 5));
     const laterIds = await publishOrders(subscription, 7);
     await waitForCount(subscription, "failed", 9);
-    endpoint.setHandler(createWebhookStatusHandler(200));
+    endpoint.setHandler(createFixedStatusResponseHandler(200));
     endpoint.receivedWebhooks.length = 0;
 
     const recovery = await recover(subscription, since);
@@ -229,7 +233,7 @@ describe("a recovery", () => {
   });
 
   it("excludes failed test messages", async () => {
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal } = subscription;
     const since = new Date(Date.now() - 1_000).toISOString();
@@ -239,7 +243,7 @@ describe("a recovery", () => {
     );
     const [messageId = ""] = await publishOrders(subscription, 1);
     await waitForCount(subscription, "failed", 2);
-    endpoint.setHandler(createWebhookStatusHandler(200));
+    endpoint.setHandler(createFixedStatusResponseHandler(200));
     endpoint.receivedWebhooks.length = 0;
 
     expect(await waitForRecovery(subscription, await recover(subscription, since))).toMatchObject({
@@ -253,7 +257,7 @@ describe("a recovery", () => {
 
   it("replays a delivery whose attempt in progress fails", async () => {
     const pendingResponses: (() => void)[] = [];
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length === 1);
@@ -263,7 +267,7 @@ describe("a recovery", () => {
     const recovery = await recover(subscription, "2026-01-01T00:00:00Z");
     expect(await waitForRecovery(subscription, recovery)).toMatchObject({ total: 1, recovered: 1 });
     await service.waitForDelivery(subscription, messageId, "sending");
-    endpoint.setHandler(createWebhookStatusHandler(200));
+    endpoint.setHandler(createFixedStatusResponseHandler(200));
     pendingResponses[0]?.();
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
@@ -274,7 +278,7 @@ describe("a recovery", () => {
   });
 
   it("continues from its cursor after a crash", async () => {
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { sql } = service.db;
     const { webhook } = subscription;
@@ -303,17 +307,19 @@ describe("a recovery", () => {
   });
 
   it("restarts from the earlier time when it is requested again before it has finished", async () => {
-    const subscription = await service.createSubscription(receiver.addEndpoint(createWebhookStatusHandler(500)).url);
+    const subscription = await service.createSubscription(
+      receiver.addEndpoint(createFixedStatusResponseHandler(500)).url,
+    );
     await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const request = { webhookId: subscription.webhook.id, now: new Date() };
     const rollback = new Error("Roll back the transaction.");
-    const recoveries = await new Promise<DeliveryRecoveryRow[]>((resolve, reject) => {
+    const recoveries = await new Promise<WebhookDeliveryRecoveryRow[]>((resolve, reject) => {
       service.db
         .transaction(async (tx) => {
-          const rows: DeliveryRecoveryRow[] = [];
+          const rows: WebhookDeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await startDeliveryRecovery(tx, { ...request, since }));
+            rows.push(await startWebhookDeliveryRecovery(tx, { ...request, since }));
           }
           resolve(rows);
           throw rollback;

@@ -15,13 +15,18 @@ import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
 import { z } from "zod";
-import { getDeliveryClaimLeaseMs } from "../config.ts";
+import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-batcher.ts";
-import { deliveryCondition, type WebhookDeliveryRow, webhookDeliveryColumns } from "../queries/deliveries.ts";
+import { deliveryByIdCondition, type WebhookDeliveryRow, webhookDeliveryColumns } from "../queries/deliveries.ts";
 import { insertWebhookMessages } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
-import { deliveryPathParams, requireReadableWebhook, scopeIdToReadableLocation, webhookPathParams } from "./params.ts";
+import {
+  requireReadableWebhook,
+  scopeIdToReadableLocation,
+  webhookDeliveryPathParams,
+  webhookPathParams,
+} from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
@@ -44,7 +49,7 @@ const listDeliveriesQuery = z.object({
   ...paginationQueryShape,
 });
 
-export const listDeliveriesRoute = defineWebhooksRoute({
+export const listWebhookDeliveriesRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/{id}/deliveries",
   operationId: "listDeliveries",
@@ -88,7 +93,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
   operationId: "getDelivery",
   summary: "Get a delivery",
   description: "Returns a delivery with its attempts, the endpoint's responses, and the body of the message.",
-  request: { params: deliveryPathParams },
+  request: { params: webhookDeliveryPathParams },
   responses: {
     200: { description: "The delivery", schema: WebhookDeliveryDetails },
     304: { description: "The client's cached response is current" },
@@ -98,7 +103,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
     const { sql } = db;
     const [row] = await sql<(WebhookDeliveryRow & { body: string })[]>`
       select ${webhookDeliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${deliveryCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
+      where ${deliveryByIdCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
     // Selects the latest 1000 attempts. An attempt in progress is included. Its start is the time of the claim.
@@ -109,7 +114,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
         from attempts where delivery_id = ${delivery.id}
         union all
         select
-          generation, attempt, due_at - make_interval(secs => ${getDeliveryClaimLeaseMs(config) / 1_000}), null, null, null, null, null
+          generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null
         from deliveries where id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
@@ -126,7 +131,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   summary: "Replay a delivery",
   description:
     "Resends the message immediately, even if the delivery has already succeeded. If this attempt fails, the message is retried on the same schedule as a new delivery. The message keeps its ID, so the receiver can recognize duplicates.",
-  request: { params: deliveryPathParams },
+  request: { params: webhookDeliveryPathParams },
   responses: {
     202: {
       description: "The delivery, whose state is now `pending`",
@@ -142,7 +147,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
         update deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
-        where ${deliveryCondition(tx, target)} and d.state <> 'sending'
+        where ${deliveryByIdCondition(tx, target)} and d.state <> 'sending'
         returning ${webhookDeliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
@@ -150,7 +155,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
         runAfterCommit(tx, () => (event === "test" ? testLoop.poll() : scheduler.poll([webhookId])));
         return delivery;
       }
-      const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryCondition(tx, target)}`;
+      const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryByIdCondition(tx, target)}`;
       throw sending
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");

@@ -4,13 +4,13 @@ import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lo
 import { z } from "zod";
 import type { WebhooksContext } from "../context.ts";
 import type { LocationScopedId } from "../queries/row-types.ts";
-import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
+import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
 
-export const recipientIdParams = z.object({ id: z.guid().meta({ description: "ID of the recipient" }) });
+export const webhookRecipientPathParams = z.object({ id: z.guid().meta({ description: "ID of the recipient" }) });
 
 export const webhookPathParams = z.object({ id: z.guid().meta({ description: "ID of the webhook" }) });
 
-export const deliveryPathParams = z.object({ id: z.guid().meta({ description: "ID of the delivery" }) });
+export const webhookDeliveryPathParams = z.object({ id: z.guid().meta({ description: "ID of the delivery" }) });
 
 /** The query parameter that selects the location whose webhooks or recipients are listed. */
 export const locationIdQueryShape = {
@@ -41,7 +41,7 @@ export async function requireReadableWebhook(
   const target = scopeIdToReadableLocation(params, principal);
   const [webhook] = await sql<
     WebhookRow[]
-  >`select ${webhookColumns(sql)} from webhooks where ${webhookCondition(sql, target)}`;
+  >`select ${webhookColumns(sql)} from webhooks where ${webhookByIdCondition(sql, target)}`;
   if (!webhook) throw new ApiError("webhook_not_found");
   return webhook;
 }

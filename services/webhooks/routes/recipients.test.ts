@@ -4,17 +4,17 @@ import { WebhookRecipient, WebhookRecipientWithSecret } from "@pragma/contracts/
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import {
-  createWebhooksPrincipal,
-  startTestWebhooks,
+  createWebhooksTestPrincipal,
+  startTestWebhooksService,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
 
 let service: TestWebhooksService;
-const principal = createWebhooksPrincipal();
+const principal = createWebhooksTestPrincipal();
 const path = "/v1/recipients/";
 
 beforeAll(async () => {
-  service = await startTestWebhooks();
+  service = await startTestWebhooksService();
 });
 afterAll(() => service?.remove());
 
@@ -29,7 +29,7 @@ const listRecipients = async (reader = principal) =>
 describe("a location at its limit of recipients", () => {
   let limited: TestWebhooksService;
   beforeAll(async () => {
-    limited = await startTestWebhooks({ variables: { MAX_RECIPIENTS_PER_LOCATION: "3" } });
+    limited = await startTestWebhooksService({ variables: { MAX_RECIPIENTS_PER_LOCATION: "3" } });
   });
   afterAll(() => limited?.remove());
 
@@ -49,7 +49,7 @@ describe("a location at its limit of recipients", () => {
     const id = data[0]?.id;
     const update = await limited.request("POST", path, { principal, body: { id, name: "Renamed" } });
     expect(update.status).toBe(200);
-    expect((await limited.request("POST", path, { principal: createWebhooksPrincipal(), body })).status).toBe(201);
+    expect((await limited.request("POST", path, { principal: createWebhooksTestPrincipal(), body })).status).toBe(201);
     expect((await limited.request("DELETE", `${path}${id}`, { principal })).status).toBe(204);
     expect((await limited.request("POST", path, { principal, body })).status).toBe(201);
   });
@@ -126,7 +126,7 @@ describe("an existing recipient", () => {
 
   it("cannot be read, updated, rotated or deleted from another location", async () => {
     const { id } = await createRecipient();
-    const otherPrincipal = createWebhooksPrincipal();
+    const otherPrincipal = createWebhooksTestPrincipal();
     const update = { method: "POST", path, principal: otherPrincipal, body: { id, name: "Mine" } };
     expect(await service.requestProblem(update)).toMatchObject({ status: 409, code: "recipient_conflict" });
     expect(await listRecipients(otherPrincipal)).toEqual([]);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
-  RotateRecipientSecretRequest,
+  RotateWebhookRecipientSecretRequest,
   UpsertWebhookRecipientRequest,
   WebhookRecipient,
   WebhookRecipientWithSecret,
@@ -10,26 +10,26 @@ import {
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
+import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
 import {
   incrementWebhookRevisions,
-  lockLocationWebhooks,
+  lockLocationForWebhookLimits,
   lockWebhookRecipient,
-  type RecipientRow,
-  readWebhookRecipientWithSecret,
+  readRecipientWithNewSecret,
+  type WebhookRecipientRow,
   webhookRecipientColumns,
 } from "../queries/recipients.ts";
-import { setRecipientSecret } from "../set-recipient-secret.ts";
+import { setWebhookRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createPerLocationLimitError,
   locationIdQueryShape,
-  recipientIdParams,
   scopeIdToReadableLocation,
+  webhookRecipientPathParams,
 } from "./params.ts";
 
-export const upsertRecipientRoute = defineWebhooksRoute({
+export const upsertWebhookRecipientRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/recipients/",
   operationId: "upsertRecipient",
@@ -43,7 +43,7 @@ export const upsertRecipientRoute = defineWebhooksRoute({
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
-    const { id: locationId } = await resolveLocationRef(principal, body.locationId, services.locations, context);
+    const { id: locationId } = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
     const { isNew, recipient } = await upsertRecipient(services, { locationId, input: body });
     return jsonResponse(isNew ? 201 : 200, recipient, { "cache-control": "no-store" });
   },
@@ -58,7 +58,7 @@ async function upsertRecipient(
   const id = input.id?.toLowerCase() ?? randomUUID();
   const encryptedApiKey = apiKey === undefined || apiKey === null ? apiKey : encryption.encrypt(apiKey);
   return db.transaction(async (tx) => {
-    await lockLocationWebhooks(tx, db, locationId);
+    await lockLocationForWebhookLimits(tx, db, locationId);
     const now = clock();
     const content = { name, updatedAt: now, ...(encryptedApiKey !== undefined && { encryptedApiKey }) };
     const inserted = await tx`
@@ -80,9 +80,9 @@ async function upsertRecipient(
     }
     const createdSecret =
       isNew || hmacSecret !== undefined
-        ? await setRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
+        ? await setWebhookRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
         : null;
-    return { isNew, recipient: await readWebhookRecipientWithSecret(tx, { id, createdSecret, now }) };
+    return { isNew, recipient: await readRecipientWithNewSecret(tx, { id, createdSecret, now }) };
   });
 }
 
@@ -97,10 +97,10 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
     const { sql } = db;
-    const locationId = resolveLocationId(principal, query.locationId);
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const columns = webhookRecipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return createNewestRowsPageResponse<RecipientRow>({ query, url, origin }, sql, {
+    return createNewestRowsPageResponse<WebhookRecipientRow>({ query, url, origin }, sql, {
       columns,
       table: sql`recipients r`,
       where,
@@ -108,14 +108,14 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
   },
 });
 
-export const rotateRecipientSecretRoute = defineWebhooksRoute({
+export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/recipients/{id}/rotate",
   operationId: "rotateRecipientSecret",
   summary: "Rotate a recipient's secret",
   description:
     "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. For 24 hours, messages are signed with both secrets: `webhook-signature` contains a signature for each secret, and `x-popina-hmac-signature` still uses the previous secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
-  request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecretRequest) },
+  request: { params: webhookRecipientPathParams, body: jsonBodyParser(RotateWebhookRecipientSecretRequest) },
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services }) {
@@ -123,9 +123,9 @@ export const rotateRecipientSecretRoute = defineWebhooksRoute({
     const now = services.clock();
     const recipient = await services.db.transaction(async (tx) => {
       if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
-      const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
+      const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
       await incrementWebhookRevisions(tx, target.id);
-      return readWebhookRecipientWithSecret(tx, { id: target.id, createdSecret, now });
+      return readRecipientWithNewSecret(tx, { id: target.id, createdSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
@@ -137,7 +137,7 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   operationId: "deleteRecipient",
   summary: "Delete a recipient",
   description: "Deletes a recipient and its secrets. A recipient that has webhooks cannot be deleted.",
-  request: { params: recipientIdParams },
+  request: { params: webhookRecipientPathParams },
   responses: { 204: { description: "The recipient was deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {

@@ -5,7 +5,11 @@ import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
-import { type DeliveryRecoveryRow, deliveryRecoveryColumns, startDeliveryRecovery } from "../queries/recoveries.ts";
+import {
+  startWebhookDeliveryRecovery,
+  type WebhookDeliveryRecoveryRow,
+  webhookDeliveryRecoveryColumns,
+} from "../queries/recoveries.ts";
 import { requireReadableWebhook, webhookPathParams } from "./params.ts";
 
 export const recoverDeliveriesRoute = defineWebhooksRoute({
@@ -23,13 +27,13 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
     const { db, clock, deliveryWorker } = services;
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
-      return startDeliveryRecovery(tx, { webhookId, since: body.since, now: clock() });
+      return startWebhookDeliveryRecovery(tx, { webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);
   },
 });
 
-export const getDeliveryRecoveryRoute = defineWebhooksRoute({
+export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
   operationId: "getRecovery",
@@ -46,8 +50,8 @@ export const getDeliveryRecoveryRoute = defineWebhooksRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { sql } = services.db;
-    const [recovery] = await sql<DeliveryRecoveryRow[]>`
-      select ${deliveryRecoveryColumns(sql)} from delivery_recoveries
+    const [recovery] = await sql<WebhookDeliveryRecoveryRow[]>`
+      select ${webhookDeliveryRecoveryColumns(sql)} from delivery_recoveries
       where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
     return conditionalJsonResponseByContent(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });

@@ -4,14 +4,18 @@ import { Webhook, WebhookDetails } from "@pragma/contracts/webhook";
 import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { createOrderEventData } from "../testing/event-publisher.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
 import {
-  createWebhooksPrincipal,
-  startTestWebhooks,
+  createWebhooksTestPrincipal,
+  startTestWebhooksService,
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
-import { createWebhookStatusHandler, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import {
+  createFixedStatusResponseHandler,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 let receiver: WebhookReceiver;
@@ -30,7 +34,7 @@ beforeAll(async () => {
     const forbidden = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
     return [{ address, family: 4 }, ...forbidden];
   };
-  [service, receiver] = await Promise.all([startTestWebhooks({ resolveHost }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService({ resolveHost }), startWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -130,7 +134,12 @@ describe("a new webhook", () => {
   it("returns 400 for a recipient of another location", async () => {
     const { recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
     const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
-    const problem = await service.requestProblem({ method: "POST", path, principal: createWebhooksPrincipal(), body });
+    const problem = await service.requestProblem({
+      method: "POST",
+      path,
+      principal: createWebhooksTestPrincipal(),
+      body,
+    });
     expect(problem).toMatchObject({ errors: [{ path: "recipientId", code: "unknown_recipient" }] });
   });
 
@@ -145,7 +154,7 @@ describe("a new webhook", () => {
       const subscription = await service.createSubscription("http://later.example/");
       if (address) hostAddresses["later.example"] = address;
       else delete hostAddresses["later.example"];
-      const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+      const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
       const { attempts } = await eventually("the attempt", async () => {
         const delivery = await service.waitForDelivery(subscription, id, "pending");
         return delivery.attempts[0]?.error ? delivery : undefined;
@@ -167,7 +176,7 @@ describe("a new webhook", () => {
 describe("a location at its limit of webhooks", () => {
   let limited: TestWebhooksService;
   beforeAll(async () => {
-    limited = await startTestWebhooks({ variables: { MAX_WEBHOOKS_PER_LOCATION: "3" } });
+    limited = await startTestWebhooksService({ variables: { MAX_WEBHOOKS_PER_LOCATION: "3" } });
   });
   afterAll(() => limited?.remove());
   const endpointUrl = "http://127.0.0.1:9999/";
@@ -200,7 +209,9 @@ describe("a location at its limit of webhooks", () => {
 describe("in production", () => {
   let production: TestWebhooksService;
   beforeAll(async () => {
-    production = await startTestWebhooks({ variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" } });
+    production = await startTestWebhooksService({
+      variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" },
+    });
   });
   afterAll(() => production?.remove());
 
@@ -252,17 +263,17 @@ describe("an existing webhook", () => {
 
   it("sends to its new endpoint without delay, and no longer counts the failures of the previous endpoint", async () => {
     const [previousEndpoint, newEndpoint] = [
-      receiver.addEndpoint(createWebhookStatusHandler(500)),
+      receiver.addEndpoint(createFixedStatusResponseHandler(500)),
       receiver.addEndpoint(),
     ];
     const subscription = await service.createSubscription(previousEndpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
-    await service.publishEvent("order.paid", createOrderEventData(locationId));
+    await service.publishEvent("order.paid", createTestOrderEventData(locationId));
     await eventually("a failure", async () => (await getDetails(subscription)).failingSince !== null);
     const body = { id: webhook.id, recipientId, endpointUrl: newEndpoint.url, events: ["order.paid"] };
     const changed = await service.sendJson({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
     expect(changed).toMatchObject({ failingSince: null, lastError: null });
-    const id = await service.publishEvent("order.paid", createOrderEventData(locationId));
+    const id = await service.publishEvent("order.paid", createTestOrderEventData(locationId));
     await service.waitForDelivery(subscription, id, "succeeded");
     expect(newEndpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toContain(id);
   });
@@ -278,8 +289,8 @@ describe("a paused webhook", () => {
       { status: 200, schema: Webhook },
     );
     const ids = [
-      await service.publishEvent("order.paid", createOrderEventData(locationId)),
-      await service.publishEvent("order.paid", createOrderEventData(locationId)),
+      await service.publishEvent("order.paid", createTestOrderEventData(locationId)),
+      await service.publishEvent("order.paid", createTestOrderEventData(locationId)),
     ];
     for (const id of ids) await service.waitForDelivery(subscription, id, "pending");
     const test = await service.sendJson(
@@ -299,7 +310,7 @@ describe("a paused webhook", () => {
 
 describe("a test message", () => {
   it("is sent once and shows the response, and its failure does not count for the endpoint", async () => {
-    const endpoint = receiver.addEndpoint(createWebhookStatusHandler(500, { body: "no such thing" }));
+    const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500, { body: "no such thing" }));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
     const sent = await service.sendJson(
@@ -331,7 +342,7 @@ describe("a deleted webhook", () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
-    const id = await service.publishEvent("order.paid", createOrderEventData(locationId));
+    const id = await service.publishEvent("order.paid", createTestOrderEventData(locationId));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     const response = await service.request("DELETE", `${path}${webhook.id}`, { principal });
     expect(response.status).toBe(204);
@@ -339,7 +350,7 @@ describe("a deleted webhook", () => {
       expect((await service.request("GET", address, { principal })).status).toBe(404);
     }
     expect(await service.listAttempts(delivery.id)).toEqual([]);
-    await service.publishEvent("order.paid", createOrderEventData(locationId));
+    await service.publishEvent("order.paid", createTestOrderEventData(locationId));
     const body = { id: webhook.id, recipientId, endpointUrl: endpoint.url, events: ["order.paid"] };
     await service.sendJson({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
     expect(endpoint.receivedWebhooks).toHaveLength(1);
@@ -379,8 +390,8 @@ it("returns the statistics of a webhook's deliveries", async () => {
     lastFailedAt: null,
   });
   for (const status of [204, 200, 500]) {
-    endpoint.setHandler(createWebhookStatusHandler(status, { delayMs: 20 }));
-    const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+    endpoint.setHandler(createFixedStatusResponseHandler(status, { delayMs: 20 }));
+    const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
     await eventually("an attempt", async () => {
       const [delivery] = await service.listDeliveries(subscription);
       return delivery?.messageId === id && (await service.listAttempts(delivery.id)).length === 1;

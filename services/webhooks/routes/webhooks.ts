@@ -7,13 +7,13 @@ import { jsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/def
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
-import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
+import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
 import { findWebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
-import { lockLocationWebhooks } from "../queries/recipients.ts";
+import { lockLocationForWebhookLimits } from "../queries/recipients.ts";
 import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
-import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
+import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
 import {
   createPerLocationLimitError,
   locationIdQueryShape,
@@ -49,7 +49,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
-    const { id: locationId } = await resolveLocationRef(principal, body.locationId, services.locations, context);
+    const { id: locationId } = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
     const { webhook, isNew } = await upsertWebhook(services, { locationId, input: body });
     return jsonResponse(isNew ? 201 : 200, webhook);
   },
@@ -63,7 +63,7 @@ async function upsertWebhook(
   const { recipientId, endpointUrl, events } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
   return db.transaction(async (tx) => {
-    await lockLocationWebhooks(tx, db, locationId);
+    await lockLocationForWebhookLimits(tx, db, locationId);
     // The lock prevents the deletion of the recipient until the transaction ends.
     const [recipient] = await tx`
       select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
@@ -91,7 +91,7 @@ async function upsertWebhook(
         failing_since = case when endpoint_url = ${endpointUrl} then failing_since end,
         last_error = case when endpoint_url = ${endpointUrl} then last_error end,
         warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
-      where ${webhookCondition(tx, { id, locationId })}
+      where ${webhookByIdCondition(tx, { id, locationId })}
       returning ${webhookColumns(tx)}`;
     if (updated) return { webhook: updated, isNew: false };
     // The id belongs to a webhook of another location, or to a deleted webhook whose rows are still being removed.
@@ -110,7 +110,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const { sql } = db;
-    const locationId = resolveLocationId(principal, query.locationId);
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
     return createNewestRowsPageResponse<WebhookRow>({ query, url, origin }, sql, {
       columns: webhookColumns(sql),
@@ -174,7 +174,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, scopeIdToReadableLocation(params, principal))}
+        where ${webhookByIdCondition(tx, scopeIdToReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
@@ -198,7 +198,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, scopeIdToReadableLocation(params, principal))}
+        where ${webhookByIdCondition(tx, scopeIdToReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
@@ -227,7 +227,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
     const hidden = await db.transaction(
       (tx) => tx`
         update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, target)}`,
+        where ${webhookByIdCondition(tx, target)}`,
     );
     if (hidden.count === 0) throw new ApiError("webhook_not_found");
     await removeDeletedWebhooks(db.sql, { max: maxDeletedInRequest });

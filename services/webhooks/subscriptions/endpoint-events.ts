@@ -1,20 +1,21 @@
-import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
 /** Notifies a recipient's other endpoints of a failing or disabled endpoint, whatever events they subscribe to. */
-export const webhookEndpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
-  onEvent<WebhooksContext, typeof event>(
-    event,
-    async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
-      // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.
-      const otherWebhooks = await db.sql<{ id: string }[]>`
+export const endpointFailureNotificationSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map(
+  (event) =>
+    defineEventSubscription<WebhooksContext, typeof event>(
+      event,
+      async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
+        // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.
+        const otherWebhooks = await db.sql<{ id: string }[]>`
         select distinct on (other.endpoint_url) other.id
         from webhooks w join webhooks other on other.recipient_id = w.recipient_id
         where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
         order by other.endpoint_url, other.created_at, other.id`;
-      const webhookIds = otherWebhooks.map(({ id }) => id);
-      return messageBatcher.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
-    },
-    { isBatched: true },
-  ),
+        const webhookIds = otherWebhooks.map(({ id }) => id);
+        return messageBatcher.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
+      },
+      { isBatched: true },
+    ),
 );

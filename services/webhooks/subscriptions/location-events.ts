@@ -1,6 +1,6 @@
 import type { EventData } from "@pragma/contracts/events";
 import { toWebhookOrder, type WebhookMessageData } from "@pragma/contracts/webhook-message";
-import { type EventSubscription, onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
 type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
@@ -11,7 +11,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
   toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
   { concurrency }: { concurrency: number },
 ): EventSubscription<WebhooksContext> {
-  return onEvent<WebhooksContext, Event>(
+  return defineEventSubscription<WebhooksContext, Event>(
     event,
     async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
@@ -24,7 +24,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
   );
 }
 
-export const locationWebhookEventSubscriptions = [
+export const orderAndReportEventSubscriptions = [
   ...(["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
     // The concurrency is high, so that events that arrive together are inserted in one batch.
     createLocationEventSubscription(event, ({ sequence, order }) => ({ sequence, data: toWebhookOrder(order) }), {

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createOrderEventData } from "../testing/event-publisher.ts";
+import { createTestOrderEventData } from "../testing/event-publisher.ts";
 import {
-  startTestWebhooks,
+  startTestWebhooksService,
   type TestWebhookSubscription,
   type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
 
 let service: TestWebhooksService;
 beforeAll(async () => {
-  service = await startTestWebhooks();
+  service = await startTestWebhooksService();
 });
 afterAll(() => service?.remove());
 
@@ -18,7 +18,7 @@ const subscribe = () => service.createSubscription("http://127.0.0.1:1024/");
 
 /** Publishes an order event with the name of a customer. Returns the id of the message. */
 async function publishOrder({ locationId }: TestWebhookSubscription, id: string): Promise<string> {
-  const event = createOrderEventData(locationId, { id });
+  const event = createTestOrderEventData(locationId, { id });
   event.order.firebaseCustomerName = "Ada";
   const messageId = await service.publishEvent("order.paid", event);
   await eventually("the message", async () => (await readCustomerName(messageId)) === "Ada");

@@ -1,5 +1,5 @@
 /** A list of all addresses to which this process has tried to connect. */
-export interface ConnectionRecorder {
+export interface OutboundConnectionRecorder {
   addresses: string[];
   stop(): void;
 }
@@ -17,11 +17,11 @@ const connectionRefused = -111;
  * Records the address of every outgoing connection at the last step before the system call, so that no code path is
  * missed. Refuses connections to addresses for which `isAllowed` returns false, so that no traffic leaves this machine.
  */
-export function recordOutgoingConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
+export function recordOutgoingConnections(isAllowed: (address: string) => boolean): OutboundConnectionRecorder {
   const { binding } = process as unknown as { binding(name: string): { TCP: { prototype: TcpPrototype } } };
   const { prototype } = binding("tcp_wrap").TCP;
   const { connect, connect6 } = prototype;
-  const recorder: ConnectionRecorder = {
+  const recorder: OutboundConnectionRecorder = {
     addresses: [],
     stop() {
       Object.assign(prototype, { connect, connect6 });

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { EventData, EventType } from "@pragma/contracts/events";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
-import { commonServiceConfig, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 
 /** Publishes events in place of other services. */
 export interface TestEventPublisher {
@@ -14,8 +14,10 @@ export interface TestEventPublisher {
   close(): Promise<void>;
 }
 
-export function createTestEventPublisher({ variables }: Pick<TestEnvironment, "variables">): TestEventPublisher {
-  const config = readConfigFromEnvironment(commonServiceConfig, variables);
+export function createTestEventPublisher({
+  variables,
+}: Pick<IsolatedTestEnvironment, "variables">): TestEventPublisher {
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const bus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
   let streamReady: Promise<void> | undefined;
   return {
@@ -35,7 +37,7 @@ export function createTestEventPublisher({ variables }: Pick<TestEnvironment, "v
 const { data: exampleData, ...exampleHead } = OrderLiveInput.parse(orderLiveInputExample);
 
 /** Returns the data of an order event of a location. */
-export function createOrderEventData(
+export function createTestOrderEventData(
   locationId: string,
   { id = randomUUID() as string, sequence = 1, isPaid = true } = {},
 ): EventData<"order.paid"> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
-import type { DeliveryClaim } from "../queries/claims.ts";
+import type { WebhookDeliveryClaim } from "../queries/claims.ts";
 
 /** The behavior of an endpoint: how long an attempt takes, and whether it fails. */
 export interface FakeWebhookEndpointBehavior {
@@ -31,7 +31,7 @@ export interface FakeWebhookDeliveries {
   nowMs: number;
 }
 
-export function createFakeWebhookDeliveries(
+export function createFakeWebhookDeliveryScheduler(
   endpoints: Record<string, FakeWebhookEndpointBehavior>,
   {
     concurrency = 100,
@@ -49,7 +49,7 @@ export function createFakeWebhookDeliveries(
   const maxActiveCounts = new Map<string, number>();
   let count = 0;
 
-  const createClaim = (webhookId: string, deliveryId: string): DeliveryClaim => ({
+  const createClaim = (webhookId: string, deliveryId: string): WebhookDeliveryClaim => ({
     deliveryId,
     generation: 1,
     attempt: 1,

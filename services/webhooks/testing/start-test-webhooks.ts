@@ -51,11 +51,11 @@ export interface TestWebhookSubscription {
 }
 
 /** Returns a principal that may manage the webhooks of a new location. */
-export function createWebhooksPrincipal(overrides: Partial<Principal> = {}): Principal {
+export function createWebhooksTestPrincipal(overrides: Partial<Principal> = {}): Principal {
   return createTestPrincipal({ scopes: ["webhooks:write"], ...overrides });
 }
 
-export async function startTestWebhooks({
+export async function startTestWebhooksService({
   variables = {},
   ...serviceOptions
 }: Parameters<typeof createWebhooksServiceDefinition>[0] & {
@@ -73,7 +73,7 @@ export async function startTestWebhooks({
     ...service,
     listDeliveries,
     async createSubscription(endpointUrl, { events = ["order.paid"], apiKey, ...options } = {}) {
-      const principal = options.principal ?? createWebhooksPrincipal();
+      const principal = options.principal ?? createWebhooksTestPrincipal();
       let { recipientId } = options;
       let secret = "";
       if (recipientId === undefined) {

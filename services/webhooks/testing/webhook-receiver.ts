@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 /** A received message. */
-export interface ReceivedWebhook {
+export interface ReceivedWebhookRequest {
   path: string;
   method: string;
   headers: IncomingHttpHeaders;
@@ -14,13 +14,16 @@ export interface ReceivedWebhook {
 }
 
 /** Handles a message that an endpoint receives. */
-export type WebhookReceiverHandler = (message: ReceivedWebhook, response: ServerResponse) => void | Promise<void>;
+export type WebhookReceiverHandler = (
+  message: ReceivedWebhookRequest,
+  response: ServerResponse,
+) => void | Promise<void>;
 
 /** An endpoint of a test receiver, with the messages that the endpoint has received. */
 export interface WebhookReceiverEndpoint {
   url: string;
   /** All received messages, whether or not a response was sent. */
-  receivedWebhooks: ReceivedWebhook[];
+  receivedWebhooks: ReceivedWebhookRequest[];
   /** Replaces the handler for all later messages. */
   setHandler(handler: WebhookReceiverHandler): void;
 }
@@ -36,7 +39,7 @@ export interface WebhookReceiver {
 }
 
 /** Returns a handler that responds with a status after a delay of `delayMs`. */
-export const createWebhookStatusHandler =
+export const createFixedStatusResponseHandler =
   (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): WebhookReceiverHandler =>
   (_, response) => {
     setTimeout(() => response.writeHead(status, headers).end(body), delayMs);
@@ -49,7 +52,7 @@ interface RespondOptions {
 }
 
 export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise<WebhookReceiver> {
-  const endpoints = new Map<string, { received: ReceivedWebhook[]; handler: WebhookReceiverHandler }>();
+  const endpoints = new Map<string, { received: ReceivedWebhookRequest[]; handler: WebhookReceiverHandler }>();
   const server: Server = createServer(async (request, response) => {
     const path = request.url ?? "";
     const body = await text(request).catch(() => undefined);
@@ -58,7 +61,7 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
     const message = { path, method, headers, body, receivedAtMs: performance.now() };
     const endpoint = endpoints.get(path);
     endpoint?.received.push(message);
-    await (endpoint?.handler ?? createWebhookStatusHandler(404))(message, response);
+    await (endpoint?.handler ?? createFixedStatusResponseHandler(404))(message, response);
   });
   server.on("connection", () => {
     receiver.connectionCount += 1;
@@ -68,9 +71,9 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
   const receiver: WebhookReceiver = {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     connectionCount: 0,
-    addEndpoint(handler = createWebhookStatusHandler(204)) {
+    addEndpoint(handler = createFixedStatusResponseHandler(204)) {
       const path = `/${randomUUID()}`;
-      const endpoint = { received: [] as ReceivedWebhook[], handler };
+      const endpoint = { received: [] as ReceivedWebhookRequest[], handler };
       endpoints.set(path, endpoint);
       return {
         url: `${receiver.origin}${path}`,

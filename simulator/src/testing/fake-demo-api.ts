@@ -1,5 +1,5 @@
 import type { Catalog } from "@pragma/contracts/catalog";
-import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { SeededRandom } from "../random.ts";
 
@@ -18,7 +18,7 @@ export class FakeDemoApi {
   /** The requests that the fake received, except GET requests. */
   readonly writes: string[] = [];
   /** The errors with which the next calls fail, one error for each call. */
-  nextErrors: (ErrorCode | "unreachable")[] = [];
+  nextErrors: (ApiErrorCode | "unreachable")[] = [];
   /** Whether every push fails with till_conflict. */
   shouldRejectTills = false;
   /** The maximum number of reports that the fake computes. */
@@ -217,7 +217,7 @@ function jsonResponse(status: number, body: unknown): Response {
   return Response.json(body, { status });
 }
 
-function errorResponse(code: ErrorCode): Response {
+function errorResponse(code: ApiErrorCode): Response {
   const error = new ApiError(code);
   return jsonResponse(error.status, toProblemDetails(error, "the request"));
 }

@@ -1,11 +1,11 @@
-import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
+import { ApiError, type ApiErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { SeededRandom } from "../random.ts";
-import type { SimulationClock } from "../transient-retry-options.ts";
+import type { InjectableClock } from "../transient-retry-options.ts";
 
 /** A clock that advances only when its `wait` function is called. */
-export class FakeClock implements SimulationClock {
+export class FakeClock implements InjectableClock {
   time: number;
   /** Is called each time that this clock advances. */
   onTick: () => void = () => {};
@@ -33,7 +33,7 @@ export class FakeSimulatorApi {
   readonly liveOrders = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
   /** The errors with which the next calls fail, one error for each call. */
-  nextErrors: (ErrorCode | "unreachable")[] = [];
+  nextErrors: (ApiErrorCode | "unreachable")[] = [];
   /** The highest number of live orders that existed at the same time. */
   maxLiveOrders = 0;
   /** The number of accepted order revisions. */
@@ -103,7 +103,7 @@ function pageResponse(items: readonly unknown[]): Response {
   return Response.json({ data: items, meta, nextPageToken: null });
 }
 
-function errorResponse(code: ErrorCode): Response {
+function errorResponse(code: ApiErrorCode): Response {
   const error = new ApiError(code);
   return Response.json(toProblemDetails(error, "the request"), { status: error.status });
 }

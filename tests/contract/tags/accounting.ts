@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestLocation } from "../../harness/test-location.ts";
-import type { ApiContractFixture } from "../contract-fixture.ts";
+import type { ContractTestFixture } from "../contract-fixture.ts";
 import type { TagContractTestCases } from "../operation-contract.ts";
 
 const createConfig = (testLocation: TestLocation) => testLocation.create("/v1/accounting/configs", {});
 
 /** Creates an accounting config, and returns the body of a request to export the location's till with this config. */
 async function createExportItems(
-  { testLocation, till }: ApiContractFixture,
+  { testLocation, till }: ContractTestFixture,
   overrides: object = {},
 ): Promise<object[]> {
   const { id: accountingConfigId } = await createConfig(testLocation);
@@ -16,7 +16,7 @@ async function createExportItems(
 }
 
 /** Creates an export, waits until the export is finished, and returns its id. */
-async function createFinishedExport(fixture: ApiContractFixture): Promise<string> {
+async function createFinishedExport(fixture: ContractTestFixture): Promise<string> {
   const { id } = await fixture.testLocation.create("/v1/accounting/exports", await createExportItems(fixture));
   await eventually("the export", async () => {
     const { finishedAt } = await fixture.testLocation.getJson(`/v1/accounting/exports/${id}`);
@@ -25,7 +25,7 @@ async function createFinishedExport(fixture: ApiContractFixture): Promise<string
   return id;
 }
 
-const requestOfNewConfig = async ({ testLocation }: ApiContractFixture) => ({
+const requestOfNewConfig = async ({ testLocation }: ContractTestFixture) => ({
   path: { id: (await createConfig(testLocation)).id },
 });
 const requestOfUnknownId = () => ({ path: { id: randomUUID() } });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { ApiContractFixture } from "../contract-fixture.ts";
+import type { ContractTestFixture } from "../contract-fixture.ts";
 import type { TagContractTestCases } from "../operation-contract.ts";
 
 /** Maximum number of unfinished jobs per API key. The limit is low, so that a test can exceed it. */
@@ -11,7 +11,7 @@ const maxRepeatingJobs = 2;
 const maxJobBytesPerDay = 290_000;
 
 /** The environment variables that set these limits in the tested installation. */
-export const jobLimitVariables = {
+export const testJobLimitVariables = {
   JOBS_MAX_UNFINISHED_PER_KEY: String(maxUnfinishedJobs),
   JOBS_MAX_REPEATING_PER_LOCATION: String(maxRepeatingJobs),
   JOBS_MAX_BYTES_PER_DAY: String(maxJobBytesPerDay),
@@ -21,7 +21,7 @@ const repeatingJob = { message: "Again", jobOptions: { repeat: { every: 3_600_00
 const delayedJob = { message: "Later", jobOptions: { delay: 3_600_000 } };
 
 /** Creates a job, waits until the job is finished, and returns its id. */
-async function createFinishedJob({ testLocation }: ApiContractFixture): Promise<string> {
+async function createFinishedJob({ testLocation }: ContractTestFixture): Promise<string> {
   const response = await testLocation.request("POST", "/v1/jobs", { body: { message: "Close the day" } });
   const { id } = (await response.json()) as { id: string };
   await eventually("the job", async () => {

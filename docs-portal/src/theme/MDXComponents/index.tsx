@@ -2,10 +2,19 @@ import TabItem from "@theme/TabItem";
 import Tabs from "@theme/Tabs";
 import MDXComponents from "@theme-original/MDXComponents";
 import { Diagram } from "../../diagrams/Diagram.tsx";
-import { Message } from "../../examples/Message.tsx";
-import { Request } from "../../examples/Request.tsx";
-import { Response } from "../../examples/Response.tsx";
-import { Amount } from "../../money/Amount.tsx";
+import { RequestCodeSamples } from "../../examples/RequestCodeSamples.tsx";
+import { ResponseCodeBlock } from "../../examples/ResponseCodeBlock.tsx";
+import { WebhookMessageCodeBlock } from "../../examples/WebhookMessageCodeBlock.tsx";
+import { MoneyAmountView } from "../../money/MoneyAmountView.tsx";
 
 /** The components that MDX pages can use without an import. */
-export default { ...MDXComponents, Amount, Diagram, Message, Request, Response, TabItem, Tabs };
+export default {
+  ...MDXComponents,
+  Diagram,
+  MoneyAmountView,
+  RequestCodeSamples,
+  ResponseCodeBlock,
+  TabItem,
+  Tabs,
+  WebhookMessageCodeBlock,
+};

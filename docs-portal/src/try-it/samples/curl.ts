@@ -1,9 +1,9 @@
-import { responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, sampleResponseFileName } from "./sample.ts";
 
 /** Returns the request as a curl command. */
-export function curlSample({ request, responseKind }: SampleInput): string {
+export function generateCurlSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = sampleBodyOf(request);
+  const body = codeSampleBodyOf(request);
   const isDefaultMethod = method === (body === undefined ? "GET" : "POST");
   const options = [
     responseKind === "stream" ? "-N" : undefined,
@@ -14,7 +14,7 @@ export function curlSample({ request, responseKind }: SampleInput): string {
     `curl ${options.join(" ")}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
   ];
-  if (responseKind === "file") lines.push(`-o ${responseFile}`);
+  if (responseKind === "file") lines.push(`-o ${sampleResponseFileName}`);
   if (body !== undefined) lines.push(`--data-binary ${"file" in body ? `@${body.file}` : quote(request.body ?? "")}`);
   return lines.join(" \\\n  ");
 }

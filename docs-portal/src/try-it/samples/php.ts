@@ -1,13 +1,13 @@
-import { indent, responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, indentAllButFirstLine, sampleResponseFileName } from "./sample.ts";
 
 /** Returns the request as PHP code without dependencies. */
-export function phpSample({ request, responseKind }: SampleInput): string {
+export function generatePhpSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = sampleBodyOf(request);
+  const body = codeSampleBodyOf(request);
   const options = [
     `'method' => ${quote(method)},`,
-    ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indent(renderHeaders(headers), 4)},`]),
-    ...(body === undefined ? [] : [`'content' => ${indent(renderBody(body), 4)},`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indentAllButFirstLine(renderHeaders(headers), 4)},`]),
+    ...(body === undefined ? [] : [`'content' => ${indentAllButFirstLine(renderBody(body), 4)},`]),
     ...(responseKind === "stream" ? ["'protocol_version' => '1.0', // With HTTP/1.1, PHP buffers small chunks."] : []),
   ];
   return [
@@ -34,11 +34,11 @@ const throwOnFailure = "if ($response === false) throw new RuntimeException(erro
 
 const readResponse = {
   json: ["print_r(json_decode($response, true));"],
-  file: [`file_put_contents('${responseFile}', $response);`],
+  file: [`file_put_contents('${sampleResponseFileName}', $response);`],
   empty: [],
 };
 
-function renderBody(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof codeSampleBodyOf>>): string {
   if ("file" in body) return `file_get_contents(${quote(body.file)})`;
   return "text" in body ? quote(body.text) : `json_encode(${phpLiteral(body.value)})`;
 }
@@ -57,7 +57,7 @@ function phpLiteral(value: unknown): string {
     : Object.entries(value).map(([name, part]) => `${quote(name)} => ${phpLiteral(part)}`);
   // An empty object must be a stdClass, because json_encode converts an empty PHP array to a JSON array.
   if (parts.length === 0) return Array.isArray(value) ? "[]" : "new stdClass()";
-  return `[\n${parts.map((part) => `    ${indent(part, 4)},`).join("\n")}\n]`;
+  return `[\n${parts.map((part) => `    ${indentAllButFirstLine(part, 4)},`).join("\n")}\n]`;
 }
 
 function quote(text: string): string {

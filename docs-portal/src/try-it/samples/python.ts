@@ -1,13 +1,13 @@
-import { indent, responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, indentAllButFirstLine, sampleResponseFileName } from "./sample.ts";
 
 /** Returns the request as Python code without dependencies. */
-export function pythonSample({ request, responseKind }: SampleInput): string {
+export function generatePythonSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = sampleBodyOf(request);
+  const body = codeSampleBodyOf(request);
   const options = [
     ...(method === "GET" ? [] : [`method=${JSON.stringify(method)},`]),
-    ...(Object.keys(headers).length === 0 ? [] : [`headers=${indent(pythonLiteral(headers), 4)},`]),
-    ...(body === undefined ? [] : [`data=${indent(renderBody(body), 4)},`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers=${indentAllButFirstLine(pythonLiteral(headers), 4)},`]),
+    ...(body === undefined ? [] : [`data=${indentAllButFirstLine(renderBody(body), 4)},`]),
   ];
   const needsJson = responseKind === "json" || (body !== undefined && "value" in body);
   return [
@@ -23,7 +23,7 @@ export function pythonSample({ request, responseKind }: SampleInput): string {
 const readResponse = {
   json: ["with urllib.request.urlopen(request, timeout=30) as response:", "    print(json.load(response))"],
   file: [
-    `with urllib.request.urlopen(request, timeout=30) as response, open("${responseFile}", "wb") as file:`,
+    `with urllib.request.urlopen(request, timeout=30) as response, open("${sampleResponseFileName}", "wb") as file:`,
     "    file.write(response.read())",
   ],
   empty: ["urllib.request.urlopen(request, timeout=30).close()"],
@@ -34,7 +34,7 @@ const readResponse = {
   ],
 };
 
-function renderBody(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof codeSampleBodyOf>>): string {
   if ("file" in body) return `open(${JSON.stringify(body.file)}, "rb").read()`;
   return "text" in body ? `${JSON.stringify(body.text)}.encode()` : `json.dumps(${pythonLiteral(body.value)}).encode()`;
 }
@@ -51,5 +51,5 @@ function pythonLiteral(value: unknown): string {
     : Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}: ${pythonLiteral(part)}`);
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return `${open}${close}`;
-  return `${open}\n${parts.map((part) => `    ${indent(part, 4)},`).join("\n")}\n${close}`;
+  return `${open}\n${parts.map((part) => `    ${indentAllButFirstLine(part, 4)},`).join("\n")}\n${close}`;
 }

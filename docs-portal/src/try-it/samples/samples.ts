@@ -1,15 +1,15 @@
-import { curlSample } from "./curl.ts";
-import { phpSample } from "./php.ts";
-import { pythonSample } from "./python.ts";
-import type { SampleInput } from "./sample.ts";
-import { typescriptSample } from "./typescript.ts";
+import { generateCurlSample } from "./curl.ts";
+import { generatePhpSample } from "./php.ts";
+import { generatePythonSample } from "./python.ts";
+import type { CodeSampleInput } from "./sample.ts";
+import { generateTypescriptSample } from "./typescript.ts";
 
 /** The languages of the code samples, in the sequence in which their tabs are shown. */
-export const sampleLanguages: readonly SampleLanguage[] = [
-  { id: "curl", label: "curl", highlight: "bash", write: curlSample },
-  { id: "typescript", label: "TypeScript", highlight: "typescript", write: typescriptSample },
-  { id: "python", label: "Python", highlight: "python", write: pythonSample },
-  { id: "php", label: "PHP", highlight: "php", write: phpSample },
+export const codeSampleLanguages: readonly SampleLanguage[] = [
+  { id: "curl", label: "curl", highlight: "bash", write: generateCurlSample },
+  { id: "typescript", label: "TypeScript", highlight: "typescript", write: generateTypescriptSample },
+  { id: "python", label: "Python", highlight: "python", write: generatePythonSample },
+  { id: "php", label: "PHP", highlight: "php", write: generatePhpSample },
 ];
 
 interface SampleLanguage {
@@ -17,5 +17,5 @@ interface SampleLanguage {
   label: string;
   /** The name of the language in the syntax highlighter. */
   highlight: string;
-  write(sample: SampleInput): string;
+  write(sample: CodeSampleInput): string;
 }

@@ -1,13 +1,13 @@
-import { indent, responseFile, type SampleInput, sampleBodyOf } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, indentAllButFirstLine, sampleResponseFileName } from "./sample.ts";
 
 /** Returns the request as TypeScript code for browsers and Node.js, without dependencies. */
-export function typescriptSample({ request, responseKind }: SampleInput): string {
+export function generateTypescriptSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = sampleBodyOf(request);
+  const body = codeSampleBodyOf(request);
   const init = [
     ...(method === "GET" ? [] : [`method: ${JSON.stringify(method)},`]),
-    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${indent(renderHeaders(headers), 2)},`]),
-    ...(body === undefined ? [] : [`body: ${indent(renderBody(body), 2)},`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers: ${indentAllButFirstLine(renderHeaders(headers), 2)},`]),
+    ...(body === undefined ? [] : [`body: ${indentAllButFirstLine(renderBody(body), 2)},`]),
   ];
   const call = init.length === 0 ? JSON.stringify(url) : `${JSON.stringify(url)}, {\n  ${init.join("\n  ")}\n}`;
   const imported = [
@@ -25,7 +25,7 @@ export function typescriptSample({ request, responseKind }: SampleInput): string
 
 const readResponse = {
   json: ["console.log(await response.json());"],
-  file: [`await writeFile("${responseFile}", Buffer.from(await response.arrayBuffer()));`],
+  file: [`await writeFile("${sampleResponseFileName}", Buffer.from(await response.arrayBuffer()));`],
   empty: [],
   stream: [
     "const text = response.body!.pipeThrough(new TextDecoderStream());",
@@ -33,7 +33,7 @@ const readResponse = {
   ],
 };
 
-function renderBody(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof codeSampleBodyOf>>): string {
   if ("file" in body) return `await readFile(${JSON.stringify(body.file)})`;
   return "text" in body ? JSON.stringify(body.text) : `JSON.stringify(${JSON.stringify(body.value, null, 2)})`;
 }

@@ -15,7 +15,7 @@ export interface FecFileFormat {
 /** The format that French law requires. INEXWEB and FULLL, two names of the same product, import it. */
 const legalFecFormat: FecFileFormat = { separator: "\t", charset: "ISO-8859-15", maxTextLength: 200 };
 
-export const fecFileFormats: Record<AccountingProvider, FecFileFormat> = {
+export const fecFileFormatsByProvider: Record<AccountingProvider, FecFileFormat> = {
   INEXWEB: legalFecFormat,
   FULLL: legalFecFormat,
   ISACOMPTA: { separator: "|", charset: "US-ASCII", maxTextLength: 30 },

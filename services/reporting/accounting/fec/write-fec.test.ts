@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeFecText, fecFileFormats } from "./file-formats.ts";
+import { encodeFecText, fecFileFormatsByProvider } from "./file-formats.ts";
 import { buildFecFileName, encodeFecHeader, encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
 
 const line = {
@@ -38,7 +38,7 @@ describe("FEC rows", () => {
   });
 
   it("replace separators and line breaks in names", () => {
-    const bytes = encodeFecRows(createRows({ text: "Bon\td'achat | café\r\n-10 %" }), fecFileFormats.FULLL);
+    const bytes = encodeFecRows(createRows({ text: "Bon\td'achat | café\r\n-10 %" }), fecFileFormatsByProvider.FULLL);
     const lines = bytes.toString("latin1").split("\r\n");
     expect(lines).toHaveLength(3);
     expect(lines[0]?.split("\t")).toHaveLength(18);
@@ -47,13 +47,13 @@ describe("FEC rows", () => {
 
   it("have short texts without accents for ISACOMPTA", () => {
     const text = "Caisse Z24 Commandes annulées déjà payées";
-    const bytes = encodeFecRows(createRows({ text }), fecFileFormats.ISACOMPTA);
+    const bytes = encodeFecRows(createRows({ text }), fecFileFormatsByProvider.ISACOMPTA);
     expect(bytes.toString("ascii").split("\r\n")[0]?.split("|")[10]).toBe("Caisse Z24 Commandes annulees");
   });
 });
 
 it("writes 18 column names in the first line", () => {
-  expect(encodeFecHeader(fecFileFormats.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
+  expect(encodeFecHeader(fecFileFormatsByProvider.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
 });
 
 describe("encodeFecText", () => {

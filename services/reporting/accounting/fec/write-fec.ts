@@ -1,5 +1,5 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
-import type { JournalEntry } from "../journal.ts";
+import type { AccountingJournalEntry } from "../journal.ts";
 import { encodeFecText, type FecFileFormat } from "./file-formats.ts";
 
 /**
@@ -36,7 +36,7 @@ export type FecRow = Record<(typeof fecColumns)[number], string>;
  * are empty, because all amounts are in the currency of the books.
  */
 export function toFecRows(
-  entries: JournalEntry[],
+  entries: AccountingJournalEntry[],
   { journalCode, journalLabel }: Pick<AccountingRules, "journalCode" | "journalLabel">,
   entriesBefore = 0,
 ): FecRow[] {

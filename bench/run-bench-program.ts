@@ -1,0 +1,26 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const execFileAsync = promisify(execFile);
+
+/** Returns the path of a compiled module of this package, because measured programs run without a TypeScript loader. */
+export function getCompiledModulePath(module: string): string {
+  return join(import.meta.dirname, "dist", `${module}.js`);
+}
+
+/** Runs a program in `measured/` until it ends. @returns its output, parsed as JSON. */
+export async function runBenchProgram<Printed>(
+  name: string,
+  args: (string | number)[],
+  env: Record<string, string> = {},
+): Promise<Printed> {
+  const { stdout } = await execFileAsync(
+    process.execPath,
+    [getCompiledModulePath(`measured/${name}`), ...args.map(String)],
+    {
+      env: { PATH: process.env.PATH, ...env },
+    },
+  );
+  return JSON.parse(stdout) as Printed;
+}

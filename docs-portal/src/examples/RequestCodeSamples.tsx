@@ -1,0 +1,24 @@
+import type { ReactNode } from "react";
+import { CodeSamples } from "../try-it/CodeSamples.tsx";
+import type { ExampleHttpExchange } from "./exchange.ts";
+
+/** The URL of the API in the examples. */
+const exampleApiUrl = "http://127.0.0.1:4000";
+
+/** Renders the request of an example in every sample language. */
+export function RequestCodeSamples({ of: { request, reply: response } }: { of: ExampleHttpExchange }): ReactNode {
+  if (request === undefined) return null;
+  const { method, path, body } = request;
+  const headers = Object.entries(request.headers).filter((header): header is [string, string] => !!header[1]);
+  return (
+    <CodeSamples
+      request={{
+        method,
+        url: `${exampleApiUrl}${path}`,
+        headers: { ...Object.fromEntries(headers), ...(body !== undefined && { "content-type": "application/json" }) },
+        ...(body !== undefined && { body: JSON.stringify(body, null, 2) }),
+      }}
+      responseKind={response.body === null ? "empty" : "json"}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+import CodeBlock from "@theme/CodeBlock";
+import type { ReactNode } from "react";
+import { formatJsonExcerpt } from "./excerpt.ts";
+import type { ExampleHttpExchange } from "./exchange.ts";
+
+interface Props {
+  of: ExampleHttpExchange;
+  /** The paths of the fields to show, such as `meta.totalCount`. Default: all fields. */
+  only?: string[];
+  /** Maximum number of items to show in each list. */
+  maxItems?: number;
+  /** The names of the response headers to show. Default: none. */
+  headers?: string[];
+}
+
+const reasonPhrases: Record<number, string> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  304: "Not Modified",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+};
+
+/** Renders the response of an example, or only some of its fields and items. */
+export function ResponseCodeBlock({ of: { reply: response }, only, maxItems, headers = [] }: Props): ReactNode {
+  const lines = headers.map((name) => `${name}: ${response.headers[name]}`);
+  const parts = [lines.join("\n"), response.body === null ? "" : formatJsonExcerpt(response.body, { only, maxItems })];
+  const text = parts.filter((part) => part !== "").join("\n\n");
+  return (
+    <CodeBlock language="json" title={`${response.status} ${reasonPhrases[response.status] ?? ""}`}>
+      {text === "" ? "(no body)" : text}
+    </CodeBlock>
+  );
+}

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import { formatAmount } from "../money/format-amount.ts";
+import styles from "./report.module.css";
+
+/** Renders the sales of a day as a chart with one column per hour. Amounts are in minor units. */
+export function HourlySalesChart({ hours }: { hours: { hour: number; amount: number }[] }): ReactNode {
+  const maxAmount = Math.max(...hours.map(({ amount }) => amount));
+  return (
+    <ol className={styles.hours}>
+      {hours.map(({ hour, amount }) => (
+        <li key={hour} title={`${hour}:00, ${formatAmount(amount)}`}>
+          <span className={styles.column} style={{ height: `${(amount / maxAmount) * 100}%` }} />
+          <span className={styles.hour} aria-hidden="true">
+            {hour}
+          </span>
+          <span className={styles.spoken}>
+            {hour}:00, {formatAmount(amount)}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

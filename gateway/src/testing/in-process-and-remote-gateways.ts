@@ -1,0 +1,50 @@
+import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
+import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
+import { generateApiKey } from "@pragma/runtime/security/api-key";
+import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
+
+/** The process in which a test's service runs: the gateway's process or a separate server. */
+export type ServiceProcessMode = "in-process" | "remote";
+
+/** Two gateways with the same test service, one in process and one remote. Both must respond in the same way. */
+export interface InProcessAndRemoteGateways extends Record<ServiceProcessMode, TestGateway> {
+  accounts: FakeAccountsService;
+  stop(): Promise<void>;
+}
+
+/** An API key that both gateways accept. Its rate limit is so high that no test reaches it. */
+export const testApiKey = generateApiKey().key;
+
+export async function startInProcessAndRemoteGateways(
+  serviceFetch: ServiceAppFetch,
+  variables: Record<string, string> = {},
+): Promise<InProcessAndRemoteGateways> {
+  const environment = await createIsolatedTestEnvironment();
+  const accounts = new FakeAccountsService();
+  accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);
+  const service: HttpServer = await startHttpServer(serviceFetch, { port: 0 });
+  const inProcess = await startTestGateway(environment, {
+    accounts,
+    inProcessServices: { reporting: serviceFetch, "order-live": serviceFetch },
+    variables,
+  });
+  const remote = await startTestGateway(environment, {
+    accounts,
+    variables: {
+      ...variables,
+      REPORTING_URL: `http://127.0.0.1:${service.port}`,
+      ORDER_LIVE_URL: `http://127.0.0.1:${service.port}`,
+    },
+  });
+  return {
+    "in-process": inProcess,
+    remote,
+    accounts,
+    async stop() {
+      await Promise.all([inProcess.stop(), remote.stop()]);
+      await service.stop();
+      await environment.remove();
+    },
+  };
+}

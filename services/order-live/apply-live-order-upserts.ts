@@ -1,0 +1,198 @@
+import { maxDevicesPerLocation, type PosDeviceIdentity } from "@pragma/contracts/device";
+import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
+import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { computeEntityTag } from "@pragma/runtime/http/route-response";
+import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { publishEvent, publishEventJson } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { OrderLiveContext } from "./context.ts";
+import {
+  determineOrderEventType,
+  getFilterFieldsOfListedOrder,
+  type OrderEventType,
+  pickLaterTime,
+  type StoredLiveOrderState,
+  shouldSkipLiveOrderUpsert,
+} from "./order-state.ts";
+import type { IncomingLiveOrder } from "./orders-body.ts";
+import {
+  findFinalReportTillIds,
+  findStoredLiveOrderStates,
+  type NewLiveOrderRow,
+  upsertLiveOrderRows,
+} from "./queries/orders.ts";
+import { insertLiveOrderStreamEntries, type LiveOrderRevision, lockLiveOrderStreamRow } from "./queries/streams.ts";
+
+interface UpsertOrdersOptions {
+  locationId: string;
+  orders: IncomingLiveOrder[];
+  context: RequestContext;
+}
+
+/** The effects of one applied order. */
+interface OrderChange {
+  incoming: IncomingLiveOrder;
+  stored: NewLiveOrderRow;
+  event: OrderEventType | undefined;
+  /** Undefined for a training order that was not listed before, because lists never show training orders. */
+  revision: LiveOrderRevision | undefined;
+}
+
+/**
+ * Creates or updates a location's orders in one transaction. Unchanged and outdated orders are skipped. Each change
+ * of a listed order is appended to the location's stream, and each change publishes at most one event.
+ *
+ * @returns the response bodies of the applied orders, in the sequence of the request.
+ * @throws `ApiError` quota_exceeded.
+ */
+export async function applyLiveOrderUpserts(
+  { db, broadcaster, orderBytesQuota }: Pick<OrderLiveContext, "db" | "broadcaster" | "orderBytesQuota">,
+  { locationId, orders, context }: UpsertOrdersOptions,
+): Promise<string[]> {
+  const { traceparent } = context;
+  return db.transaction(async (tx) => {
+    const ids = orders.map(({ id }) => id);
+    const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
+    // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
+    const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
+      lockLiveOrderStreamRow(tx, locationId),
+      findStoredLiveOrderStates(tx, { locationId, ids }),
+      findFinalReportTillIds(tx, { locationId, tillIds }),
+      claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
+    ]);
+    const now = new Date().toISOString();
+    const changes: OrderChange[] = [];
+    let position = lastPosition;
+    for (const incoming of orders) {
+      const before = storedStates.get(incoming.id);
+      if (shouldSkipLiveOrderUpsert(incoming.state, before, finalTills)) continue;
+      const change = computeOrderChange(incoming, before, { locationId, now, position });
+      position = change.revision?.position ?? position;
+      changes.push(change);
+    }
+    context.addLogFields({ orders: orders.length, applied: changes.length });
+    await Promise.all([
+      writeChanges(tx, { locationId, changes, traceparent }),
+      changes.length > 0 &&
+        consumeDailyQuota(tx, { locationId, quota: orderBytesQuota, amount: countStoredBytes(changes) }),
+      ...unreportedDevices.map((device) => {
+        const data = { locationId, ...device, seenAt: now };
+        return publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+      }),
+    ]);
+    if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
+    return changes.map(({ stored }) => stored.body);
+  });
+}
+
+function countStoredBytes(changes: OrderChange[]): number {
+  return changes.reduce((sum, { stored }) => sum + Buffer.byteLength(stored.body), 0);
+}
+
+function computeOrderChange(
+  incoming: IncomingLiveOrder,
+  before: StoredLiveOrderState | undefined,
+  { locationId, now, position }: { locationId: string; now: string; position: number },
+): OrderChange {
+  const { id, openedAt, isTraining, state, responseContent } = incoming;
+  const event = isTraining ? undefined : determineOrderEventType(before?.isTraining ? undefined : before, state);
+  const listedBefore = getFilterFieldsOfListedOrder(before);
+  const listedAfter = getFilterFieldsOfListedOrder({ ...state, isTraining });
+  const isShown = listedBefore !== null || listedAfter !== null;
+  const createdAt = before?.createdAt ?? now;
+  const body = mergeJsonObjects(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), responseContent);
+  const stored: NewLiveOrderRow = {
+    id,
+    ...state,
+    modifiedAt: pickLaterTime(state.modifiedAt, before?.modifiedAt ?? null),
+    isTraining,
+    sequence: (before?.sequence ?? 0) + (event ? 1 : 0),
+    position: isShown ? position + 1 : (before?.position ?? 0),
+    openedAt,
+    createdAt,
+    updatedAt: now,
+    etag: computeEntityTag(body),
+    body,
+    hasDeparted: false,
+    closedAt: null,
+  };
+  const left: OrderLeftStreamEventData = { id, locationId, tillId: state.tillId, reason: "training" };
+  const revision = isShown && {
+    position: stored.position,
+    orderId: id,
+    before: listedBefore,
+    after: listedAfter,
+    body: listedAfter ? body : JSON.stringify(left),
+  };
+  return { incoming, stored, event, revision: revision || undefined };
+}
+
+interface WriteChangesOptions {
+  locationId: string;
+  changes: OrderChange[];
+  traceparent: string;
+}
+
+async function writeChanges(
+  tx: SqlTransaction,
+  { locationId, changes, traceparent }: WriteChangesOptions,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map(({ stored }) => stored);
+  const revisions = changes.flatMap(({ revision }) => revision ?? []);
+  await Promise.all([
+    upsertLiveOrderRows(tx, locationId, rows),
+    insertLiveOrderStreamEntries(tx, locationId, revisions),
+    ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
+  ]);
+}
+
+async function publishOrderEvent(
+  tx: SqlTransaction,
+  { incoming, stored, event }: OrderChange,
+  { locationId, traceparent }: Pick<WriteChangesOptions, "locationId" | "traceparent">,
+): Promise<void> {
+  if (!event) return;
+  const order = mergeJsonObjects(incoming.eventContent, JSON.stringify({ locationId }));
+  const data = mergeJsonObjects(
+    JSON.stringify({ locationId, sequence: stored.sequence }),
+    wrapInJsonObject("order", order),
+  );
+  await publishEventJson(tx, event, { subject: stored.id, locationId, data, traceparent });
+}
+
+/** Returns the devices of these orders without duplicates, each with its latest name. */
+function collectSeenDevices(orders: IncomingLiveOrder[]): PosDeviceIdentity[] {
+  const devices = orders.flatMap(({ device }) => device ?? []);
+  return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
+}
+
+/**
+ * Records devices as published, and returns the devices whose `device.seen` event is due, because they were not
+ * published within the last hour or their name has changed. A device without a name keeps its earlier name. Only the
+ * latest devices of a location are stored.
+ */
+async function claimUnreportedDevices(
+  tx: SqlTransaction,
+  locationId: string,
+  devices: PosDeviceIdentity[],
+): Promise<PosDeviceIdentity[]> {
+  const unreported = await tx<PosDeviceIdentity[]>`
+    insert into published_devices as existing (location_id, id, name, published_at)
+    select ${locationId}, device_id, name, now()
+    from jsonb_to_recordset(${toRecordsetParameter(tx, devices)}) as input (device_id text, name text)
+    on conflict (location_id, id) do update
+      set name = coalesce(excluded.name, existing.name), published_at = excluded.published_at
+      where existing.published_at < now() - interval '1 hour' or excluded.name is distinct from existing.name
+        and excluded.name is not null
+    returning id as device_id, name`;
+  if (unreported.length > 0) {
+    await tx`
+      delete from published_devices where location_id = ${locationId} and id in (
+        select id from published_devices where location_id = ${locationId}
+        order by published_at desc, id offset ${maxDevicesPerLocation}
+      )`;
+  }
+  return unreported;
+}

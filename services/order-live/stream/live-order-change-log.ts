@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
+import type { Logger } from "@pragma/runtime/observability/logger";
+import { findLiveOrderRevisions, type LiveOrderRevision } from "../queries/streams.ts";
+import type { EncodedOrderChangesByFilter, LiveOrderStreamConnection } from "./live-connection.ts";
+
+/** Maximum number of changes, and maximum number of their bytes, per read of the log. */
+const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
+/** Maximum bytes buffered for a live connection. Beyond this maximum, the connection must catch up from the log. */
+const maxBufferedBytes = 256 * 1024;
+/** Maximum number of connections of a location with a catch-up batch in memory at the same time. */
+const maxConcurrentCatchUps = 8;
+/** Minimum milliseconds between two reads of a log. Changes between two reads are sent together, which is cheaper. */
+const minReadIntervalMs = 20;
+
+/** Reads the change log of one location once for all connections of this process that have caught up. */
+export class LiveOrderChangeLog {
+  readonly locationId: string;
+  /** All connections of the location, including those that are catching up. */
+  readonly connections = new Set<LiveOrderStreamConnection>();
+  /** A connection holds a permit from the read of a catch-up batch until the client has read the batch. */
+  readonly catchUpSemaphore = createKeyedSemaphore(maxConcurrentCatchUps);
+  readonly #sql: SqlClient;
+  readonly #log: Logger;
+  readonly #liveConnections = new Set<LiveOrderStreamConnection>();
+  #position = 0;
+  /** The highest log position of which this process has been notified. */
+  #knownPosition = 0;
+  #isReading = false;
+  #lastReadAt = 0;
+
+  constructor(locationId: string, { sql, log }: { sql: SqlClient; log: Logger }) {
+    this.locationId = locationId;
+    this.#sql = sql;
+    this.#log = log;
+  }
+
+  /** Reads the log up to this position, unless the log has already been read up to this position. */
+  receivePosition(position: number): void {
+    if (position > this.#knownPosition) this.#knownPosition = position;
+    void this.#readNew();
+  }
+
+  /** Starts to send new changes to a connection. Returns false if the connection must first catch up from the log. */
+  addLiveConnection(connection: LiveOrderStreamConnection): boolean {
+    if (this.#liveConnections.size === 0) this.#position = connection.position;
+    if (connection.position < this.#position) return false;
+    this.#liveConnections.add(connection);
+    void this.#readNew();
+    return true;
+  }
+
+  removeConnection(connection: LiveOrderStreamConnection): void {
+    this.connections.delete(connection);
+    this.#liveConnections.delete(connection);
+  }
+
+  async #readNew(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      while (this.#liveConnections.size > 0 && this.#position < this.#knownPosition) {
+        const waitMs = this.#lastReadAt + minReadIntervalMs - performance.now();
+        if (waitMs > 0) await sleep(waitMs);
+        this.#lastReadAt = performance.now();
+        const after = this.#position;
+        const revisions = await findLiveOrderRevisions(this.#sql, { locationId: this.locationId, after, ...liveBatch });
+        if (this.#position !== after) continue;
+        const [first] = revisions;
+        if (!first) return;
+        if (first.position !== after + 1) return this.#markAllBehind();
+        this.#position = revisions.at(-1)?.position ?? after;
+        this.#sendToAll(revisions);
+      }
+    } catch (error) {
+      this.#log.warn({ err: error, locationId: this.locationId }, "failed to read the change log; retrying");
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #sendToAll(revisions: LiveOrderRevision[]): void {
+    const sharedChunks: EncodedOrderChangesByFilter = new Map();
+    for (const connection of this.#liveConnections) {
+      if (connection.output.bufferedBytes > maxBufferedBytes) this.#markBehind(connection);
+      else connection.sendChanges(revisions, sharedChunks);
+    }
+  }
+
+  /** Handles a gap in the log. Each connection then catches up from the log, or restarts with the current orders. */
+  #markAllBehind(): void {
+    for (const connection of this.#liveConnections) this.#markBehind(connection);
+  }
+
+  #markBehind(connection: LiveOrderStreamConnection): void {
+    this.#liveConnections.delete(connection);
+    connection.markBehind();
+  }
+}

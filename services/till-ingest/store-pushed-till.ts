@@ -1,0 +1,172 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { LocationRef, Principal } from "@pragma/contracts/principal";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { TillIngestConfig } from "./config.ts";
+import type { TillIngestContext } from "./context.ts";
+import { publishTillPushedEvent } from "./publish-till-events.ts";
+import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
+import { insertTillRevision } from "./queries/till-versions.ts";
+import {
+  createNextTillRevision,
+  findTill,
+  insertTill,
+  lockTill,
+  type NewTillRow,
+  type TillRow,
+} from "./queries/tills.ts";
+import type { ReceivedTill } from "./validation/till-body-reader.ts";
+
+interface TillSubmission {
+  location: LocationRef;
+  till: ReceivedTill;
+  /** The authenticated caller, recorded as the author of the revision. */
+  principal: Principal;
+  context: RequestContext;
+}
+
+/** The stored till, and whether this push created it. */
+export interface TillPushResult {
+  till: TillRow;
+  isNew: boolean;
+}
+
+/**
+ * Stores a till's exact bytes in object storage. Then stores the till and its events `till.pushed` and `device.seen` in
+ * one transaction. Returns the existing till if the location already pushed the same bytes with this id. If the same
+ * till is pushed several times concurrently, exactly one push creates it.
+ *
+ * @throws `ApiError` till_conflict if the id exists with other bytes or in another location (the error does not
+ * reveal which of the two); quota_exceeded.
+ */
+export async function storePushedTill(
+  {
+    db,
+    objects,
+    requeueAfterSeconds,
+    config,
+  }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
+  { location, till, principal, context }: TillSubmission,
+): Promise<TillPushResult> {
+  const row = toNewTill(location, till);
+  const existing = await findTill(db.sql, row.id);
+  if (existing) return { till: requireSameTill(existing, row), isNew: false };
+
+  await consumeTillQuotas(db.sql, config, row);
+  row.objectKey = await recordPendingUpload(db.sql, row.objectKey);
+  await context.runStep({ name: "store till body" }, () => objects.put(row.objectKey, till.bytes));
+  return db.transaction(async (tx) => {
+    const inserted = await insertTill(tx, row, requeueAfterSeconds);
+    if (!inserted) {
+      // A concurrent push inserted the till first. The row exists, because tills are never deleted.
+      const concurrent = await findTill(tx, row.id);
+      const till = requireSameTill(concurrent as TillRow, row);
+      await confirmTillObjectUpload(tx, row.objectKey);
+      return { till, isNew: false };
+    }
+    await insertTillRevision(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
+    const { traceparent } = context;
+    await publishTillPushedEvent(tx, inserted, { reason: "push", traceparent });
+    const { device } = till.metadata;
+    if (device) {
+      const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
+      await publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+    }
+    await confirmTillObjectUpload(tx, inserted.objectKey);
+    return { till: inserted, isNew: true };
+  });
+}
+
+/** Returns the row of a till that is pushed to a location, from the metadata in its body. */
+function toNewTill(
+  { id: locationId, application, timeZone }: LocationRef,
+  { metadata, hash, bytes }: ReceivedTill,
+): NewTillRow {
+  return {
+    id: metadata.tillId,
+    locationId,
+    application,
+    serverId: metadata.format === "V1" ? metadata.serverId : null,
+    format: metadata.format,
+    isTraining: metadata.isTraining,
+    hash,
+    objectKey: buildTillObjectKey(locationId, hash),
+    size: bytes.byteLength,
+    timeZone,
+  };
+}
+
+/** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */
+export function buildTillObjectKey(locationId: string, hash: string): string {
+  return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
+}
+
+/** Returns whether the till has this body, or had it before personal data was erased. */
+function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): boolean {
+  return existing.hash === hash || existing.pushedHash === hash;
+}
+
+function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
+  if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
+  throw new ApiError("till_conflict", {
+    detail: "This till ID is already in use. A push never changes an existing till. Use a new ID for each till.",
+  });
+}
+
+/**
+ * Replaces a till's body and returns the till with its next revision. The report is computed from the new body and
+ * keeps its id. Earlier bodies are not deleted. Nothing changes if the new body equals the current body, or the body
+ * before an erasure of personal data. Otherwise, a repeated request could restore the erased data.
+ *
+ * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
+ */
+export async function replaceTill(
+  { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestContext,
+  { location, till, principal, context }: TillSubmission,
+): Promise<TillRow> {
+  const body = toNewTill(location, till);
+  const before = await findTill(db.sql, body.id);
+  if (before?.locationId === location.id && isSameTillBody(before, body)) return before;
+
+  await consumeTillQuotas(db.sql, config, body);
+  body.objectKey = await recordPendingUpload(db.sql, body.objectKey);
+  await objects.put(body.objectKey, till.bytes);
+  return db.transaction(async (tx) => {
+    const existing = await lockTill(tx, body.id);
+    if (existing?.locationId !== location.id) {
+      throw new ApiError("till_not_found", {
+        detail: `This location has no till ${body.id} to replace. Push the till instead.`,
+      });
+    }
+    // The till's personal data was erased in the meantime. The body stored above is unused and is later removed.
+    if (existing.pushedHash === body.hash) return existing;
+    if (existing.hash === body.hash) {
+      await confirmTillObjectUpload(tx, body.objectKey);
+      return existing;
+    }
+    await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
+    const replaced = await createNextTillRevision(tx, existing, { body, requeueAfterSeconds });
+    await insertTillRevision(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
+    await publishTillPushedEvent(tx, replaced, { reason: "replace", traceparent: context.traceparent });
+    await confirmTillObjectUpload(tx, body.objectKey);
+    return replaced;
+  });
+}
+
+/**
+ * Counts a new till body toward today's quotas of its location, before the body is stored.
+ *
+ * @throws `ApiError` quota_exceeded.
+ */
+async function consumeTillQuotas(
+  sql: SqlClient,
+  { MAX_TILLS_PER_DAY, MAX_TILL_BYTES_PER_DAY }: TillIngestConfig,
+  { locationId, size }: NewTillRow,
+): Promise<void> {
+  const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };
+  const bytes = { name: "till_bytes", maximum: MAX_TILL_BYTES_PER_DAY, unit: "bytes" };
+  await consumeDailyQuota(sql, { locationId, quota: tills, amount: 1 });
+  await consumeDailyQuota(sql, { locationId, quota: bytes, amount: size });
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { findFreePort } from "../../deploy/local/free-port.js";
+
+/** The name of a service, or `gateway`. */
+export type ServiceOrGatewayName = ServiceName | "gateway";
+export const serviceAndGatewayNames: readonly ServiceOrGatewayName[] = ["gateway", ...serviceNames];
+
+/** The part of the installation that a process runs. `all` means the gateway and all services. */
+export type PragmaProcessRole = ServiceOrGatewayName | "all";
+
+export interface PragmaProcessUnderTest {
+  opsUrl: string;
+  /** The id of the latest process; undefined before the first start. */
+  readonly pid: number | undefined;
+  /** Starts the process with changed environment variables. The changes also apply to later starts. */
+  start(changes?: Record<string, string>): Promise<void>;
+  /** Sends SIGKILL. */
+  kill(): Promise<void>;
+  /** Sends SIGTERM, after which the process completes requests in flight. Rejects if its exit code is not 0. */
+  stop(): Promise<void>;
+}
+
+const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
+
+/** Returns the name of the environment variable that contains the URL of a service. */
+export function getServiceUrlVariableName(service: ServiceName): string {
+  return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+}
+
+/** Reserves ports for a process without starting it. `urls` are the environment variables with the services' URLs. */
+export async function preparePragmaProcessUnderTest(
+  role: PragmaProcessRole,
+  variables: Record<string, string>,
+  urls: Record<string, string>,
+): Promise<PragmaProcessUnderTest> {
+  const opsPort = await findFreePort();
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  let current = variables;
+  let child: ChildProcess | undefined;
+  /** The last lines of the output, which are shown if the process does not start. */
+  let output: string[] = [];
+
+  async function terminate(signal: NodeJS.Signals): Promise<number | null> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    const [code] = await ended;
+    return code;
+  }
+
+  return {
+    opsUrl,
+    get pid() {
+      return child?.pid;
+    },
+    async start(changes = {}) {
+      current = { ...current, ...changes };
+      child = spawn(process.execPath, [mainProgram], {
+        env: {
+          PATH: process.env.PATH,
+          ...current,
+          // The URL of the service itself has no effect, because the service listens on its own PORT.
+          ...urls,
+          ...(role !== "all" && { SERVICE: role }),
+          OPS_PORT: String(opsPort),
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const lines: string[] = [];
+      output = lines;
+      const logFile =
+        process.env.TEST_LOG_FOLDER &&
+        createWriteStream(join(process.env.TEST_LOG_FOLDER, `${role}.log`), { flags: "a" });
+      for (const stream of [child.stdout, child.stderr]) {
+        stream?.on("data", (chunk) => {
+          if (logFile) logFile.write(chunk);
+          lines.push(String(chunk));
+          if (lines.length > 100) lines.shift();
+        });
+      }
+      const starting = child;
+      await eventually(
+        `${role} to be ready`,
+        async () => {
+          if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${lines.join("")}`);
+          return (await fetch(`${opsUrl}/ready`)).ok;
+        },
+        { timeoutSeconds: 90 },
+      );
+    },
+    async kill() {
+      await terminate("SIGKILL");
+    },
+    async stop() {
+      const code = await terminate("SIGTERM");
+      if (code !== 0 && code !== null) throwError(`${role} ended with code ${code}:\n${output.join("")}`);
+    },
+  };
+}
+
+function throwError(message: string): never {
+  throw new Error(message);
+}
