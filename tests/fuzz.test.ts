@@ -139,7 +139,7 @@ it(`responds to ${runs} mutated tills, and computes the report of each accepted 
   const instants = orders.map(({ openedAt }) => Date.parse(openedAt));
   expect(instants).toEqual(instants.toSorted((one, other) => other - one));
   for (const role of roles) {
-    expect(await (await fetch(`${product.process(role).opsUrl}/parked`)).json()).toEqual([]);
+    expect(await (await fetch(`${product.process(role).opsUrl}/dead-letters`)).json()).toEqual([]);
   }
   const after = await readMemory();
   for (const [index, role] of roles.entries()) {

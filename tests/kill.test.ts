@@ -93,7 +93,7 @@ describe("an accepted till that cannot be processed", () => {
     await expectReportOf(nextTill);
     const { opsUrl } = product.process("reporting");
     const deadLetter = await eventually("the dead letter", async () => {
-      const messages = (await (await fetch(`${opsUrl}/parked`)).json()) as {
+      const messages = (await (await fetch(`${opsUrl}/dead-letters`)).json()) as {
         eventId: string;
         reason: string;
         body: string;
@@ -103,7 +103,7 @@ describe("an accepted till that cannot be processed", () => {
     expect(deadLetter.reason).toMatch(/ObjectNotFound/);
 
     await rename(`${body}.moved`, body);
-    const retried = await fetch(`${opsUrl}/parked/${deadLetter.eventId}/retry`, { method: "POST" });
+    const retried = await fetch(`${opsUrl}/dead-letters/${deadLetter.eventId}/retry`, { method: "POST" });
     expect(await retried.json()).toEqual([{ subscription: "till.pushed", done: true }]);
     await expectReportOf(failingTill);
     await expectDatabaseConsistency(environment, faultInjectionRun.services);
