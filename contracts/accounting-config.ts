@@ -45,7 +45,7 @@ export type AccountingAccount = z.infer<typeof AccountingAccount>;
 
 const RateAccount = z.object({ taxRate, account: accountNumber, label: accountLabel }).meta({
   id: "AccountingRateAccount",
-  description: "The account for a VAT rate",
+  description: "An account for amounts with a specific VAT rate",
   example: { taxRate: 1000, account: "70610", label: "Prestations de services, TVA 10 %" },
 });
 
@@ -57,7 +57,7 @@ const MethodAccount = z
   })
   .meta({
     id: "AccountingMethodAccount",
-    description: "The account for a payment method",
+    description: "An account for payments with a specific payment method",
     example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
   });
 
@@ -85,7 +85,8 @@ function areKeysUnique<Item>(items: readonly Item[], keyOf: (item: Item) => unkn
 
 const PaymentAccountsInput = z.object(mapToFields(defaultPaymentLedgerAccounts, accountWithDefault)).meta({
   id: "GivenAccountingPaymentAccounts",
-  description: "Accounts for payments, by payment mode. Omitted modes default to the French chart of accounts.",
+  description:
+    "Accounts for payments, by payment mode. An omitted mode gets its account from the French chart of accounts.",
 });
 
 const rateAccountsSchema = boundedArray(RateAccount, 20).refine(
@@ -121,15 +122,16 @@ const accountingConfigInputShape = {
     .string()
     .regex(/^[\dA-Z]{1,8}$/, { error: "Must be 1 to 8 digits or uppercase letters" })
     .default("CA")
-    .meta({ description: "Code of the journal that entries are posted to", example: "CA" }),
+    .meta({ description: "Code of the journal to which entries are posted", example: "CA" }),
   journalLabel: labelField(100).default("Caisse").meta({ description: "Name of the journal", example: "Caisse" }),
   entryLabel: labelField(20).default("Caisse").meta({
-    description: "Prefix of each line's label. The report number and the type of the line follow the prefix.",
+    description:
+      "Prefix of the label of each journal entry line. The report number and a description of the line follow the prefix.",
     example: "Caisse",
   }),
   discountBooking: z.enum(discountBookings).default("net").meta({
     description:
-      "How discounts are booked. net: sales are booked after discounts. gross: sales are booked before discounts, and discounts are booked on the `discounts` account. In both cases, VAT is based on the amount charged.",
+      "How discounts are booked. `net`: sales are booked after discounts. `gross`: sales are booked before discounts, and discounts are booked on the `discounts` account. In both cases, VAT is based on the amount charged.",
   }),
   cashDifference: z.boolean().default(true).meta({
     description:
@@ -150,14 +152,16 @@ const accountingConfigInputShape = {
       "Accounts for specific payment methods, by name. All other payment methods use the account for their payment mode.",
   }),
   customerAuxiliary: nullWhenAbsent(auxiliaryAccountSchema).meta({
-    description: "Auxiliary account for lines on the `unpaid` and `owedToCustomers` accounts; null for none",
+    description:
+      "Auxiliary account for journal entry lines on the `unpaid` and `owedToCustomers` accounts; null if these lines have no auxiliary account",
   }),
 };
 
 /** The new content of a config. Omitted fields default to the French chart of accounts. */
 export const ReplaceAccountingConfigRequest = rejectUnstorableText(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
-  description: "The new content of an accounting config. Omitted fields default to the French chart of accounts.",
+  description:
+    "The new content of an accounting config. Omitted fields get their default values, which follow the French chart of accounts.",
   example: {
     name: "Brut avec 709",
     journalCode: "VT",
@@ -180,7 +184,8 @@ export const CreateAccountingConfigRequest = rejectUnstorableText(
   }),
 ).meta({
   id: "CreateAccountingConfig",
-  description: "An accounting config to create. Omitted fields default to the French chart of accounts.",
+  description:
+    "An accounting config to create. Omitted fields get their default values, which follow the French chart of accounts.",
   example: { name: "Cabinet Martin", journalCode: "CA", payments: { card: { account: "5121", label: "CIC" } } },
 });
 

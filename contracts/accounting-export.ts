@@ -14,7 +14,7 @@ export type AccountingProvider = (typeof accountingProviders)[number];
 
 const accountingProvider = z
   .enum(accountingProviders, { error: `Must be one of: ${accountingProviders.join(", ")}` })
-  .meta({ description: "Accounting software that the file is formatted for", example: "FULLL" });
+  .meta({ description: "Accounting software for which the file is formatted", example: "FULLL" });
 
 /** The maximum number of tills in one export. More than one till for each day of a year. */
 export const maxTillsPerAccountingExport = 500;
@@ -22,12 +22,20 @@ export const maxTillsPerAccountingExport = 500;
 /** A till to export. */
 const AccountingExportItem = z
   .object({
-    tillId: z.guid().meta({ description: "ID of the till, which must belong to the location" }),
+    tillId: z
+      .guid()
+      .meta({ description: "ID of the till. The till must belong to the location that `locationId` identifies." }),
     accountingConfigId: z
       .guid()
-      .meta({ description: "ID of the accounting config to apply, which must belong to the location" }),
+      .meta({
+        description:
+          "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
+      }),
     accountingProvider,
-    locationId: z.guid().optional().meta({ description: "ID of the location. Defaults to the API key's location." }),
+    locationId: z
+      .guid()
+      .optional()
+      .meta({ description: "ID of the till's location. Defaults to the API key's location." }),
   })
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
@@ -36,7 +44,7 @@ export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, 
   min: 1,
 }).meta({
   id: "CreateAccountingExport",
-  description: `The tills to export, from 1 to ${maxTillsPerAccountingExport}`,
+  description: `The tills to export: at least 1, at most ${maxTillsPerAccountingExport}`,
   example: accountingExportItemsExample,
 });
 
@@ -45,7 +53,7 @@ export type CreateAccountingExportRequest = z.infer<typeof CreateAccountingExpor
 const exportId = z.guid().meta({ description: "ID of the accounting export" });
 const tillsIds = z
   .array(z.guid())
-  .meta({ description: "IDs of the exported tills, in the same sequence as in the request" });
+  .meta({ description: "IDs of the tills in the request, in the same sequence, without duplicates" });
 
 /** An accounting export that was started. */
 export const StartedAccountingExport = z.object({ id: exportId, tillsIds }).meta({
@@ -62,7 +70,7 @@ const gapCodes = ["vat", "products", "payments"] as const;
 const imbalanceSchema = z.object({
   code: z.enum(gapCodes).meta({
     description:
-      "Figures that are inconsistent. vat: the product totals for a VAT rate differ by more than a cent from the sum of their VAT and sales excluding VAT. products: order totals differ from the totals of their products. payments: order totals differ from the amounts paid and left to pay.",
+      "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay.",
   }),
   amount: z.int().meta({ description: "Difference in minor units (250 means 2.50)" }),
   message: z.string().meta({ description: "Human-readable explanation of the difference, with both figures" }),
@@ -83,10 +91,12 @@ const failureCodes = [
 const exportFailureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "Reason for the failure. no_report: the till was recorded in training mode. outdated_report: the report lacks figures that exports require. Reprocess the till. unbalanced: debits and credits would differ, as `gaps` explains. too_large: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. interrupted: the export process was repeatedly interrupted. internal_error: an unexpected error occurred in the service and was logged.",
+      "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `outdated_report`: the report lacks figures that exports require. Reprocess the till. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: the export process was repeatedly interrupted. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
   message: z.string().meta({ description: "Human-readable explanation of the failure" }),
-  gaps: z.array(imbalanceSchema).meta({ description: "Inconsistent figures; empty unless `code` is unbalanced" }),
+  gaps: z
+    .array(imbalanceSchema)
+    .meta({ description: "Figures of the till that are inconsistent; empty unless `code` is `unbalanced`" }),
 });
 
 export type TillExportFailure = z.infer<typeof exportFailureSchema>;
@@ -100,11 +110,16 @@ const exportedTill = z.object({
   locationId: z.guid().meta({ description: "ID of the location" }),
   state: z
     .enum(["pending", "done", "failed"])
-    .meta({ description: "State of the till in the export: pending, done (written to a file) or failed" }),
-  failure: exportFailureSchema.nullable().meta({ description: "Reason for the failure; null unless the till failed" }),
+    .meta({
+      description:
+        "State of the till in the export. `pending`: not exported yet. `done`: written to a file. `failed`: not exported, for the reason in `failure`.",
+    }),
+  failure: exportFailureSchema
+    .nullable()
+    .meta({ description: "Reason why the till was not exported; null unless `state` is `failed`" }),
   fileNumber: fileNumber
     .nullable()
-    .meta({ description: "Number of the file that contains the till; null unless the till is done" }),
+    .meta({ description: "Number of the file that contains the till; null unless `state` is `done`" }),
 });
 
 const exportedFile = z.object({
@@ -113,10 +128,10 @@ const exportedFile = z.object({
   accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the tills" }),
   accountingProvider,
   name: z.string().meta({ description: "Name of the file" }),
-  size: z.int().min(0).meta({ description: "Size in bytes" }),
+  size: z.int().min(0).meta({ description: "Size of the file in bytes" }),
   tills: z.int().min(1).meta({ description: "Number of tills in the file" }),
   entries: z.int().min(0).meta({ description: "Number of journal entries in the file" }),
-  fileUrl: z.url().meta({ description: "URL of the file, which requires an API key of the location" }),
+  fileUrl: z.url().meta({ description: "URL of the file. Downloading the file requires an API key of the location." }),
 });
 
 /** An accounting export with its progress, the result of each till, and its files. */
@@ -126,19 +141,19 @@ export const AccountingExport = z
     tillsIds,
     state: z.enum(["pending", "running", "done", "failed"]).meta({
       description:
-        "State of the export. pending: it has not started. running: it is in progress. done: every till was exported. failed: at least one till was not exported. The files contain all other tills.",
+        "State of the export. `pending`: the export has not started. `running`: the export is in progress. `done`: every till was exported. `failed`: at least one till was not exported. The files contain all other tills.",
     }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the export was requested" }),
     startedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the export started; null if it has not started",
     }),
     finishedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the export ended; null while it is pending or running",
+      description: "When the export ended; null if it has not ended",
     }),
     tills: z.array(exportedTill).meta({ description: "Result for each till, in the same sequence as in the request" }),
     files: z.array(exportedFile).meta({
       description:
-        "Files of the export: one for each combination of location, config and provider with exported tills. Empty until the export ends.",
+        "Files of the export: one file for each combination of location, accounting config and provider that has exported tills. Empty until the export ends.",
     }),
   })
   .meta({

@@ -11,12 +11,19 @@ const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
 
 const ScopesSchema = boundedArray(z.enum(apiScopeNames, { error: `Must be one of: ${apiScopeNames.join(", ")}` }), 100)
   .overwrite((granted) => [...new Set(granted)])
-  .meta({ description: "Permissions of the consumer's API keys", example: [...defaultConsumerScopes] });
+  .meta({
+    description: "Scopes of the consumer. Each scope allows the consumer's API keys to use certain operations.",
+    example: [...defaultConsumerScopes],
+  });
 
 /** The rate limit of each key of a consumer: a token bucket with a refill rate and a capacity. */
 export const RateLimit = z
   .object({
-    perSecond: z.int().min(1).max(100_000).meta({ description: "Sustained requests per second", example: 50 }),
+    perSecond: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .meta({ description: "Maximum sustained number of requests per second", example: 50 }),
     burst: z.int().min(1).max(1_000_000).meta({ description: "Maximum number of requests in a burst", example: 200 }),
   })
   .meta({ id: "RateLimit", description: "Rate limit of an API key" });
@@ -42,7 +49,8 @@ export const ApiConsumer = z
   })
   .meta({
     id: "Consumer",
-    description: "An integrator of this API. Its scopes and rate limit apply to each of its API keys.",
+    description:
+      "An application or integrator that uses this API. Its scopes and rate limit apply to each of its API keys.",
     example: {
       id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
       createdAt: "2026-05-29T10:17:19.000Z",
@@ -78,7 +86,7 @@ export type ChangeApiConsumerRequest = z.infer<typeof ChangeApiConsumerRequest>;
 /** The consumer and the location of a new API key. */
 export const CreateApiKeyRequest = rejectUnstorableText(
   z.object({
-    locationId: z.guid().meta({ description: "ID of the key's location" }),
+    locationId: z.guid().meta({ description: "ID of the location to which the API key gives access" }),
     consumerName: ConsumerNameSchema,
   }),
 ).meta({
@@ -99,12 +107,17 @@ export const CreatedApiKey = z
 export const ApiKey = z
   .object({
     id: z.guid().meta({ description: "ID of the API key, used to revoke it" }),
-    prefix: z.string().meta({ description: "First characters of the API key", example: "pragma_4fGh2Kq" }),
+    prefix: z
+      .string()
+      .meta({
+        description: "First characters of the API key, to recognize the key in lists",
+        example: "pragma_4fGh2Kq",
+      }),
     consumerName: ConsumerNameSchema,
     locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the API key was created" }),
     lastUsedAt: UtcDateTimeSchema.nullable().meta({
-      description: "Approximate time of the last use; null if never used",
+      description: "Approximate time of the last request with the API key; null if the key was never used",
     }),
     revokedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the API key was revoked; null while it is valid",

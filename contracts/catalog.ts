@@ -34,10 +34,12 @@ const vatRateField = (description: string) =>
     .meta({ description: `${description}, in hundredths of a percent: 1000 means 10%` });
 
 const productShape = {
-  id: catalogIdField("ID of the product; `productCatalogId` in reports and `itemCatalogId` in orders"),
-  name: nameField("Name"),
+  id: catalogIdField(
+    "ID of the product. Reports contain this ID as `productCatalogId`, and V1 orders as `itemCatalogId`.",
+  ),
+  name: nameField("Name of the product"),
   category: nameField("Name of the category"),
-  categoryId: catalogIdField("ID of the category, which must be in the catalog"),
+  categoryId: catalogIdField("ID of the category. The catalog must contain this category."),
   subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("ID of the subcategory") }), 100)
     .check(createUniqueIdsCheck("subcategory", "id"))
     .meta({
@@ -55,7 +57,9 @@ const productShape = {
   )
     .check(createUniqueIdsCheck("price list", "priceTypeId"))
     .meta({ description: "Prices of the product, one per price list" }),
-  sku: nullWhenAbsent(boundedString(255)).meta({ description: "Stock keeping unit" }),
+  sku: nullWhenAbsent(boundedString(255)).meta({
+    description: "Stock keeping unit (SKU) of the product; null if the product has none",
+  }),
 };
 
 /** A product as the point of sale sends it, with an optional `sku`. */
@@ -69,7 +73,7 @@ export const CatalogProduct = z
 
 export const CatalogPayment = z
   .object({
-    id: catalogIdField("ID of the payment method; `paymentCatalogId` in reports and orders"),
+    id: catalogIdField("ID of the payment method. Reports and V1 orders contain this ID as `paymentCatalogId`."),
     name: nameField("Name"),
     enabled: booleanField("Whether the payment method is enabled"),
   })
@@ -77,7 +81,7 @@ export const CatalogPayment = z
 
 export const CatalogTax = z
   .object({
-    id: catalogIdField("ID of the tax; `taxCatalogId` in reports and orders"),
+    id: catalogIdField("ID of the tax. Reports and V1 orders contain this ID as `taxCatalogId`."),
     name: nameField("Name"),
     percentage: vatRateField("VAT rate"),
   })
@@ -85,11 +89,11 @@ export const CatalogTax = z
 
 export const CatalogModifier = z
   .object({
-    id: catalogIdField("ID of the modifier; `modifierGroupId` in orders"),
+    id: catalogIdField("ID of the modifier. Orders contain this ID as `modifierGroupId`."),
     name: nameField("Name"),
     options: boundedArray(
       z.object({
-        id: catalogIdField("ID of the option; `modifierId` in orders"),
+        id: catalogIdField("ID of the option. Orders contain this ID as `modifierId`."),
         name: nameField("Name"),
         price: amountField("Amount added to the price of one unit, including VAT"),
       }),
@@ -136,7 +140,9 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
 }) =>
   boundedArray(itemSchema, max)
     .check(createUniqueIdsCheck(itemName, "id"))
-    .meta({ description: `At most ${max.toLocaleString("en")} items with unique IDs` });
+    .meta({
+      description: `One item for each ${itemName} of the location, at most ${max.toLocaleString("en")}. Each ID must be unique.`,
+    });
 
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
 export const Catalog = z
@@ -147,7 +153,11 @@ export const Catalog = z
     modifiers: catalogListSchema(catalogListDefinitions.modifiers),
     categories: catalogListSchema(catalogListDefinitions.categories),
   })
-  .meta({ id: "CatalogInput", description: "A complete catalog", example: catalogExample });
+  .meta({
+    id: "CatalogInput",
+    description: "All products, payment methods, taxes, modifiers and categories of a location",
+    example: catalogExample,
+  });
 
 export type Catalog = z.infer<typeof Catalog>;
 

@@ -16,18 +16,22 @@ export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",
     label: "Prestations de services",
-    purpose: "Account for sales excluding VAT at rates not in `sales`",
+    purpose: "Account for sales excluding VAT, for VAT rates that `sales` does not contain",
   },
-  otherVat: { account: "44571", label: "TVA collectée", purpose: "Account for VAT at rates not in `collectedVat`" },
+  otherVat: {
+    account: "44571",
+    label: "TVA collectée",
+    purpose: "Account for collected VAT, for VAT rates that `collectedVat` does not contain",
+  },
   discounts: {
     account: "709",
     label: "Rabais, remises et ristournes accordés",
-    purpose: "Account for discounts excluding VAT, used if `discountBooking` is gross",
+    purpose: "Account for discounts excluding VAT, used if `discountBooking` is `gross`",
   },
   unpaid: {
     account: "411",
     label: "Clients",
-    purpose: "Account for amounts that customers owe: unpaid orders, and charges to and payments on their accounts",
+    purpose: "Account for amounts that customers owe: unpaid orders, and charges and payments on customer accounts",
   },
   owedToCustomers: {
     account: "4197",

@@ -141,13 +141,16 @@ const requestIssueSchema = z
       .meta({ description: "Part of the request that contains the issue" }),
     path: z
       .string()
-      .meta({ description: "Path of the invalid value within that part; empty if the issue affects the whole part" }),
-    code: z.string().meta({ description: "Stable type of the issue" }),
+      .meta({
+        description:
+          "Path of the invalid value in the part that `in` names, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
+      }),
+    code: z.string().meta({ description: "Type of the issue, such as `required` or `too_big`, for use in programs" }),
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })
   .meta({
     id: "Fault",
-    description: "An issue in a request, with its location and how to fix it",
+    description: "An issue in a request, with the path of the invalid value and an explanation",
     example: { in: "query", path: "size", code: "too_big", message: "Must be at most 100" },
   });
 
@@ -157,7 +160,7 @@ export const problemSchema = z
     type: z.url().meta({ description: "URL of a page that explains the error" }),
     title: z.string().meta({ description: "Short summary, the same for every problem with this code" }),
     status: z.int().meta({ description: "HTTP status code of the response" }),
-    detail: z.string().meta({ description: "Human-readable explanation of this occurrence" }),
+    detail: z.string().meta({ description: "Human-readable explanation of this occurrence of the error" }),
     code: z
       .enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]])
       .meta({ description: "Stable code of the error, for use in programs" }),
@@ -165,12 +168,15 @@ export const problemSchema = z
     limit: z
       .object({
         name: z.string().meta({ description: "Name of the limit in the documentation" }),
-        maximum: z.number().meta({ description: "Maximum value of the limit" }),
-        unit: z.string().meta({ description: "Unit of the maximum" }),
+        maximum: z.number().meta({ description: "Maximum that the limit allows, in `unit`" }),
+        unit: z.string().meta({ description: "Unit of `maximum`, such as `bytes per day`" }),
       })
       .optional()
       .meta({ description: "Limit that the request would exceed" }),
-    errors: z.array(requestIssueSchema).optional().meta({ description: "Issues found in the request, up to 100" }),
+    errors: z
+      .array(requestIssueSchema)
+      .optional()
+      .meta({ description: "Issues found in the request, at most 100; absent unless the request is invalid" }),
   })
   .meta({
     id: "Problem",

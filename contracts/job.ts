@@ -17,14 +17,19 @@ export const JobId = boundedString(255)
   .meta({ description: "ID of a job", example: "closing-2026-05-29" });
 
 const JobBackoff = z.union([
-  millisecondsField("Delay before each further attempt"),
+  millisecondsField("Delay before each attempt after the first"),
   z.object({
     type: z.enum(["fixed", "exponential"]).meta({
       description:
-        "Type of backoff. fixed: the delay stays the same. exponential: the delay doubles after each failure.",
+        "Type of backoff. `fixed`: the delay stays the same. `exponential`: the delay doubles after each failure.",
     }),
     delay: millisecondsField("Delay before the second attempt").default(0),
-    jitter: z.number().min(0).max(1).optional().meta({ description: "Fraction of the delay that is randomized" }),
+    jitter: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .meta({ description: "Fraction of the delay that is randomized, from 0 to 1" }),
   }),
 ]);
 
@@ -39,16 +44,27 @@ export const JobRepeatOptions = z
       .int()
       .min(1)
       .optional()
-      .meta({ description: "Interval between runs in milliseconds. The first run starts immediately." }),
+      .meta({
+        description: "Interval between runs in milliseconds. The first run starts immediately, or at `startDate`.",
+      }),
     pattern: boundedString(255).optional().meta({
       description:
-        "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match within the next ten years. The character `H` is not supported.",
+        "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match a date within ten years of the current time or of `startDate`. The character `H` is not supported.",
     }),
-    tz: TimeZone.optional().meta({ description: "Time zone of the pattern. Defaults to UTC." }),
+    tz: TimeZone.optional().meta({ description: "Time zone of `pattern`. Defaults to UTC." }),
     limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
-    startDate: instantSchema.optional().meta({ description: "Earliest time of a run" }),
-    endDate: instantSchema.optional().meta({ description: "Latest time of a run" }),
-    immediately: z.boolean().optional().meta({ description: "Whether the first run of a pattern starts immediately" }),
+    startDate: instantSchema
+      .optional()
+      .meta({ description: "Earliest time of a run: a date-time, or milliseconds since 1970" }),
+    endDate: instantSchema
+      .optional()
+      .meta({ description: "Latest time of a run: a date-time, or milliseconds since 1970" }),
+    immediately: z
+      .boolean()
+      .optional()
+      .meta({
+        description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
+      }),
   })
   .meta({
     description:
@@ -71,8 +87,8 @@ const FinishedJobRetention = z
   ])
   .meta({
     description:
-      "Retention of finished jobs. When this job completes or fails, this setting is applied to all jobs of the location with the same result. true: this job is removed immediately. " +
-      "A number, or `count`: maximum number of jobs to keep, starting with the most recent. `age`: maximum age of the jobs to keep, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
+      "Retention of finished jobs: `removeOnComplete` applies to completed jobs, and `removeOnFail` to failed jobs. When this job completes or fails, the setting is applied to all jobs of the location with the same result. `true`: this job is removed immediately. " +
+      "A number, or `count`: maximum number of jobs to retain. Older jobs are removed first. `age`: maximum age of the retained jobs, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
 /** The options of a job for its queue. Omitted options are not set. */
@@ -110,7 +126,7 @@ export const JobOptions = z
       .optional()
       .meta({ description: "Parent of the job. The parent does not run until this job has finished." }),
     timestamp: millisecondsField(
-      "Creation time of the job as a Unix timestamp, from which `delay` is measured",
+      "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
     ).optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:
@@ -122,17 +138,23 @@ export const JobOptions = z
     lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
     removeOnComplete: FinishedJobRetention.optional(),
     removeOnFail: FinishedJobRetention.optional(),
-    keepLogs: z.int().min(1).optional().meta({ description: "Maximum number of log lines to keep, up to 100" }),
+    keepLogs: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: "Maximum number of log lines to keep. Values above 100 are treated as 100." }),
     stackTraceLimit: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "Maximum number of stack traces to keep, up to 10" }),
+      .meta({ description: "Maximum number of stack traces to keep. Values above 10 are treated as 10." }),
     sizeLimit: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "Maximum size of the JSON payload in bytes; 0 for no limit" }),
+      .meta({
+        description: "Maximum size of the payload as JSON, in bytes; 0 for no limit. A larger job is rejected.",
+      }),
   })
   .meta({ id: "JobOptions", description: "Options of a job", example: { attempts: 3, delay: 1_000 } });
 
@@ -205,7 +227,7 @@ export type JobResult = z.infer<typeof JobResult>;
 export const JobStatus = Job.extend({
   state: z
     .enum(jobStates)
-    .meta({ description: "State of the job. repeating: the job runs on a schedule that has not ended." }),
+    .meta({ description: "State of the job. `repeating`: the job runs on a schedule that has not ended." }),
   progress: z
     .int()
     .min(0)
@@ -219,7 +241,7 @@ export const JobStatus = Job.extend({
   failure: z
     .object({ message: z.string() })
     .nullable()
-    .meta({ description: "Error of the latest attempt; null unless this attempt failed" }),
+    .meta({ description: "Error of the latest attempt; null unless the latest attempt failed" }),
   finishedAt: UtcDateTimeSchema.nullable(),
 }).meta({
   id: "JobStatus",

@@ -22,7 +22,7 @@ export const LegacyTillsToFetch = boundedArray(
   },
 ).meta({
   id: "WantedLegacyTills",
-  description: "Tills to fetch, in the same format as in the list of legacy tills",
+  description: "Tills to fetch, in the format of the response of `GET /v1/tills/legacy/`",
   example: [legacyTillExample],
 });
 
@@ -30,9 +30,7 @@ export const LegacyTillsToFetch = boundedArray(
 export const FetchedLegacyTills = z
   .object({
     locationId: z.guid().nullable().meta({ description: "ID of the location; null for tills of an unknown location" }),
-    success: z
-      .array(serverId)
-      .meta({ description: "Server IDs of the tills that were fetched or were already stored" }),
+    success: z.array(serverId).meta({ description: "`serverId` of each till that was fetched or was already stored" }),
     errors: z
       .array(z.object({ message: z.string(), serverId }))
       .meta({ description: "Tills that could not be fetched, with the reasons" }),

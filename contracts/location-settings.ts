@@ -31,7 +31,9 @@ const TipsConfig = z
     }),
     format: z
       .enum(["amount", "percentage"])
-      .meta({ description: "Unit of the suggested tips. amount: minor units of the currency. percentage: percent." }),
+      .meta({
+        description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
+      }),
   })
   .meta({ id: "TipsConfig", description: "Settings for tips" });
 

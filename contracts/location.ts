@@ -31,7 +31,9 @@ const locationShape = {
   application: posApplicationSchema,
   legacyId: legacyId
     .nullable()
-    .meta({ description: "ID of the location in its legacy backoffice; null without a legacy backoffice" }),
+    .meta({
+      description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
+    }),
 };
 
 /** A location in a list. */
@@ -138,7 +140,7 @@ export const LocationTicketHeader = z
     text: headerText("Text printed at the top of each ticket", "Welcome"),
     deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
       description:
-        "The 200 most recently used devices of the location. Present only if the request has `devices=true`.",
+        "A page of the location's devices. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
     }),
   })
   .meta({ id: "LocationHeader", description: "Header of a location's tickets" });

@@ -74,17 +74,27 @@ export const OrderData = z
     tillId: optionalTextField("ID of the till that the order belongs to"),
     roomId: optionalTextField("ID of the room"),
     revisionHash: optionalTextField("Hash that changes with each revision of the order"),
-    deviceIdentifier: optionalTextField("ID of the device"),
-    deviceName: optionalTextField("Name of the device"),
+    deviceIdentifier: optionalTextField("ID of the device on which the order was recorded"),
+    deviceName: optionalTextField("Name of the device on which the order was recorded"),
     openedAt: RequestDateTime.meta({ description: "When the order was opened" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was last changed" }),
-    closedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was closed" }),
-    paidAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was paid" }),
-    canceledAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was canceled" }),
-    transferredAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the order was transferred" }),
-    firstBillPrintDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the bill was first printed" }),
+    closedAt: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the order was closed; null if the order was not closed",
+    }),
+    paidAt: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the order was paid; null if the order was not paid",
+    }),
+    canceledAt: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the order was canceled; null if the order was not canceled",
+    }),
+    transferredAt: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the order was transferred; null if the order was not transferred",
+    }),
+    firstBillPrintDate: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the bill was first printed; null if the bill was not printed",
+    }),
     postPaymentPrintDate: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the bill was printed after payment",
+      description: "When the bill was printed after payment; null if the bill was not printed after payment",
     }),
     total: amountField("Total including VAT"),
     totalTax: amountField("VAT included in the total"),
@@ -96,7 +106,7 @@ export const OrderData = z
     proofsOfPaymentCount: optionalCountField("Number of proofs of payment printed"),
     postPaymentPrintCount: optionalCountField("Number of times the bill was printed after payment"),
     roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({ description: "Type of room" }),
-    roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Price list of the room" }),
+    roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list used in the room" }),
     roomName: optionalTextField("Name of the room"),
     tableId: optionalTextField("ID of the table"),
     tableName: optionalTextField("Name of the table"),
@@ -111,38 +121,51 @@ export const OrderData = z
     isPaid: booleanField("Whether the order is paid"),
     isCanceled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
     canceledReason: optionalTextField("Reason for the cancellation"),
-    fiscalNumber: optionalIntegerField("Fiscal number"),
-    signature: optionalLongTextField("Fiscal signature"),
+    fiscalNumber: optionalIntegerField("Fiscal number of the order, assigned by the point of sale"),
+    signature: optionalLongTextField("Fiscal signature of the order, computed by the point of sale"),
     operatorId: optionalTextField("ID of the clerk who owns the order"),
     operatorName: optionalTextField("Name of the clerk who owns the order"),
-    firebaseCustomerName: optionalTextField("Name of the customer in the cloud database"),
-    firebaseCustomerRefKey: optionalTextField("Reference of the customer in the cloud database; null if anonymous"),
-    firebaseReservationRefKey: optionalTextField("Reference of the reservation in the cloud database"),
+    firebaseCustomerName: optionalTextField("Name of the customer in the point of sale's cloud database"),
+    firebaseCustomerRefKey: optionalTextField(
+      "Reference of the customer in the point of sale's cloud database; null if the customer is anonymous",
+    ),
+    firebaseReservationRefKey: optionalTextField("Reference of the reservation in the point of sale's cloud database"),
     isPrepaid: booleanField("Whether the order was paid before it was served"),
     isTransferred: booleanField(
       "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
     ),
-    transferredTo: optionalTextField("Destination of the transfer"),
-    externalServiceId: optionalTextField("ID of the order in the external service"),
-    extOctorateReservationId: optionalTextField("ID of the reservation in the hotel system"),
-    extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service"),
-    extQoodosUserId: optionalTextField("ID of the customer in the loyalty service"),
-    extQoodosUserName: optionalTextField("Name of the customer in the loyalty service"),
+    transferredTo: optionalTextField(
+      "Destination of the transfer, such as a hotel room; null if the order was not transferred",
+    ),
+    externalServiceId: optionalTextField(
+      "ID of the order in an external service that is connected to the point of sale",
+    ),
+    extOctorateReservationId: optionalTextField("ID of the reservation in the hotel system Octorate"),
+    extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service Qoodos"),
+    extQoodosUserId: optionalTextField("ID of the customer in the loyalty service Qoodos"),
+    extQoodosUserName: optionalTextField("Name of the customer in the loyalty service Qoodos"),
     pickupHour: optionalTextField("When the customer picks up the order"),
     groupedTableInfo: boundedArray(GroupedTable, 1_000)
       .default([])
       .meta({ description: "Tables that were joined for the order" }),
-    customerInfo: textOrObjectField("Customer information from the ordering platform"),
-    deliveryCustomerInfo: textOrObjectField("Recipient of the delivery, as sent by the ordering platform"),
-    deliveryAddress: textOrObjectField("Delivery address"),
+    customerInfo: textOrObjectField("Customer information, as sent by the ordering platform: a text or an object"),
+    deliveryCustomerInfo: textOrObjectField(
+      "Recipient of the delivery, as sent by the ordering platform: a text or an object",
+    ),
+    deliveryAddress: textOrObjectField("Delivery address, as sent by the ordering platform: a text or an object"),
     deliveryComment: optionalLongTextField("Comment for the delivery"),
     channel: boundedString(1_024).default("unknown").meta({ description: "Sales channel of the order" }),
-    serviceType: z.enum(orderServiceTypes).default("unknown").meta({ description: "Type of service" }),
+    serviceType: z
+      .enum(orderServiceTypes)
+      .default("unknown")
+      .meta({ description: "Whether the order is for takeout, eating in or delivery" }),
     isTraining: z.boolean().default(false).meta({
       description:
         "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
     }),
-    source: boundedString(1_024).default("unknown").meta({ description: "Source of the order" }),
+    source: boundedString(1_024)
+      .default("unknown")
+      .meta({ description: "Application or platform from which the order comes" }),
     externalOrderId: optionalTextField("ID of the order in an external service"),
     externalLocationId: optionalTextField("ID of the location in an external service"),
     paymentRowList: boundedArray(PaymentRow, 5_000).meta({ description: "Payments of the order" }),

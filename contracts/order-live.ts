@@ -119,7 +119,7 @@ export type OrderLive = z.infer<typeof OrderLive>;
 
 /** The reasons why an order leaves a stream, with their descriptions. */
 export const orderLeftStreamReasons = {
-  till: "The order's till was closed, and its report is available",
+  till: "The order's till was closed, and the report of the till is available",
   filter: "The order no longer matches the filters of the stream",
   training: "The order was marked as a training order",
   forgotten: "The order had not changed for a month",

@@ -62,7 +62,7 @@ export const DiscountRow = z
     id: rowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the discount was applied" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
-    amount: amountField("Amount deducted from this product"),
+    amount: amountField("Amount deducted from the price of the product"),
     status: z
       .enum(paymentAndDiscountRowStatuses)
       .meta({ description: "Status of the discount. Only validated discounts are included in totals." }),
@@ -70,7 +70,9 @@ export const DiscountRow = z
     name: optionalTextField("Name of the discount"),
     discountId: optionalTextField("Catalog ID of the discount"),
     discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
-    extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service that granted the discount"),
+    extQoodosCheckInId: optionalTextField(
+      "ID of the check-in in the loyalty service Qoodos for which the discount was granted",
+    ),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
 
@@ -84,9 +86,11 @@ export const ProductRow = z
   .object({
     id: rowIdField("ID of the row"),
     parentProductRowId: optionalTextField(
-      "For a child row of a split bill, the ID of the row from which it was split. Child rows count toward sales but not toward quantities.",
+      "For a child row of a split bill, the ID of the row from which the child row was split; null for any other row. Child rows count toward sales but not toward quantities.",
     ),
-    productId: optionalTextField("Catalog ID of the product; null for a temporary product"),
+    productId: optionalTextField(
+      "Catalog ID of the product; null for a temporary product, which is not in the catalog",
+    ),
     categoryId: optionalTextField("ID of the category"),
     subCategoryId: optionalTextField("ID of the subcategory"),
     taxId: optionalTextField("Catalog ID of the tax"),
@@ -111,7 +115,9 @@ export const ProductRow = z
       description: "Color of the category",
     }),
     unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set"),
-    unitPriceRowWithModifier: amountField("Price of one unit with its modifiers"),
+    unitPriceRowWithModifier: amountField(
+      "Price of one unit, or of one kilogram if `weight` is set, with its modifiers",
+    ),
     totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
     totalDiscount: amountField("Sum of discounts on the row"),
     totalRow: amountField("Total of the row including VAT"),
@@ -139,7 +145,7 @@ export const ProductRow = z
     menuStepIndex: optionalIntegerField("Position of the step in the menu"),
     indexInPrepSequence: optionalIntegerField("Position in the preparation sequence"),
     preparationSequence: optionalIntegerField("Number of the preparation sequence"),
-    sku: optionalTextField("Stock keeping unit"),
+    sku: optionalTextField("Stock keeping unit (SKU) of the product"),
     isLoss: z.boolean().default(false).meta({
       description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
     }),
@@ -175,7 +181,7 @@ export const MenuRow = z
     pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list that applied" }),
     name: optionalTextField("Name of the menu"),
     parentMenuRowId: optionalTextField(
-      "For a child row of a split bill, the ID of the row from which it was split. Child rows count toward sales but not toward quantities.",
+      "For a child row of a split bill, the ID of the row from which the child row was split; null for any other row. Child rows count toward sales but not toward quantities.",
     ),
     totalRow: amountField("Total of the menu including VAT"),
     productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products in the menu" }),
@@ -205,18 +211,18 @@ export const PaymentRow = z
       .enum(paymentAndDiscountRowStatuses)
       .meta({ description: "Status of the payment. Only validated payments are included in totals." }),
     name: optionalTextField("Name of the payment method"),
-    paymentType: z.enum(paymentRowTypes).meta({ description: "Type of payment" }),
-    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode" }),
+    paymentType: z.enum(paymentRowTypes).meta({ description: "Type of the row, such as payment, change or tip" }),
+    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     changePaymentId: optionalTextField("ID of the payment method with which change was given"),
-    tipAmount: optionalAmountField("Tip in addition to the amount"),
+    tipAmount: optionalAmountField("Tip, in addition to `amount`"),
     externalServiceId: optionalTextField("ID of the payment in an external service"),
     currencyCode: optionalCurrencyField(),
     sellerCardReceipt: optionalLongTextField("Merchant copy of the card receipt"),
     buyerCardReceipt: optionalLongTextField("Customer copy of the card receipt"),
-    firebaseCustomerRefKey: optionalTextField("Reference of the customer"),
-    operatorId: optionalTextField("ID of the clerk who recorded the row"),
-    operatorName: optionalTextField("Name of the clerk who recorded the row"),
+    firebaseCustomerRefKey: optionalTextField("Reference of the customer; null if the customer is anonymous"),
+    operatorId: optionalTextField("ID of the clerk who recorded the payment"),
+    operatorName: optionalTextField("Name of the clerk who recorded the payment"),
     paymentProtocol: z
       .enum(paymentTerminalProtocols)
       .default("unknown")

@@ -11,7 +11,7 @@ const orderItemV1 = z
     subCategory: nullableTextField("Name of the subcategory"),
     quantity: z.int().meta({ description: "Number of units; negative for a refund" }),
     total: computedAmountField("Total including VAT"),
-    unitPrice: computedAmountField("Price of one unit"),
+    unitPrice: computedAmountField("Price of one unit, or of one kilogram if `weight` is set"),
     weight: z
       .number()
       .min(0)
@@ -45,16 +45,18 @@ const orderItemV1 = z
     tax: z.object({
       taxName: nullableTextField("Name of the tax"),
       taxRate: vatBasisPointsField(),
-      taxAmount: computedAmountField("VAT"),
+      taxAmount: computedAmountField("VAT included in the total"),
       taxableAmount: computedAmountField("Total excluding VAT"),
       taxCatalogId: nullableTextField("Catalog ID of the tax"),
     }),
-    itemCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
+    itemCatalogId: nullableTextField(
+      "Catalog ID of the product; null for a temporary product, which is not in the catalog",
+    ),
     stockImpactIndicator: z.boolean().meta({
       description:
         "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
     }),
-    sku: nullableTextField("Stock keeping unit"),
+    sku: nullableTextField("Stock keeping unit (SKU) of the product"),
     isLoss: z.boolean().meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
     lossReason: nullableTextField("Reason for the loss"),
     tier: nullableTextField("Name of the price list"),
@@ -67,9 +69,9 @@ export const OrderV1 = z
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
-    customerId: nullableTextField("Reference of the customer; null if anonymous"),
-    deviceId: nullableTextField("ID of the device"),
-    deviceName: nullableTextField("Name of the device"),
+    customerId: nullableTextField("Reference of the customer; null if the customer is anonymous"),
+    deviceId: nullableTextField("ID of the device on which the order was recorded"),
+    deviceName: nullableTextField("Name of the device on which the order was recorded"),
     locationId: z.guid().meta({ description: "ID of the location" }),
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     openedAt: UtcDateTimeSchema.meta({ description: "When the order was opened at the point of sale" }),
@@ -79,12 +81,12 @@ export const OrderV1 = z
     guests: countField("Number of guests"),
     orderPlace: nullableTextField("Name of the room"),
     orderNumber: nullableTextField("Name of the table"),
-    operatorId: nullableTextField("ID of the clerk"),
-    operatorName: nullableTextField("Name of the clerk"),
+    operatorId: nullableTextField("ID of the clerk who owns the order"),
+    operatorName: nullableTextField("Name of the clerk who owns the order"),
     total: computedAmountField("Total including VAT"),
     totalTax: computedAmountField("VAT included in the total"),
     totalDiscount: computedAmountField("Sum of discounts"),
-    items: z.array(orderItemV1).meta({ description: "Products outside menus" }),
+    items: z.array(orderItemV1).meta({ description: "Products of the order outside menus" }),
     menus: z.array(
       z.object({
         name: nullableTextField("Name of the menu"),
@@ -100,16 +102,16 @@ export const OrderV1 = z
           paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
-      .meta({ description: "Validated payments" }),
+      .meta({ description: "Validated payments of the order" }),
     tips: z
       .array(
         z.object({
           tipName: nullableTextField("Name of the payment method"),
-          tipAmount: computedAmountField("Tip"),
+          tipAmount: computedAmountField("Amount of the tip"),
           tipCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
-      .meta({ description: "Validated tips" }),
+      .meta({ description: "Validated tips for the order" }),
     isCanceled: z
       .boolean()
       .meta({ description: "Whether the order was canceled. Canceled orders are excluded from totals." }),
@@ -119,9 +121,11 @@ export const OrderV1 = z
     transferReason: nullableTextField("Destination of the transfer"),
     cancelReason: nullableTextField("Reason for the cancellation"),
     channel: z.string().meta({ description: "Sales channel of the order" }),
-    serviceType: z.enum(orderServiceTypes).meta({ description: "Type of service" }),
+    serviceType: z
+      .enum(orderServiceTypes)
+      .meta({ description: "Whether the order is for takeout, eating in or delivery" }),
     isTraining: z.boolean().meta({ description: "Whether the order was recorded in training mode" }),
-    source: z.string().meta({ description: "Source of the order" }),
+    source: z.string().meta({ description: "Application or platform from which the order comes" }),
     externalOrderId: nullableTextField("ID of the order in an external service"),
     externalLocationId: nullableTextField("ID of the location in an external service"),
   })

@@ -13,7 +13,7 @@ const pageMetaSchema = z
   })
   .meta({
     id: "PageMeta",
-    description: "Position of the page in the list, and number of items in the list",
+    description: "Position of this page, and total numbers of pages and items",
     example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 },
   });
 
@@ -29,7 +29,7 @@ const pageLinksSchema = z
   })
   .meta({
     id: "PageLinks",
-    description: "Absolute URLs of pages of this list, with the same filters as this request",
+    description: "Absolute URLs of this page and of other pages, with the same filters as this request",
     example: {
       self: "http://127.0.0.1:4000/v2/reports/?index=1&size=10",
       first: "http://127.0.0.1:4000/v2/reports/?index=0&size=10",
@@ -94,7 +94,7 @@ export const dayQueryParameter = z
   )
   .transform((day) => (day.endsWith("-02-29") && !isLeapYear(Number(day.slice(0, 4))) ? `${day.slice(0, 8)}28` : day))
   .meta({
-    description: "A day in the location's time zone, YYYY-MM-DD (inclusive)",
+    description: "First day (`since`) or last day (`until`) to include, as YYYY-MM-DD in the location's time zone",
     example: "2026-05-29",
     format: "date",
   });

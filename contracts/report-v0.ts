@@ -57,9 +57,11 @@ export const ReportV0 = z
       .meta({ description: "Header of the establishment's tickets" }),
     reportProducts: z.array(product).meta({ description: "Sales by product, including products in menus" }),
     reportClerksShift: z.array(clerkShift).meta({ description: "Shifts of the clerks" }),
-    reportDiscounts: z.array(discount).meta({ description: "Discounts, by name" }),
+    reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
     reportTaxes: reportV2Fields.reportTaxes,
-    reportPayments: z.array(payment).meta({ description: "Payments declared by the point of sale" }),
+    reportPayments: z
+      .array(payment)
+      .meta({ description: "Payment totals that the point of sale declared, by payment method" }),
     reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
     orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift" }),
   })

@@ -26,15 +26,15 @@ const recordedPayment = z.object({
 
 const cancellation = z.object({
   quantity: aggregateQuantityField("Number of canceled products"),
-  amount: computedAmountField("Price of the canceled products"),
+  amount: computedAmountField("Total price of the canceled products"),
   afterFinalization: z
     .boolean()
-    .meta({ description: "Whether the products were canceled after the first print of the bill" }),
+    .meta({ description: "Whether the products were canceled after the bill was first printed" }),
   name: responseTextField("Reason for the cancellation"),
 });
 
 const transfer = z.object({
-  amount: computedAmountField("Price of the transferred products"),
+  amount: computedAmountField("Total price of the transferred products"),
   quantity: aggregateQuantityField("Number of transferred products"),
   name: responseTextField("Destination of the transfer"),
 });
@@ -49,7 +49,7 @@ const modifier = z.object({
 const cashMovement = z.object({
   entryCatalogId: nullableTextField("ID of the movement"),
   entryAmount: computedAmountField("Amount of the movement (negative if cash was removed from the drawer)"),
-  deviceIdentifier: nullableTextField("ID of the device"),
+  deviceIdentifier: nullableTextField("ID of the device on which the movement was recorded"),
   recordedAt: UtcDateTimeSchema.nullable().meta({ description: "When the movement was recorded" }),
   entryName: nullableTextField("Reason for the movement"),
   operatorName: nullableTextField("Name of the clerk who recorded the movement"),
@@ -57,7 +57,7 @@ const cashMovement = z.object({
   currencyCode: nullableTextField("ISO 4217 currency code"),
   entryType: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
   paymentMode: z.enum(paymentModes).nullable().meta({ description: "Type of payment method" }),
-  deviceName: nullableTextField("Name of the device"),
+  deviceName: nullableTextField("Name of the device on which the movement was recorded"),
   paymentId: nullableTextField("Catalog ID of the payment method"),
   paymentName: nullableTextField("Name of the payment method"),
   customerId: nullableTextField("ID of the customer"),
@@ -86,7 +86,9 @@ const discount = z.object({
 });
 
 const product = z.object({
-  productCatalogId: nullableTextField("Catalog ID of the product; null for a temporary product"),
+  productCatalogId: nullableTextField(
+    "Catalog ID of the product; null for a temporary product, which is not in the catalog",
+  ),
   productQuantity: aggregateQuantityField("Number of units sold"),
   productSales: computedAmountField("Sales including VAT"),
   excludingTax: computedAmountField("Sales excluding VAT"),
@@ -99,7 +101,9 @@ const product = z.object({
 const clerkShift = z.object({
   id: responseTextField("ID of the clerk"),
   clockInDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift began" }),
-  clockOutDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift ended; null if it had not ended" }),
+  clockOutDate: UtcDateTimeSchema.nullable().meta({
+    description: "When the shift ended; null if it had not ended when the till was closed",
+  }),
   name: nullableTextField("Name of the clerk"),
   orderCount: countField("Number of orders in the shift"),
   guestCount: countField("Number of guests in the shift's orders"),
@@ -107,10 +111,10 @@ const clerkShift = z.object({
   quantityDiscounted: countField(
     "Number of discounted products in the shift's orders. A product counts once per discount.",
   ),
-  cancellations: computedAmountField("Amount canceled in the shift's orders"),
+  cancellations: computedAmountField("Total price of the canceled products in the shift's orders"),
   paymentsOwner: computedAmountField("Payments for the shift's orders, recorded by any clerk"),
   paymentsOperator: computedAmountField("Payments recorded in the shift, for any clerk's orders"),
-  losses: computedAmountField("Amount lost in the shift's orders"),
+  losses: computedAmountField("Total price of the lost products in the shift's orders"),
 });
 
 const payment = z.object({
@@ -140,7 +144,7 @@ const menuStep = z.object({
 
 const menu = z.object({
   name: nullableTextField("Name of the menu"),
-  coursesDescription: responseTextField("Names of the menu steps"),
+  coursesDescription: responseTextField("Names of the menu steps, joined by ` + `"),
   quantity: aggregateQuantityField("Number of units sold"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalSales: computedAmountField("Sales including VAT"),
@@ -150,7 +154,7 @@ const menu = z.object({
 const tax = z.object({
   taxName: nullableTextField("Name of the tax"),
   taxRate: vatBasisPointsField(),
-  taxAmount: computedAmountField("VAT"),
+  taxAmount: computedAmountField("VAT on these sales"),
   taxableAmount: computedAmountField("Sales excluding VAT"),
   taxCatalogId: nullableTextField("Catalog ID of the tax"),
 });
@@ -161,7 +165,7 @@ const orderSummary = z.object({
   openedAt: UtcDateTimeSchema.meta({ description: "When the order was opened at the point of sale" }),
   closedAt: UtcDateTimeSchema.nullable().meta({ description: "When the order was closed; null if it was not closed" }),
   tableName: nullableTextField("Name of the table"),
-  operatorName: nullableTextField("Name of the clerk"),
+  operatorName: nullableTextField("Name of the clerk who owns the order"),
   total: computedAmountField("Total including VAT"),
 });
 
@@ -214,12 +218,14 @@ export const ReportV2 = z
       .meta({ description: "Payments recorded in orders, by name, mode and type" }),
     reportCancellations: z.array(cancellation).meta({ description: "Canceled products, by reason" }),
     reportTransferred: z.array(transfer).meta({ description: "Transferred products, by destination" }),
-    reportModifiers: z.array(modifier).meta({ description: "Modifiers, by group and name" }),
+    reportModifiers: z.array(modifier).meta({ description: "Modifiers of sold products, by group and name" }),
     reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
-    reportDiscounts: z.array(discount).meta({ description: "Discounts, by name" }),
+    reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
     reportProducts: z.array(product).meta({ description: "Sales by product" }),
-    reportClerksShift: z.array(clerkShift).meta({ description: "Shifts of the clerks" }),
-    reportPayments: z.array(payment).meta({ description: "Payments declared by the point of sale" }),
+    reportClerksShift: z.array(clerkShift).meta({ description: "Figures of each shift of a clerk" }),
+    reportPayments: z
+      .array(payment)
+      .meta({ description: "Payment totals that the point of sale declared, by payment method" }),
     reportRooms: z.array(room).meta({ description: "Sales by room" }),
     reportMenus: z.array(menu).meta({ description: "Sales by menu" }),
     reportTaxes: z.array(tax).meta({ description: "Sales by tax" }),
@@ -232,7 +238,7 @@ export type ReportV2 = z.infer<typeof ReportV2>;
 /** A report in a list. */
 export const ReportListItem = ReportV2.pick({ id: true, startedAt: true, finalizedAt: true, totalSales: true }).meta({
   id: "ReportListItem",
-  description: "A report in a list",
+  description: "Summary of a report",
   example: {
     id: "50f011e0-cae2-55a5-823e-f02f3a415e7a",
     startedAt: "2026-05-24T08:00:00.000Z",

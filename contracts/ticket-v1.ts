@@ -35,7 +35,7 @@ const optionV1 = z.object({
 const discountV1 = z.object({
   client_id: optionalTextField("Catalog ID of the discount"),
   name: optionalTextField("Name of the discount"),
-  amount: amountField("Amount deducted from this product"),
+  amount: amountField("Amount deducted from the price of the product"),
 });
 
 const sumAmounts = (discounts: { amount: number }[]) => discounts.reduce((total, { amount }) => total + amount, 0);
@@ -56,8 +56,10 @@ export const TicketItemV1 = z
     step_index: optionalIntegerField("Position of the step in the menu"),
     creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the row was recorded" }),
     motif: optionalTextField("Reason for the cancellation"),
-    item_client_id: optionalTextField("Catalog ID of the product; null for a temporary product"),
-    sku: optionalTextField("Stock keeping unit"),
+    item_client_id: optionalTextField(
+      "Catalog ID of the product; null for a temporary product, which is not in the catalog",
+    ),
+    sku: optionalTextField("Stock keeping unit (SKU) of the product"),
     quantity: unitCountField("Number of units", { min: 1 }),
     weight: nullWhenAbsent(z.number().min(0).max(1_000_000)).meta({
       description: "Weight of one unit in kilograms; null for a product that is not sold by weight",
@@ -70,7 +72,9 @@ export const TicketItemV1 = z
     transferred: booleanField(
       "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
     ),
-    parent_id: optionalTextField("For a child row of a split bill, the ID of the row from which it was split"),
+    parent_id: optionalTextField(
+      "For a child row of a split bill, the ID of the row from which the child row was split; null for any other row",
+    ),
     price: z
       .object({
         currency: optionalTextField("Currency"),
@@ -79,7 +83,7 @@ export const TicketItemV1 = z
         tax_name: optionalTextField("Name of the tax"),
         amount: amountField("Price of one unit including VAT, or of one kilogram if `weight` is set"),
       })
-      .meta({ description: "Price of one unit" }),
+      .meta({ description: "Unit price of the product, with its price list and tax" }),
     options: boundedArray(optionV1, 1_000).meta({ description: "Selected modifier options" }),
     discounts: boundedArray(discountV1, 1_000).meta({ description: "Discounts on the product" }),
     ordered_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the product was ordered" }),
@@ -111,19 +115,27 @@ export const TicketPaymentV1 = z
     name: optionalTextField("Name of the payment method"),
     cancelled: booleanField("Whether the payment was canceled. Canceled payments are excluded from totals."),
     amount: amountField("Amount paid, net of change"),
-    person_client_id: optionalTextField("ID of the clerk who recorded the row"),
+    person_client_id: optionalTextField("ID of the clerk who recorded the payment"),
     person_name: optionalTextField("Name of the clerk who recorded the row"),
     currency: optionalTextField("Currency"),
     mode: z
       .int()
       .min(0)
-      .meta({ description: "Payment mode, as an index into the list of payment modes: 0 means cash", example: 1 }),
+      .meta({
+        description:
+          "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
+        example: 1,
+      }),
     client_id: rowIdField("ID of the row"),
     payment_method_client_id: optionalTextField("Catalog ID of the payment method"),
     type: z
       .int()
       .min(0)
-      .meta({ description: "Payment type, as an index into the list of payment types: 0 means payment", example: 0 }),
+      .meta({
+        description:
+          "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
+        example: 0,
+      }),
     locale: optionalTextField("Locale used to format the amount"),
     creation_date: DateTimeV1.meta({ description: "Time of the payment" }),
   })
@@ -152,27 +164,29 @@ export const TicketV1 = z
     items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products of the order outside menus" }),
     waiter: optionalTextField("Name of the clerk who owns the order"),
     payments: boundedArray(TicketPaymentV1, 5_000).meta({ description: "Payments of the order" }),
-    signature: optionalLongTextField("Fiscal signature"),
+    signature: optionalLongTextField("Fiscal signature of the order, computed by the point of sale"),
     menus: boundedArray(TicketMenuV1, 1_000).meta({ description: "Set menus of the order" }),
     number_guests: unitCountField("Number of guests"),
     live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the order was paid before it was closed" }),
     transferred: booleanField("Whether the order was transferred. Transferred orders are excluded from totals."),
-    transferred_motif: optionalTextField("Destination of the transfer"),
+    transferred_motif: optionalTextField("Destination of the transfer; null if the order was not transferred"),
     price: amountField("Total including VAT"),
     ticket_date: nullWhenAbsent(DateTimeV1).meta({ description: "Date printed on the ticket" }),
     table: optionalTextField("Name of the table"),
     order_id: ClientGeneratedId.meta({ description: "ID of the order" }),
     date_begin: DateTimeV1.meta({ description: "When the order was opened" }),
-    date_end: nullWhenAbsent(DateTimeV1).meta({ description: "When the order was closed" }),
+    date_end: nullWhenAbsent(DateTimeV1).meta({
+      description: "When the order was closed; null if the order was not closed",
+    }),
     waiter_id: optionalTextField("ID of the clerk who owns the order"),
-    fiscal: optionalIntegerField("Fiscal number"),
+    fiscal: optionalIntegerField("Fiscal number of the order, assigned by the point of sale"),
     room: optionalTextField("Name of the room"),
     room_id: optionalTextField("ID of the room"),
     cancelled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
-    device_id: optionalTextField("ID of the device"),
-    device_name: optionalTextField("Name of the device"),
+    device_id: optionalTextField("ID of the device on which the order was recorded"),
+    device_name: optionalTextField("Name of the device on which the order was recorded"),
     motif: optionalTextField("Reason for the cancellation"),
-    customer_identifier: optionalTextField("Reference of the customer; null if anonymous"),
+    customer_identifier: optionalTextField("Reference of the customer; null if the customer is anonymous"),
   })
   .meta({ id: "TicketV1", description: "An order, in the V1 format", example: ticketV1Example });
 

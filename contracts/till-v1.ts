@@ -22,12 +22,13 @@ const cashMovementV1 = z
     name: optionalTextField("Reason for the movement"),
     amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
     creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the movement was recorded" }),
-    device_id: optionalTextField("ID of the device"),
+    device_id: optionalTextField("ID of the device on which the movement was recorded"),
     person_id: optionalTextField("ID of the clerk who recorded the movement"),
     person: optionalTextField("Name of the clerk who recorded the movement"),
     currency: optionalTextField("Currency"),
     payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
-      description: "Payment mode, as an index into the list of payment modes; -1 if unknown",
+      description:
+        "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format; -1 if unknown",
     }),
     payment_name: optionalTextField("Name of the payment method"),
   })
@@ -42,9 +43,14 @@ const totalPaymentV1 = z
     mode: z
       .int()
       .min(0)
-      .meta({ description: "Payment mode, as an index into the list of payment modes: 0 means cash", example: 1 }),
+      .meta({
+        description:
+          "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
+        example: 1,
+      }),
     type: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Payment type, as an index into the list of payment types: 0 means payment",
+      description:
+        "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
     }),
     currency: optionalTextField("Currency"),
     locale: optionalTextField("Locale used to format the amount"),
@@ -60,7 +66,9 @@ const teamMemberV1 = z
   .object({
     name: optionalTextField("Name of the clerk"),
     date_begin: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift began; null if unknown" }),
-    date_end: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift ended; null if it had not ended" }),
+    date_end: nullWhenAbsent(DateTimeV1).meta({
+      description: "When the shift ended; null if it had not ended when the till was closed",
+    }),
     person_client_id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
   })
   .meta({
@@ -73,7 +81,9 @@ const teamMemberV1 = z
 const tillJsonV1 = z
   .object({
     client_id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
-    server_id: nullWhenAbsent(z.int().min(1)).meta({ description: "ID of the till in the legacy backoffice" }),
+    server_id: nullWhenAbsent(z.int().min(1)).meta({
+      description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
+    }),
     name: optionalTextField("Name of the establishment"),
     note: optionalLongTextField("Note written by the clerk"),
     ticket_name: optionalTextField("Name of the establishment on tickets"),
@@ -110,9 +120,11 @@ const tillJsonV1 = z
     }),
     tickets: boundedArray(TicketV1, 10_000)
       .check(createUniqueIdsCheck("order", "order_id"))
-      .meta({ description: "All orders of the shift, without duplicates" }),
+      .meta({ description: "All orders of the shift. Each order ID must be unique." }),
     cash_movements: boundedArray(cashMovementV1, 10_000).meta({ description: "Cash movements other than sales" }),
-    total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Declared payments by payment mode" }),
+    total_payments: boundedArray(totalPaymentV1, 1_000).meta({
+      description: "Payment totals that the point of sale declares, by payment mode",
+    }),
     team: boundedArray(teamMemberV1, 1_000).meta({ description: "Shifts of the clerks" }),
   })
   .meta({

@@ -31,12 +31,12 @@ const FinancialMovement = z
     name: optionalTextField("Reason for the movement"),
     type: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the movement was recorded" }),
-    deviceIdentifier: optionalTextField("ID of the device"),
-    deviceName: optionalTextField("Name of the device"),
+    deviceIdentifier: optionalTextField("ID of the device on which the movement was recorded"),
+    deviceName: optionalTextField("Name of the device on which the movement was recorded"),
     operatorId: optionalTextField("ID of the clerk who recorded the movement"),
     operatorName: optionalTextField("Name of the clerk who recorded the movement"),
     currencyCode: optionalCurrencyField(),
-    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({ description: "Payment mode" }),
+    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({ description: "Payment mode, such as cash or card" }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),
     customerId: optionalTextField("ID of the customer"),
@@ -51,7 +51,7 @@ const FinancialMovement = z
 /** The total that the point of sale declares for one payment method over the shift. */
 const DeclaredPayment = z
   .object({
-    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode" }),
+    paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
     paymentAmount: amountField("Sum of the payments"),
     quantity: optionalCountField("Number of payments"),
     paymentId: optionalTextField("Catalog ID of the payment method"),
@@ -70,7 +70,7 @@ export const ClerkShift = z
     name: optionalTextField("Name of the clerk"),
     clockInDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the shift began; null if unknown" }),
     clockOutDate: nullWhenAbsent(RequestDateTime).meta({
-      description: "When the shift ended; null if it had not ended",
+      description: "When the shift ended; null if it had not ended when the till was closed",
     }),
   })
   .meta({ id: "ClerkShift", description: "A shift of a clerk", example: clerkShiftExample });
@@ -115,11 +115,13 @@ export const TillV2 = z
     financialMovementList: boundedArray(FinancialMovement, 10_000).meta({
       description: "Cash movements other than sales",
     }),
-    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Declared payments by method" }),
+    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({
+      description: "Payment totals that the point of sale declares, by payment method",
+    }),
     clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "Shifts of the clerks" }),
     orderList: boundedArray(OrderData, maxOrdersPerTill)
       .check(createUniqueIdsCheck("order", "id"))
-      .meta({ description: "All orders of the shift, without duplicates" }),
+      .meta({ description: "All orders of the shift. Each order ID must be unique." }),
   })
   .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });
 

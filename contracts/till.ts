@@ -25,8 +25,10 @@ export const Till = z
       .int()
       .min(1)
       .nullable()
-      .meta({ description: "ID of the till in the legacy backoffice; null for a V2 till" }),
-    objectUrl: z.url().meta({ description: "URL of the exact body that was pushed" }),
+      .meta({
+        description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
+      }),
+    objectUrl: z.url().meta({ description: "URL of the body of the till, exactly as it was last pushed" }),
   })
   .meta({ id: "Till", description: "A stored till", example: tillExample });
 
@@ -69,12 +71,14 @@ export const TillReprocessingJob = z
       .meta({ description: "ID of the location whose tills are reprocessed; null for all locations" }),
     lteReportVersion: z.int().min(0).meta({
       description:
-        "Highest report version to reprocess. Tills whose report has this version or a lower version are reprocessed.",
+        "Maximum version of the report calculation. Tills without a report, and tills whose report has this version or a lower version, are reprocessed.",
     }),
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
     done: z.int().min(0).meta({ description: "Number of tills submitted for reprocessing so far" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the job was created" }),
-    finishedAt: UtcDateTimeSchema.nullable().meta({ description: "When the last till was submitted; null until then" }),
+    finishedAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the job finished; null if the job has not finished",
+    }),
   })
   .meta({
     id: "Reprocessing",

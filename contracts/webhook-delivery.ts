@@ -15,18 +15,18 @@ export const WebhookDelivery = z
     webhookId: z.guid().meta({ description: "ID of the webhook" }),
     messageId: z.guid().meta({
       description:
-        "ID of the message, which the endpoint also receives. The ID is the same for every attempt and every webhook.",
+        "ID of the message, which the endpoint receives in the `webhook-id` header. The ID is the same for every attempt and every webhook.",
     }),
     event: z.enum(webhookEventNames).meta({ description: "Type of event" }),
     state: z.enum(webhookDeliveryStates).meta({
       description:
-        "State of the delivery. pending: the next attempt is due at `nextAttemptAt`. sending: an attempt is in progress. succeeded: an attempt succeeded. failed: all attempts failed.",
+        "State of the delivery. `pending`: the next attempt is due at `nextAttemptAt`. `sending`: an attempt is in progress. `succeeded`: an attempt succeeded. `failed`: all attempts failed.",
     }),
     nextAttemptAt: UtcDateTimeSchema.nullable().meta({
       description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
     settledAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the delivery succeeded, or when its last attempt failed",
+      description: "When the delivery succeeded, or when its last attempt failed; null if neither has happened yet",
     }),
   })
   .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
@@ -46,12 +46,15 @@ export const WebhookDeliveryAttempt = z
       .min(0)
       .nullable()
       .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
-    status: z.int().nullable().meta({ description: "HTTP status code of the response; null without a response" }),
+    status: z.int().nullable().meta({ description: "HTTP status code of the response; null if there was no response" }),
     error: z
       .string()
       .nullable()
       .meta({ description: "Reason for the failure; null if the attempt succeeded or is in progress" }),
-    response: z.string().nullable().meta({ description: "First 20 KB of the response body; null without a response" }),
+    response: z
+      .string()
+      .nullable()
+      .meta({ description: "First 20 KB of the response body; null if there was no response" }),
     nextAttemptAt: UtcDateTimeSchema.nullable().meta({
       description: "Scheduled time of the next attempt; null if no attempt is scheduled",
     }),
@@ -64,8 +67,8 @@ export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
   attempts: z
     .array(WebhookDeliveryAttempt)
-    .meta({ description: "All attempts, oldest first, including an attempt in progress" }),
-  payload: z.record(z.string(), z.unknown()).meta({ description: "Body of the webhook request" }),
+    .meta({ description: "The latest 1,000 attempts, oldest first, including an attempt in progress" }),
+  payload: z.record(z.string(), z.unknown()).meta({ description: "Body of the message, as sent to the endpoint" }),
 }).meta({
   id: "DeliveryDetails",
   description: "A delivery with its attempts and its payload",
@@ -110,7 +113,8 @@ export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 export const RecoverWebhookDeliveriesRequest = z
   .object({
     since: RequestDateTime.meta({
-      description: "Time from which failed deliveries are recovered",
+      description:
+        "Start of the period to recover. Only failed deliveries that were created at or after this time are recovered.",
       example: "2026-05-28T00:00:00.000Z",
     }),
   })
@@ -122,7 +126,10 @@ export const WebhookDeliveryRecovery = z
     id: z.guid().meta({ description: "ID of the recovery" }),
     createdAt: UtcDateTimeSchema,
     webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
-    since: UtcDateTimeSchema.meta({ description: "Time from which failed deliveries are recovered" }),
+    since: UtcDateTimeSchema.meta({
+      description:
+        "Start of the period to recover. Only failed deliveries that were created at or after this time are recovered.",
+    }),
     state: z.enum(["running", "done"]),
     total: z.int().min(0).meta({
       description: "Number of deliveries that had failed or were waiting for another attempt when the recovery started",

@@ -38,7 +38,10 @@ const stockFields = {
   productCatalogId: z
     .string()
     .nullable()
-    .meta({ description: "Catalog ID of the product, the same as `productId`; null for a temporary product" }),
+    .meta({
+      description:
+        "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
+    }),
   stockImpactIndicator: z.boolean().meta({
     description:
       "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
@@ -107,7 +110,7 @@ export const WebhookEndpointFailingEventData = z.object({
 export const WebhookEndpointDisabledEventData = WebhookEndpointFailingEventData.extend({
   reason: webhookDisabledReasonSchema.meta({
     description:
-      "Reason for disabling the webhook. gone: the endpoint responded with status 410. failing: all attempts failed for five days.",
+      "Reason why the webhook was disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days.",
   }),
 });
 
@@ -130,7 +133,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
     emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
-        "Sequence number of the message. Messages about an order can arrive in a different sequence. The message with the highest number is the most recent. For a report, the number is the revision of the till. Null for other events.",
+        "Sequence number of the message. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. Null for all other events.",
     }),
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };

@@ -19,7 +19,7 @@ const apiKey = boundedString(1_024)
     error: "Must contain only printable ASCII characters, without spaces at the start or end",
   })
   .meta({
-    description: "Value of the `authorization` header sent to the endpoints, verbatim",
+    description: "Value that the API sends, unchanged, in the `authorization` header to the recipient's endpoints",
     example: "Bearer 0c6f2f1e",
   });
 
@@ -30,14 +30,18 @@ export const UpsertWebhookRecipientRequest = rejectUnstorableText(
       description: "ID of the recipient. Generated if omitted.",
       example: webhookRecipientExample.id,
     }),
-    locationId: z.guid().optional().meta({ description: "ID of the location. Defaults to the API key's location." }),
+    locationId: z
+      .guid()
+      .optional()
+      .meta({ description: "ID of the recipient's location. Defaults to the API key's location." }),
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
       description:
         "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.",
     }),
     apiKey: apiKey.nullable().optional().meta({
-      description: "Value of the `authorization` header sent to the endpoints, verbatim; null removes it",
+      description:
+        "Value that the API sends, unchanged, in the `authorization` header to the recipient's endpoints; null removes the value",
     }),
   }),
 ).meta({

@@ -10,7 +10,7 @@ const subscribableEvents = {
   "order.canceled": "An order was canceled",
   "order.transferred": "An order was transferred to a hotel's property management system",
   "report.finalized": "The end-of-day report of a till is available",
-  "endpoint.failing": "Another endpoint of the recipient has been failing for days",
+  "endpoint.failing": "Another endpoint of the recipient has been failing for two and a half days",
   "endpoint.disabled": "Another endpoint of the recipient was disabled",
 } as const;
 
@@ -19,7 +19,7 @@ type SubscribableEvent = keyof typeof subscribableEvents;
 const subscribableEventNames = Object.keys(subscribableEvents) as [SubscribableEvent, ...SubscribableEvent[]];
 
 /** The events of webhook messages, with their descriptions: the events above, and `test`. */
-export const webhookEventDescriptions = { ...subscribableEvents, test: "The webhook was tested" } as const;
+export const webhookEventDescriptions = { ...subscribableEvents, test: "A test message was requested" } as const;
 
 export type WebhookEventName = keyof typeof webhookEventDescriptions;
 
@@ -33,7 +33,7 @@ const events = boundedArray(
   .overwrite((names) => [...new Set(names)])
   .meta({
     description:
-      "Events that the webhook subscribes to. `endpoint.failing` and `endpoint.disabled` events of the recipient's other endpoints are always sent, even if not listed.",
+      "Events to which the webhook subscribes. The webhook also always receives `endpoint.failing` and `endpoint.disabled` events about the recipient's other endpoints, even if these events are not in this list.",
     example: webhookExample.events,
   });
 
@@ -55,7 +55,8 @@ export const UpsertWebhookRequest = rejectUnstorableText(
       .optional()
       .meta({ description: "ID of the location whose events are sent. Defaults to the API key's location." }),
     recipientId: z.guid().meta({
-      description: "ID of the recipient, which must belong to the same location. Its secret signs the messages.",
+      description:
+        "ID of the recipient, whose secret signs the messages. The recipient must belong to the same location as the webhook.",
     }),
     endpointUrl,
     events,
@@ -102,7 +103,7 @@ export const Webhook = z
     }),
     disabledReason: webhookDisabledReasonSchema.nullable().meta({
       description:
-        "Reason why the webhook is disabled. gone: the endpoint responded with status 410. failing: all attempts failed for five days. Null unless the webhook is disabled.",
+        "Reason why the webhook is disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days. Null unless the webhook is disabled.",
     }),
     failingSince: UtcDateTimeSchema.nullable().meta({
       description:
@@ -140,9 +141,9 @@ export const WebhookDetails = Webhook.extend({
             .int()
             .min(0)
             .nullable()
-            .meta({ description: "Average duration of an attempt in milliseconds; null without attempts" }),
+            .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
         })
-        .meta({ description: "Attempts in the last 24 hours, rounded to full hours" }),
+        .meta({ description: "Statistics of the attempts in the last 24 hours. The period starts at a full hour." }),
       lastSucceededAt: UtcDateTimeSchema.nullable().meta({
         description: "Time of the last successful attempt; null if no attempt succeeded",
       }),

@@ -126,7 +126,7 @@ describe("a small gzip body with millions of keys", () => {
         if (problem?.code === "overloaded") continue;
         expect(status).toBe(400);
         expect(problem?.errors).toMatchObject([
-          { code: "too_big", message: expect.stringMatching(/at most \d+ (?:values|different names)/) },
+          { code: "too_big", message: expect.stringMatching(/at most \d+ (?:values|different member names)/) },
         ]);
       }
       expect(result.map(({ status }) => status)).toContain(400);

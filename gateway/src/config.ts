@@ -26,11 +26,11 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The URL of the documentation, which `/health` returns. */
     DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
-    /** The origins of web pages that may call this API. All by default. This is safe, as keys are not in cookies. */
+    /** Origins of web pages that may call this API. All by default. This is safe because keys are not in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
-    /** Number of trusted proxies in front of the gateway. As many last X-Forwarded-For entries are trusted. */
+    /** Number of proxies in front of the gateway, which trusts this number of entries at the end of X-Forwarded-For. */
     TRUSTED_PROXY_COUNT: integerEnvSchema(0, 10).default(0),
-    /** Maximum seconds before a service begins its response, and between two chunks of a remote service's response. */
+    /** Timeout, in seconds, for the start of a service's response and for each later chunk of a remote response. */
     UPSTREAM_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(30),
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
@@ -47,7 +47,7 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     /** The rate limit per client address for requests without a key, such as health checks and CORS preflights. */
     KEYLESS_REQUESTS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
     KEYLESS_REQUESTS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
-    /** Maximum number of concurrent connections, in total and per client address. The second is off behind a proxy. */
+    /** Limits of concurrent connections, in total and per client address. Behind a proxy, only the total is limited. */
     MAX_CONNECTIONS: integerEnvSchema(1, 1_000_000).default(20_000),
     MAX_CONNECTIONS_PER_ADDRESS: integerEnvSchema(1, 1_000_000).default(1_000),
     /** Seconds without traffic after which a connection with a request in progress is closed. */

@@ -71,7 +71,7 @@ export async function changeConsumer(
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
     const keys = await listAndLockActiveApiKeys(tx, id);
     if (consumer.locationId === null && consumer.name === adminApiConsumerName && !scopes.includes("admin")) {
-      const message = `Must include admin, because only a key with this scope could add it again to the consumer ${adminApiConsumerName}`;
+      const message = `Must include admin, because only a key with this scope could add the scope again to the consumer ${adminApiConsumerName}`;
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
     const changed = await updateApiConsumerRow(tx, { id, scopes, rateLimit });

@@ -51,7 +51,7 @@ function requireMatchingEtag(tags: string[], etag: string): void {
   if (tags.includes(etag) || tags.includes("*")) return;
   throw new ApiError("precondition_failed", {
     detail:
-      "The catalog has changed since it had the ETag in If-Match. Read the catalog again, and repeat the request with the new ETag.",
+      "The current ETag of the catalog differs from If-Match, because the catalog has changed. Read the catalog again, and repeat the request with the new ETag.",
     headers: { etag: `"${etag}"` },
   });
 }

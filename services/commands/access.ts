@@ -1,6 +1,6 @@
 /**
- * `npm run access`: generates the access rules for every service in NATS (deploy/nats) and Redis (deploy/redis). The
- * rules apply to the installation whose NAMESPACE is in the environment, by default `pragma`.
+ * `npm run access`: generates the files with the access rules of all services for NATS (deploy/nats) and for Redis
+ * (deploy/redis). The rules contain the installation's NAMESPACE, by default `pragma`.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -35,7 +35,7 @@ const backupPathsOf = (folder: string) => ({
 const maxConcurrentCopies = 16;
 
 /**
- * Writes all data that cannot be recomputed to a folder: first a consistent dump of the database, then the till bodies
+ * Writes to a folder all data that cannot be recomputed: first a consistent dump of the database, then the till bodies
  * to which the database refers. No body is missing, because services store a body before the row that refers to it. If
  * the folder contains an earlier backup, replaces the dump and adds the missing bodies.
  */
@@ -92,7 +92,7 @@ async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConf
     );
 }
 
-/** Copies all till bodies that the database references to another object store. Returns the number of bodies. */
+/** Copies to another object store all till bodies that the database references. Returns the number of bodies. */
 async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
@@ -130,7 +130,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
   return rows.map(({ key }) => key);
 }
 
-/** Copies an object. Skips existing copies, because objects never change, and objects that no longer exist. */
+/** Copies an object. Does nothing if the object no longer exists, or if a copy exists, because objects never change. */
 async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await objectExists(key, to)) return;

@@ -23,7 +23,7 @@ interface WebhookDocumentation {
   summary: string;
   description: string;
   headers: z.ZodObject;
-  /** The schema of the body. Its metadata contain an example. */
+  /** The schema of the body. Its metadata contains an example. */
   body: z.ZodType;
   /** The effect of an endpoint's response, by HTTP status. */
   responses: Record<string, { description: string }>;
@@ -53,7 +53,7 @@ const bodyErrors: ApiErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. Bodies of more than 64 KB are not stored. In this case, you get 204 without a body.",
+      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. If the first response was larger than 64 KB, it is not stored, and you get 204 without a body instead.",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });

@@ -14,7 +14,7 @@ OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090
 /** An invalid command line. */
 export class OpsUsageError extends Error {}
 
-/** Processes of the previous release send only `parkedAt`. It stays in the output for the scripts of operators. */
+/** Reads `parkedAt`, the only name that older processes send. The output contains both names, for existing scripts. */
 const deadLetterListSchema = z.array(
   z
     .object({
@@ -51,7 +51,7 @@ export function createOpsClient(urls: string[], token: string | undefined) {
   }
 
   return {
-    /** Sends a request to every process. Returns the response bodies, without processes that respond with 404. */
+    /** Sends a request to every process. Returns the response bodies of the processes that have this path. */
     async requestEachProcess(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown[]> {
       const responses = await Promise.all(urls.map((url) => requestProcess(url, method, path, body)));
       return responses.filter((response) => response !== undefined);
@@ -64,7 +64,7 @@ export async function runOpsCommand(commandLine: string[], client: OpsClient): P
   const { positionals, values } = parseCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {
-    // `parked` is the name of these commands in earlier releases.
+    // `parked` is the former name of these commands, which scripts of operators may still use.
     case "parked list":
     case "dead-letters list":
       return fetchDeadLetters(client);
@@ -127,7 +127,7 @@ function requireIds(ids: string[]): string[] {
   return ids;
 }
 
-/** Returns the dead letters without duplicates. Every instance of a service lists the same dead letters. */
+/** Returns all dead letters without duplicates, because the instances of a service return the same dead letters. */
 async function fetchDeadLetters(client: OpsClient) {
   const lists = await client.requestEachProcess("GET", "/parked");
   const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));

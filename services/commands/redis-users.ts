@@ -19,6 +19,6 @@ export function renderRedisAclFile(namespace: string): string {
   const users = Object.entries(aclRules).map(
     ([user, rule]) => `user ${user} on >$${passwordVariable(user)} ${rule(namespace)}`,
   );
-  // `default` is off, so that no client can log in as this user. Redis uses it to load its append-only file.
+  // `default` is off, so that no client can log in as it. Redis itself uses this user to load its append-only file.
   return ["user default off ~* &* +@all", ...users, ""].join("\n");
 }

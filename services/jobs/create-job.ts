@@ -31,8 +31,8 @@ interface CreateJobOptions {
 }
 
 /**
- * Inserts a job, and wakes the queue after the commit. If the location already has a job with the same jobId, or with
- * the same active deduplication id, returns the existing job and inserts nothing.
+ * Inserts a job. After the commit, the queue searches for due jobs. If the location already has a job with the same
+ * jobId, or with the same active deduplication id, returns the existing job and inserts nothing.
  *
  * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
  */
@@ -80,9 +80,9 @@ async function addChildToParent(
     throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
   }
   const parentJob = await lockJob(tx, { locationId, id: parent.id });
-  if (!parentJob) return throwParentIssue("id", "Must be a job of this location");
-  if (parentJob.finishedAt) throwParentIssue("id", "Must be a job that has not finished");
-  if (parentJob.options.repeat) throwParentIssue("id", "Must be a job that does not repeat");
+  if (!parentJob) return throwParentIssue("id", "Must be the ID of a job of this location");
+  if (parentJob.finishedAt) throwParentIssue("id", "Must be the ID of a job that has not finished");
+  if (parentJob.options.repeat) throwParentIssue("id", "Must be the ID of a job that does not repeat");
   const { totalChildren, pendingChildren } = parentJob;
   if (totalChildren >= maxChildren) throw createJobLimitError("children", maxChildren, "children per job");
   await updateJob(tx, parentJob, { totalChildren: totalChildren + 1, pendingChildren: pendingChildren + 1 });

@@ -14,7 +14,7 @@ export const bullQueueName = "jobs-public";
 /** The BullMQ job name, which is the same for all jobs. */
 export const bullJobName = "message";
 /**
- * Returns a job's BullMQ id. Replaces the colon in the id of a repeating job's run by `~`, because BullMQ rejects
+ * Returns a job's BullMQ id. Replaces the colon in the id of a repeating job's run with `~`, because BullMQ rejects
  * colons. The result is unique, because job ids from clients cannot contain `~`.
  */
 export const toBullJobId = ({ locationId, id }: JobPrimaryKey) => `${locationId}.${id.replace(":", "~")}`;

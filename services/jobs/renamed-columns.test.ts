@@ -10,7 +10,7 @@ let db: Database;
 const locationId = randomUUID();
 const leaseEnd = new Date("2026-01-01");
 
-/** The renamed columns of one job, first by their former names, then by their current names. */
+/** The renamed columns of one job, by their former names. `currentColumns` contains the same values. */
 const formerColumns = {
   heldUntil: leaseEnd,
   isPerformed: true,

@@ -92,7 +92,7 @@ function toTimestampMs(date: string | number): number {
 function findPatternIssue(pattern: string, startMs: number): string | undefined {
   const invalid = "Must be a cron pattern of five or six fields that matches an existing date";
   if (![5, 6].includes(pattern.trim().split(/\s+/).length)) return invalid;
-  // The parser replaces H by a new random value each time, so the job would not run by the schedule checked here.
+  // The parser replaces H with a new random value each time, so the actual runs would differ from those checked here.
   if (/H/.test(pattern.replaceAll(/thu/gi, ""))) return "Must not contain H, which is not supported";
   try {
     // The search uses UTC, because a search in UTC is several times faster and finds the same dates.
@@ -106,7 +106,7 @@ function findPatternIssue(pattern: string, startMs: number): string | undefined 
   }
 }
 
-/** Returns whether a pattern matches an existing date. Checked first, because searches without a result are slowest. */
+/** Returns whether a pattern matches an existing date. Quicker than a search, which is slowest if it finds no date. */
 function hasMatchingDay({ dayOfMonth, dayOfWeek, month }: CronFieldCollection): boolean {
   if (!dayOfWeek.isWildcard || dayOfMonth.hasLastChar) return true;
   const firstDay = Math.min(...dayOfMonth.values.map(Number));

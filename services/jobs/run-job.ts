@@ -81,8 +81,8 @@ async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow 
 
 /**
  * Does the work of a job and returns its result. The function must call `reportProgress` with a percentage at least
- * every five seconds, because each call renews the lease of 15 seconds. The signal is aborted when the process stops
- * and the job must return to the queue.
+ * every five seconds, because each call renews the job's lease, which would expire after 15 seconds. The signal is
+ * aborted when the process stops and the job must return to the queue.
  */
 export type JobHandler = (
   payload: JobPayload,

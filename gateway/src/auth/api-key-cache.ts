@@ -119,7 +119,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
         }
       }
     },
-    /** Removes a key that was created or changed from the cache. A cached key that was revoked is marked as revoked. */
+    /** Removes a created or changed key from the cache. If a cached key was revoked, marks it as revoked instead. */
     invalidateKey(hash: string, isRevoked: boolean): void {
       invalidatePending(hash);
       unknownUntil.delete(hash);

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 /**
  * Waits until every gateway receives key changes. Publishes changes of an otherwise unused key until each gateway looks
- * up the key again, which it does only after a change.
+ * up the key again. A gateway does this only after it has received a change, because it caches the key.
  */
 async function waitForSubscriptions(): Promise<void> {
   const probe = accounts.addKey();

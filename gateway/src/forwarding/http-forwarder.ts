@@ -12,7 +12,7 @@ import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext, GatewayRequest } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
-  /** Maximum milliseconds before a service begins its response, and between two chunks of a remote response. */
+  /** Timeout, in milliseconds, for the start of a service's response and for each later chunk of a remote response. */
   responseTimeoutMs: number;
   /** Maximum milliseconds between two chunks of a stream. */
   streamIdleTimeoutMs: number;
@@ -130,7 +130,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     upstreamResponse.body.once("error", (error) => {
       if (!isClientGone) upstreamError = error;
     });
-    // Middleware and `pipeline` add several listeners. Node warns about more than 10 by default.
+    // Prevents Node's warning about more than 10 listeners, because middleware and `pipeline` add several listeners.
     outgoing.setMaxListeners(20);
     await pipeline(upstreamResponse.body, outgoing).catch(() => {});
     if (upstreamError !== undefined) throw upstreamError;
@@ -153,7 +153,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   };
 }
 
-/** Returns whether to stream a request body. Small bodies are buffered, so that slow clients occupy no connection. */
+/** Returns whether to stream a body. Small bodies are buffered, so that slow clients occupy no service connection. */
 function isStreamedUpload(incoming: IncomingMessage): boolean {
   const length = incoming.headers["content-length"];
   return hasRequestBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);

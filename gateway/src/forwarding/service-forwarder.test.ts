@@ -112,7 +112,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     socket.pause();
     observations.pulledChunks = 0;
     socket.write(formatRequestHead("GET /v2/reports/endless", { authorization }));
-    // The service can write until the buffers of the connections are full. Then it must stop.
+    // The service can write until the buffers of the connections are full. Then it must wait for the client.
     const pulled = await eventually("the service to wait", async () => {
       const before = observations.pulledChunks;
       await sleep(300);

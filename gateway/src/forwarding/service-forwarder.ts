@@ -29,7 +29,7 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
         detail: `The body is larger than the maximum of ${maxRequestBodyBytes / 1024 / 1024} MB.`,
       });
     }
-    // With `Expect: 100-continue`, the client waits for this response before it sends the body.
+    // With `Expect: 100-continue`, the client waits for status 100 before it sends the body.
     if (incoming.headers.expect !== undefined) {
       outgoing.writeContinue();
       outgoing.removeHeader("connection");

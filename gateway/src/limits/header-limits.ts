@@ -21,12 +21,12 @@ export const headerLimitMiddleware: GatewayMiddleware = async (context, next) =>
   }
   if (bytes > maxHeaderBytes) throw headersTooLarge(`${maxHeaderBytes / 1024} KB of headers`);
   if (hosts > 1) {
-    throw new ApiError("invalid_request", { detail: "The Host header must be sent only once." });
+    throw new ApiError("invalid_request", { detail: "Send the Host header only once." });
   }
   const codings = headers["transfer-encoding"]?.split(",").map((coding) => coding.trim().toLowerCase()) ?? [];
   if (codings.some((coding) => coding !== "chunked" && coding !== "")) {
     throw new ApiError("unsupported_transfer_encoding", {
-      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported. Use chunked or send Content-Length.`,
+      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported. Use the transfer encoding chunked, or send Content-Length.`,
       headers: { connection: "close" },
     });
   }

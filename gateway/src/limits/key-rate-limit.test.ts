@@ -120,7 +120,7 @@ describe("the rate limit of a key", () => {
     const stores = [await createLeaseStore(), await createLeaseStore()];
     const limiters = stores.map((each) => createApiKeyRateLimiter(each, { defaultRate: slowRate }));
     let allowed = 0;
-    // After each burst, a gateway still has leased tokens, which the other gateway cannot use.
+    // Sends bursts of 8, so that each gateway still has leased tokens afterward, which the other gateway cannot use.
     for (let round = 0; round < 40; round++) {
       for (const limiter of limiters) allowed += await countAllowed(acquireRepeatedly(limiter, "shared", 8));
     }

@@ -98,7 +98,7 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
       });
   }
 
-  /** Decides about a request without a call to Redis. Returns undefined if tokens must be leased from Redis first. */
+  /** Decides whether to allow a request, without Redis. Returns undefined if tokens must be leased from Redis first. */
   function decideLocally(limit: KeyRateLimit): RateLimitDecision | undefined {
     const now = Date.now();
     if (limit.leasedTokens >= 1) {
@@ -145,7 +145,7 @@ export function keyRateLimitMiddleware(limiter: ApiKeyRateLimiter): GatewayMiddl
     for (const name in headers) outgoing.setHeader(name, headers[name] as string);
     if (isAllowed) return next();
     throw new ApiError("rate_limited", {
-      detail: `This API key has used its burst of ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
+      detail: `This API key has exceeded its rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
       headers: { "retry-after": String(retryAfterSeconds) },
     });
   };

@@ -35,7 +35,7 @@ function firstHeaderValue(header: string | string[] | undefined): string | undef
   return first?.trim() || undefined;
 }
 
-/** Returns the client's IP address: that of the peer, or the address that the outermost trusted proxy reported. */
+/** Returns the client's IP address: the peer's address, or the address that the outermost trusted proxy reported. */
 export function getClientIpAddress(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
   const peer = incoming.socket.remoteAddress ?? "unknown";
   if (trustedProxies === 0) return peer;

@@ -104,7 +104,7 @@ export class GatewayRequest implements RequestIdentity {
     return this.#socket.bytesWritten - this.#bytesWrittenBefore;
   }
 
-  /** Whether a part of the response has not been sent. If the connection has closed, the response was aborted. */
+  /** Whether part of the response is unsent. After the connection has closed, this means an aborted response. */
   get isAborted(): boolean {
     return !this.outgoing.writableFinished;
   }

@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   referenceServer = createServer(async (incoming, outgoing) => {
     const { authorization, "transfer-encoding": encoding = "" } = incoming.headers;
-    // With an Upgrade header, node:http accepts any transfer encoding and ignores the body, so this code checks it.
+    // The encoding is checked here, because with an Upgrade header, node:http accepts any encoding and ignores bodies.
     if (!/^$|^([, ]*chunked)+$/i.test(encoding)) return void outgoing.writeHead(501, { connection: "close" }).end();
     const key = authorization?.replace("Bearer ", "");
     const consumer = clients.find((name) => keys[name] === key);

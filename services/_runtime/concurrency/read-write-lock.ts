@@ -13,7 +13,7 @@ export function createReadWriteLock() {
 
   return {
     shared: <T>(work: () => Promise<T>) => runAfter(lastExclusive, work).result,
-    /** Runs `work` alone: waits until all earlier work has ended. Later work waits until `work` has ended. */
+    /** Runs `work` alone. Waits until all earlier work has ended, and makes later work wait until `work` has ended. */
     exclusive<T>(work: () => Promise<T>): Promise<T> {
       const { result, ended } = runAfter(Promise.all(running), work);
       lastExclusive = ended;

@@ -13,7 +13,7 @@ export interface BodyParserTask<Kind> {
 
 export type BodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/** Bodies of at least this size, in bytes, are parsed one at a time, as each can need most of a thread's memory. */
+/** Bodies of at least this size, in bytes, are parsed one at a time, so that only one thread needs a large heap. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
 type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
@@ -50,7 +50,8 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   return {
     /**
      * Parses a body. After the call, use only the bytes in the result, because the original bytes of large bodies are
-     * transferred to a thread. The large bodies of one sender are parsed one after the other.
+     * transferred to a thread. The large bodies of one sender are parsed one after the other, so that a sender can
+     * occupy only one thread.
      *
      * @throws `ApiError` malformed_json, body_too_large.
      */
@@ -65,8 +66,8 @@ export function createThreadedBodyParser<Kind, Result extends object>(
 }
 
 /**
- * Returns the function that a worker thread exports. For malformed JSON, it returns a text and throws no error,
- * because errors lose their class between threads.
+ * Returns the function that a worker thread exports. For malformed JSON, that function returns the error message and
+ * does not throw the error, because errors lose their class between threads.
  */
 export function createBodyParserWorkerFunction<Kind, Result>(
   parse: ParseBody<Kind, Result>,

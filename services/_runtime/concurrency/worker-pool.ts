@@ -11,7 +11,7 @@ interface WorkerPoolOptions {
    * much larger than the heap ends the whole process.
    */
   heapMegabytes: number;
-  /** Minimum number of threads; 1 by default. With 0, no idle thread uses memory, but tasks may wait for a thread. */
+  /** Minimum number of threads; 1 by default. With 0, no idle thread uses memory, but tasks wait for new threads. */
   minThreads?: 0 | 1;
 }
 
@@ -35,7 +35,7 @@ export function createWorkerPool<Input, Output>(
     concurrentTasksPerWorker: 1,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   });
-  // Prevents an uncaught error. The pool replaces failed threads, and the promise of a failed task rejects.
+  // Prevents an uncaught error. Nothing else is needed, because the pool replaces the thread and rejects its task.
   pool.on("error", () => {});
   return {
     /**

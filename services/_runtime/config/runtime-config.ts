@@ -62,7 +62,7 @@ export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /** `nats://user:password@host:4222`. Further servers of a cluster are appended: `,host:4222,host:4222`. */
   NATS_URL: z.string().refine(isNatsServerList, "must be a nats:// URL"),
-  /** The keys of encrypted data, as `name:secret,...`. The first key encrypts; all keys can decrypt. */
+  /** The encryption keys for stored data, as `name:secret,...`. The first key encrypts; all keys can decrypt. */
   DATA_KEYS: secretKeysEnvSchema,
   /** The maximum number of connections of this service to PostgreSQL. */
   DATABASE_POOL: integerEnvSchema(2, 200).default(10),
@@ -96,8 +96,8 @@ export const commonServiceConfigSchema = z.object({
   /** The number of replicas of the event stream. Set it to 3 on a NATS cluster. */
   EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
   /**
-   * The maximum size of the event stream, in bytes. When it is full, new events wait in the outboxes until older events
-   * expire after 14 days. In 14 days, the live orders of one location cannot fill the default size.
+   * The maximum size of the event stream, in bytes. If the stream is full, new events wait in the outboxes until older
+   * events expire after 14 days. The default is more than the live orders of one location can fill in 14 days.
    */
   EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
   /**
@@ -114,7 +114,7 @@ export const commonServiceConfigSchema = z.object({
 
 export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 
-/** The default rate limit of API keys. The gateway enforces it. The accounts service compares other limits with it. */
+/** The default rate limit of API keys, which the gateway enforces. The accounts service compares it with new limits. */
 export const defaultRateLimitConfig = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),

@@ -32,7 +32,7 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
       if (row?.leads) heldRoles.add(role);
       return row?.leads ?? false;
     },
-    /** Returns whether this instance is the leader, without a query. A lost connection can be noticed late. */
+    /** Returns whether this instance is the leader, without a query. Can be outdated shortly after a disconnect. */
     isLeader: (role: string) => heldRoles.has(role),
     /** Ends the session, so that another instance can become the leader. */
     close: () => sql.end({ timeout: 2 }),

@@ -59,7 +59,8 @@ describe("a callback after a commit", () => {
 
 describe("an ended transaction", () => {
   it("does not keep its result or its callbacks in memory while its connection is idle", async () => {
-    // postgres.js stores the call stack of the first query of each call site, and with it the first transaction's objects.
+    // Not measured, because postgres.js stores the call stack of each call site's first query, and this call stack
+    // prevents the collection of the first transaction's objects.
     await runTransactionWithReferences();
     const references = await runTransactionWithReferences();
     await eventually("both objects to be collected", () => {

@@ -62,7 +62,7 @@ export function createDatabasePool(
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
     ...buildPostgresSessionOptions(config, {
-      // The random part identifies the connections of this process in `pg_stat_activity`.
+      // The random part distinguishes this process from other instances of the service in `pg_stat_activity`.
       application_name: `${schema} ${randomBytes(4).toString("hex")}`,
       search_path: schema,
       statement_timeout: 30 * millisecondsPerSecond,

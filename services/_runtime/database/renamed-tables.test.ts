@@ -7,7 +7,7 @@ import type { Database } from "./postgres.ts";
 
 let environment: IsolatedTestEnvironment;
 let db: Database;
-/** The role of a service that has privileges on the tables of the previous version. */
+/** The database role of a service. It has privileges on the tables of the previous version. */
 let role: string;
 const earlier = randomUUID();
 
@@ -75,7 +75,7 @@ describe("event_attempts, formerly handling_attempts", () => {
 });
 
 describe("idempotent_requests, formerly idempotency_keys", () => {
-  /** Reserves a key with the statement of the previous version. */
+  /** Reserves an Idempotency-Key with the SQL statement of the previous version. */
   const reservePrevious = (key: string) => db.sql`
     insert into idempotency_keys as held (owner, key, fingerprint, answered_at, reservation, holder, reserved_at)
     values ('o', ${key}, 'f', null, gen_random_uuid(), current_setting('application_name'), now())

@@ -152,7 +152,8 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   responses: Record<number, ResponseDocumentation>;
   /**
    * Whether a POST handler can safely run twice for the same request. Such a handler may use several transactions.
-   * Other POST handlers may use only one, because it also stores the response for the Idempotency-Key.
+   * Other POST handlers may use only one transaction, because that transaction also stores the response for the
+   * Idempotency-Key.
    */
   isIdempotent?: boolean;
   /** The errors of this operation, in addition to the errors that every operation can return. */

@@ -12,7 +12,7 @@ const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,
-  /** At least twice the size of the headers that the gateway accepts plus the headers that it adds. */
+  /** At least twice the total size of the headers that the gateway accepts from clients and of those that it adds. */
   maxHeaderSize: 64 * 1024,
 } satisfies ServerOptions;
 
@@ -45,11 +45,11 @@ function createUnreadableRequestResponse(error: unknown): Response {
 const maxPipelinedRequests = 8;
 
 /**
- * The state of one connection. One object per connection is reused for all its requests, because a map of responses
- * would move the responses into the old generation of the heap.
+ * The state of one connection. All requests of the connection reuse this object, because a map of responses would move
+ * the responses into the old generation of the heap, which is expensive to collect.
  */
 interface ConnectionState {
-  /** True until the first request. Node does not treat a connection without a request as idle. */
+  /** True until the first request. Until then, `server.closeIdleConnections` does not close the connection. */
   hasNoRequestYet: boolean;
   /** The response to the latest request, or undefined after that response has closed. */
   latestResponse: ServerResponse | undefined;
@@ -99,7 +99,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   };
 
   const server = createServer(serverOptions, onRequest);
-  // 0 removes the maximum number of headers. Node would silently drop the headers above the maximum.
+  // 0 removes the maximum number of headers, because Node would silently drop the headers above the maximum.
   server.maxHeadersCount = 0;
   // Without this listener, Node sends 100 Continue before the API key has been checked.
   server.on("checkContinue", onRequest);
@@ -109,7 +109,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   });
   configure?.(server);
 
-  /** Closes each connection after its next response, from now on. */
+  /** Makes every connection close after its next response. */
   function drain(): void {
     isDraining = true;
     for (const { latestResponse } of connections.values()) {

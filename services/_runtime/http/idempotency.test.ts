@@ -209,7 +209,7 @@ describe("a POST with an Idempotency-Key", () => {
     const send = () => Promise.all(names.map((name) => createThing(name, { name, size: 40_000 }, limited)));
     expect(new Set((await send()).map(({ status }) => status))).toEqual(new Set([201]));
     const repeated = (await send()).map(({ status }) => status);
-    // The quota of 200,000 bytes per day allows four responses of 40,000 bytes.
+    // The daily quota of 200,000 bytes allows only four of these responses, because each has over 40,000 bytes.
     expect(repeated.filter((status) => status === 201)).toHaveLength(4);
     expect(repeated.filter((status) => status === 204)).toHaveLength(4);
     for (const name of names) expect(await countThings(name)).toBe(1);

@@ -30,7 +30,7 @@ export type IdempotencyHandler = (
 
 /**
  * A function that handles a request. It may use one transaction of `database`, which commits only after the response
- * has been stored. So the function must return the response without waiting for the commit or anything else.
+ * has been stored. The function must not wait for the commit, because the commit waits for that response.
  */
 type TransactionalHandler = (database: Database) => Promise<RouteHandlerResponse>;
 
@@ -172,7 +172,7 @@ export function createIdempotencyHandler(
   };
 }
 
-/** Returns the response that replaces a response whose body is too large to store: status 204 without content type. */
+/** Returns the response to store if the body cannot be stored: status 204, with all headers except content-type. */
 function withoutBody({ headers: { "content-type": _, ...headers } }: RouteHandlerResponse): RouteHandlerResponse {
   return { status: 204, body: null, headers };
 }

@@ -10,7 +10,7 @@ interface PageLinkOptions {
   /** The scheme and host of the client's request. */
   origin: string;
   nextPageToken: string | null;
-  /** Whether the page has fewer items than requested because of its size in bytes. `nextPageToken` returns the rest. */
+  /** Whether items are missing because of the maximum page size in bytes. `nextPageToken` then selects these items. */
   isPartial?: boolean;
   /** Whether this response contains the rest of a page whose first part was sent before. */
   isContinuation?: boolean;

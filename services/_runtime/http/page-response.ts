@@ -10,7 +10,7 @@ import { jsonTextResponse, type RouteHandlerResponse } from "./route-response.ts
 
 /** The configuration of services that return lists of large items. */
 export const pageMaxBytesConfig = {
-  /** The maximum total size, in bytes, of the items in a response. A larger item is returned alone. */
+  /** The maximum total size, in bytes, of the items in a response. A larger item is sent in a response of its own. */
   PAGE_MAX_BYTES: integerEnvSchema(1_024).default(4 * 1024 * 1024),
 };
 
@@ -49,8 +49,8 @@ type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJso
 
 /**
  * Returns the requested page of a list of large items. If `find` returns fewer items than requested before the end of
- * the list, the response is partial. Its token then returns the rest of the page, with the same index, and not yet the
- * next page. Each API key can read only four such pages concurrently.
+ * the list, the response is partial. The page token in a partial response selects the rest of the same page, with the
+ * same index, instead of the next page. Each API key can read only four such pages concurrently.
  *
  * @throws `ApiError` invalid_page_token.
  */

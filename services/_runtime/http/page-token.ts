@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { z } from "zod";
 
-/** The instants and dates that are valid in page tokens. PostgreSQL cannot represent the year 0000. */
+/** The schemas of instants and dates in page tokens. They reject the year 0000, which PostgreSQL cannot represent. */
 export const pageTokenInstantSchema = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
 export const pageTokenDateSchema = z.iso.date().regex(/^(?!0000)/);
 

@@ -4,7 +4,7 @@ import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 
-/** The minimum number of bytes, after decompression, that must arrive in each window if a body is not exempt. */
+/** The minimum number of bytes, after decompression, that must arrive in each window of `windowSeconds` seconds. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
 export function setMinRequestBodyRate(rate: typeof minBodyRate): void {
@@ -68,7 +68,7 @@ function destroyWhenSlow(source: Readable, getSize: () => number): () => void {
     const size = getSize();
     if (size > rateExemptBytes && size - sizeBefore < bytes) {
       const rate = `at least ${bytes} bytes, after decompression, every ${windowSeconds} seconds`;
-      const detail = `The body arrived too slowly: the server requires ${rate}. Send it again.`;
+      const detail = `The body arrived too slowly: the server requires ${rate}. Send the request again.`;
       source.destroy(new ApiError("request_timeout", { detail }));
     }
     sizeBefore = size;

@@ -5,8 +5,8 @@ import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonPartLimits, type JsonItemAndDepthLimits } from "../json/json-limits.ts";
 
 /**
- * Converts zod's issues about one part of a request to request issues. Returns at most as many issues as a response
- * lists. `basePath` is the path of `input` within that part.
+ * Converts zod's issues about one part of a request to request issues. Converts at most as many issues as a
+ * response may contain. `basePath` is the path of `input` within that part of the request.
  */
 export function toRequestIssues(
   part: RequestIssue["in"],

@@ -8,7 +8,7 @@ interface UnreadResponseOwner {
   keyId: string;
   /** Whether an error may replace the response. False if the request has changed data. */
   canReject: boolean;
-  /** The node:http response. Undefined for requests from this process, which read their responses immediately. */
+  /** The node:http response. Undefined for requests from this process, because it reads these responses immediately. */
   outgoing: ServerResponse | undefined;
 }
 
@@ -44,7 +44,7 @@ export class UnreadResponseLimiter {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;
     const bytes = Buffer.byteLength(body);
     const keyBytes = this.#held.get(keyId);
-    // A response that is larger than the limit is sent if no other response is unread. It could not be sent otherwise.
+    // Without other unread responses, a response above the limit is sent, because it could otherwise never be sent.
     if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
       throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
     if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES)

@@ -19,7 +19,7 @@ describe("checkJsonLimits", () => {
     expect(Object.keys(JSON.parse(objectWithNames(5_000, write).toString()))).toHaveLength(5_000);
     expect(checkJsonLimits(objectWithNames(5_000, write), limits)).toBeUndefined();
     expect(checkJsonLimits(objectWithNames(5_001, write), limits)?.issues[0]?.message).toContain(
-      "5000 different names",
+      "5000 different member names",
     );
   });
 

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { RequestBodyIssues } from "./body-issues.ts";
 
-/** The limits of a JSON body. They limit the memory for parsing, which includes values of unknown fields. */
+/** The limits of a JSON body. They limit the memory for parsing, so values of unknown fields also count. */
 export interface JsonLimits {
   /** Maximum number of values: every object member and array item counts, and so does every object and array. */
   values: number;
@@ -9,7 +9,7 @@ export interface JsonLimits {
   containers: number;
 }
 
-/** Maximum number of different member names. A body of many names takes up to 100 times longer to parse. */
+/** Maximum number of different member names. A body with many names takes up to 100 times longer to parse. */
 const maxMemberNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -27,11 +27,11 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBody
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let containers = 0;
   for (const opener of openingBrackets) containers += countUpTo(max.containers + 1 - containers, opener, text);
-  if (containers > max.containers) return tooManyIssue("objects and lists", max.containers);
+  if (containers > max.containers) return tooManyIssue("objects and arrays", max.containers);
   if (containers + countUpTo(max.values + 1 - containers, comma, text) > max.values) {
     return tooManyIssue("values", max.values);
   }
-  return hasTooManyMemberNames(text) ? tooManyIssue("different names", maxMemberNames) : undefined;
+  return hasTooManyMemberNames(text) ? tooManyIssue("different member names", maxMemberNames) : undefined;
 }
 
 /** Random for each process, so that a client cannot compute names with colliding hashes. */

@@ -7,7 +7,7 @@ export class KeyedUsageCounter {
     return this.#byKey.get(key) ?? 0;
   }
 
-  /** Adds `count` to the amount that a key uses. Release an amount with a negative `count`. */
+  /** Adds `count` to the amount that a key uses. A negative `count` releases an amount. */
   add(count: number, key: string): void {
     this.total += count;
     const keyCount = this.get(key) + count;

@@ -32,7 +32,7 @@ function computeDefaultMemoryLimit(): number {
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));
 }
 
-/** Returns the limit of one sender in bytes: a quarter of the memory limit, but at least one maximum body. */
+/** Returns the limit of one sender in bytes: a quarter of the memory limit, but at least the maximum body size. */
 function getSenderLimitBytes(): number {
   return Math.min(memoryLimitBytes * (1 - smallBodyShare), Math.max(memoryLimitBytes / 4, maxRequestBodyBytes));
 }

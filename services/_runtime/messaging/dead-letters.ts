@@ -1,6 +1,6 @@
 import type { Database, SqlClient } from "../database/postgres.ts";
 
-/** An event that could not be handled. It is stored until an operator retries it successfully or it is outdated. */
+/** An event that could not be handled. Stored until a retry succeeds or a newer event makes this event obsolete. */
 export interface DeadLetter {
   eventId: string;
   subscription: string;
@@ -35,7 +35,7 @@ export async function deleteOutdatedDeadLetters(
   sql: SqlClient,
   { subscription, subject, revision }: { subscription: string; subject: string; revision: number },
 ): Promise<void> {
-  // `case` prevents PostgreSQL from parsing bodies about other subjects first, because they may be invalid JSON.
+  // Without `case`, PostgreSQL might parse the bodies of other dead letters too, and fail because of invalid JSON.
   await sql`
     delete from dead_letters where subscription = ${subscription} and subject = ${subject}
       and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;

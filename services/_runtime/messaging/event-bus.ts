@@ -66,7 +66,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         const nats = await connect({
           ...buildConnectionOptions(config),
           name,
-          // Each service has its own prefix, so that NATS permissions prevent it from reading the replies to others.
+          // Each service has its own prefix, so that NATS permissions can prevent it from reading replies to others.
           inboxPrefix: `_INBOX.${name}`,
           // Retries after rejected credentials, because the server can reject them for a short time during a rotation.
           ignoreAuthErrorAbort: true,
@@ -101,11 +101,11 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
-    /** Returns the subject `<namespace>.<type>.<locationId>`. `none` replaces the id of events without a location. */
+    /** Returns the subject `<namespace>.<type>.<locationId>`. `locationId` is `none` for events without a location. */
     buildSubject: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
-    /** Creates the notifier of a topic. With the hyphen, its subject does not match the stream's subjects. */
+    /** Creates the notifier of a topic. The hyphen in its subject excludes notifications from the event stream. */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;
       return {

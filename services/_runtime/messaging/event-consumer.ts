@@ -25,9 +25,9 @@ const batchSize = 64;
 /** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /**
- * Limits how many messages per handler are received in advance. With messages of several locations in memory, one
- * location with many messages does not delay the others. Once enough messages are ready for a handler, further messages
- * stay in the stream for other instances.
+ * Maximum number of messages that are ready for each concurrent handler. More than one, so that messages of several
+ * locations are in memory and one location with many messages does not delay the others. Limited, so that further
+ * messages stay in the stream for other instances.
  */
 const maxReadyPerHandler = 4;
 const maxHeldMessages = 5_000;
@@ -48,7 +48,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
   /** The received messages that have not been settled yet, by their sequence number in the stream. */
   const held = new Map<number, JsMsg>();
-  /** The messages that no handler has started, by subject. Each list ends with the highest revision. */
+  /** The messages that are waiting for a handler, by subject. Each list ends with the highest revision. */
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;

@@ -73,7 +73,7 @@ describe("an event", () => {
     await waitForEffect(locationId);
     const connection = await connect({ servers: servers.nats.url });
     const manager = await jetstreamManager(connection);
-    // The new consumer receives all events in the stream again, as after a restore of the stream from a backup.
+    // The service then creates a new consumer, which receives all events again, as after a restore from a backup.
     await manager.consumers.delete(`${environment.namespace}_events`, "accounts-location-updated");
     await connection.close();
     await waitForEffect(await publishLocationUpdate(service.db));

@@ -28,12 +28,12 @@ interface RelayOptions {
 }
 
 const batchSize = 500;
-/** Maximum total size, in bytes, of the events in a batch, which is read from the outbox and sent together. */
+/** Maximum total size, in bytes, of the events that are read from the outbox and sent as one batch. */
 const maxBatchBytes = 8 * 1024 * 1024;
 /** The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
-/** The maximum wait for the stream's acknowledgment, in milliseconds. The event is then resent with the same id. */
+/** Milliseconds without the stream's acknowledgment of an event after which the event is resent with the same id. */
 const publishTimeoutMs = 2_500;
 
 const leaderRole = "relay";
@@ -67,12 +67,12 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     await sql`delete from outbox where id = any(${sent}::uuid[])`;
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
-    // Creates the stream if it does not exist, because this is the usual reason why events are not accepted.
+    // Creates the stream if it does not exist, because a missing stream is the usual reason for rejected events.
     await bus.ensureStream();
     throw lastPublishError;
   }
 
-  /** Publishes an event with its id as the message id. The span includes the time that the event was in the outbox. */
+  /** Publishes an event. Uses its id as the message id, so that the stream ignores an event that is sent twice. */
   async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };

@@ -15,7 +15,7 @@ interface EventToPublish<Type extends EventType> {
 
 const notifyRelay = (database: Database) => database.onEventsPublished();
 
-/** Maximum size of an event, in bytes. NATS accepts messages of up to 1 MiB, including 1 KiB reserved for headers. */
+/** Maximum size of an event, in bytes. NATS accepts messages of up to 1 MiB, of which 1 KiB is reserved for headers. */
 const maxEventBytes = 1024 * 1024 - 1024;
 
 /**

@@ -25,8 +25,8 @@ export interface MessageSettlerOptions<Services> extends EventHandlingOptions<Se
 /** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
 const maxUnknownErrorAttempts = 5;
 /**
- * After this number of process crashes, an event is handled while no other event is handled, to find out whether it is
- * the cause. Only crashes during redeliveries count, because attempts at the first delivery are not recorded.
+ * Number of process crashes after which an event is handled while no other event is in progress, to find out whether
+ * this event causes the crashes. Only crashes during redeliveries count, because first attempts are not recorded.
  */
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
@@ -109,7 +109,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
     /** Called when the event was handled or failed without a crash. */
     const deleteAttempts = () => sql`delete from event_attempts where ${isThisAttempt}`;
-    // Completed attempts are deleted, even failed attempts. The process crashed during the attempts that remain.
+    // Attempts are deleted when they end, even if they fail, so the process crashed during each attempt that remains.
     const [row] = await sql<{ attempts: number }[]>`select attempts from event_attempts where ${isThisAttempt}`;
     const crashes = row?.attempts ?? 0;
     if (crashes >= crashesBeforeDeadLetter) {

@@ -22,7 +22,7 @@ interface SubscriptionOptions {
   concurrency: number;
   /**
    * Whether events contain the revision of their subject. If so, each instance handles only one event of a location at
-   * a time, and the highest revision of a subject first, and then deletes the dead letters of lower revisions.
+   * a time, and handles the highest revision of a subject first. It then deletes the dead letters of lower revisions.
    */
   hasRevisions: boolean;
   /**

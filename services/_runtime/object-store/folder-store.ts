@@ -18,7 +18,7 @@ const leftoverAgeMs = 3_600_000;
 /** Limits the cache of flushed folders to about 20 MB. An evicted folder is flushed again, which is harmless. */
 const maxRememberedFolders = 100_000;
 
-/** The codes of errors that the key causes: it is too long or a folder of another key. A retry would fail again. */
+/** The codes of errors for keys that are too long or are a folder of another key. A retry would fail again. */
 const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
@@ -47,8 +47,8 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
     for (let current = path; ; current = dirname(current)) {
       await flushFolder(dirname(current)).catch((error) => {
-        // Ignores missing access to the parent of an existing root. The process that created the root must have flushed
-        // the parent.
+        // Ignores missing access to the parent of an existing root, because the process that created the root has
+        // already flushed the parent.
         if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getSystemOrS3ErrorCode(error)))
           throw error;
       });
@@ -87,7 +87,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     }
   }
 
-  /** Returns whether the store's folder exists. If not, its volume may be unmounted, so its objects are unavailable. */
+  /** Returns whether the store's folder exists. If not, its volume may be unmounted, so no object counts as missing. */
   async function isStorePresent(): Promise<boolean> {
     await ready;
     return stat(temporaryFolder).then(

@@ -44,7 +44,7 @@ export interface S3Timeouts {
 }
 
 const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
-/** The assumed minimum upload rate. The additional time of an upload is its size divided by this rate. */
+/** The assumed minimum upload rate, in bytes per millisecond. It determines the additional time for large uploads. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
 /** Maximum number of connections per host. Further requests wait. Their response timeout includes this wait. */

@@ -36,7 +36,7 @@ export class ObjectNotFoundError extends Error {
   }
 }
 
-/** Returns undefined for `ObjectNotFoundError` and rethrows all other errors. For `catch`, if an object may be missing. */
+/** Returns undefined for `ObjectNotFoundError` and rethrows all other errors. Use as `catch` handler. */
 export function ignoreObjectNotFound(error: unknown): undefined {
   if (!(error instanceof ObjectNotFoundError)) throw error;
 }
@@ -49,7 +49,7 @@ export class ObjectStoreUnavailable extends Error {
   override readonly name = "ObjectStoreUnavailable";
 }
 
-/** Maximum number of characters in a key. S3 allows 1,024 bytes for the key and a prefix of up to the same length. */
+/** Maximum number of characters in a key or in the prefix of all keys. Together, they fit into S3's 1,024 bytes. */
 const maxObjectKeyLength = 500;
 /** Maximum number of characters in a segment: the maximum length of a file name on Linux and macOS. */
 const maxSegmentLength = 255;

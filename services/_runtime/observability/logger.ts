@@ -65,7 +65,7 @@ export function logEntriesInBatch(log: Logger, entries: object[], message: strin
 
 /**
  * Returns the fields of a log line with all secrets replaced. Returns the same object if it contains no secrets,
- * because copying the fields would take longer than writing the line. The serializer of errors also replaces secrets.
+ * because copying the fields would take longer than writing the line.
  */
 function redactSecrets<Fields extends object>(fields: Fields): Fields {
   return replaceNestedFieldsByName(fields, redactedFields, redactedText, maxRedactionDepth) as Fields;

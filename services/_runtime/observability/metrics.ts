@@ -12,7 +12,7 @@ interface LabeledValue {
   labels: Record<string, string>;
 }
 
-/** The upper bounds of histogram buckets, in seconds, from cached reads to tills with thousands of orders. */
+/** The upper bounds of histogram buckets, in seconds. They cover cached reads and tills with thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Former names of metrics. Existing dashboards use these names, so they are also exported until the next release. */
@@ -115,7 +115,7 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   }
 }
 
-/** The sampling interval of the event loop delay, in milliseconds. The measured delays include this interval. */
+/** The sampling interval of the event loop delay, in milliseconds. It is subtracted from the measured delays. */
 const samplingIntervalMs = 100;
 
 /** Registers the metrics of the process: event loop delay and utilization, CPU time, memory and start time. */

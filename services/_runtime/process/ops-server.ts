@@ -10,7 +10,7 @@ import type { Metrics } from "../observability/metrics.ts";
 
 interface OpsOptions {
   port: number;
-  /** The token that requests must send, except for health and metrics. If undefined, allows only this machine. */
+  /** The token for all requests except health and metrics. If undefined, only this machine may send such requests. */
   token: string | undefined;
   metrics: Metrics;
   components: () => ComponentOpsInterface[];
@@ -32,7 +32,7 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
   app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
       ((await deadLetters?.list()) ?? []).map((deadLetter) => {
-        // `parkedAt` is the name in the previous release, whose `ops` command requires it.
+        // `parkedAt` is the former name of this field, which the `ops` command of the previous release requires.
         return { service, ...deadLetter, parkedAt: deadLetter.deadLetteredAt };
       }),
     );

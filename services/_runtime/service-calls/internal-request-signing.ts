@@ -37,7 +37,7 @@ interface UnsignedInternalRequest extends Omit<RequestIdentity, "principal"> {
 /** A function that returns the headers of a request, including its signature. */
 export type InternalRequestSigner = ReturnType<typeof createInternalRequestSigner>;
 
-/** Creates a signer for a caller's requests to a service. @throws `ConfigError` when the caller has no key for it. */
+/** Creates a signer for a caller's requests to a service. @throws `ConfigError` if they share no key. */
 export function createInternalRequestSigner(
   environment: EnvironmentVariables,
   caller: InternalCallerName,
@@ -115,7 +115,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
     }
     return {
-      // Only the gateway may send the principal of a client. All other callers have their own scopes.
+      // Only the gateway may send the principal of a client. The principal of any other caller is the caller itself.
       principal:
         caller === "gateway" && text !== ""
           ? parsePrincipal(text)

@@ -11,7 +11,7 @@ import type { ServiceRegistry } from "./service-registry.ts";
 
 /** Returns the schema of the `locationId` query parameter. */
 export const locationIdQueryParameter = (
-  description = "The ID of the location. Defaults to the API key's location. Only keys with the scope `locations:any` can use another location.",
+  description = "ID of the location whose data is returned. Defaults to the API key's location. Only keys with the scope `locations:any` can use another location.",
 ) => z.guid().optional().meta({ description });
 
 /**
@@ -66,7 +66,7 @@ export function createUncachedLocationLookup(registry: ServiceRegistry, name: Se
         throw new ApiError("location_not_found", { detail: `There is no location ${description}.` });
       }
       throw new ApiError("service_unavailable", {
-        detail: "The location could not be retrieved. Nothing was changed. Retry shortly.",
+        detail: "The location could not be retrieved, so the request was not processed. Retry shortly.",
         cause: new Error(`accounts returned ${response.status} for ${path}`),
       });
     });

@@ -90,7 +90,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
 /** Returns the error for requests to an unavailable service. */
 export function createServiceUnavailableError(service: ServiceName, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
-    detail: `The ${service} service is unavailable. Nothing was changed. Retry shortly.`,
+    detail: `The ${service} service is unavailable. The request changed nothing. Retry shortly.`,
     cause: cause ?? new Error(`${urlVariableName(service)} is not set and ${service} does not run in this process.`),
   });
 }

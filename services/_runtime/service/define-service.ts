@@ -21,7 +21,7 @@ export interface ServiceDependencies extends Omit<ProcessDependencies, "environm
 export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
-  /** Runs the task. Only the scheduler passes `context`. */
+  /** Runs the task. The scheduler passes `context`. Other callers may omit it. */
   run(services: Services, context?: RequestContext): Promise<void>;
 }
 

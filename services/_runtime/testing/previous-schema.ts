@@ -6,7 +6,7 @@ import { createLogger } from "../observability/logger.ts";
 import { findPackageFolder } from "../process/package-folder.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
-/** By folder in `services/`: the number of the first migration that the previous version does not contain. */
+/** The number of the first migration that the previous version does not contain, by folder in `services/`. */
 type FirstNewMigrations = Record<string, number>;
 
 /**

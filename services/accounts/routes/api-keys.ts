@@ -57,7 +57,7 @@ export const createApiKeyRoute = defineAccountsRoute({
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
     }),
   },
-  responses: { 201: { description: "The key", schema: CreatedApiKey } },
+  responses: { 201: { description: "The new API key", schema: CreatedApiKey } },
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
   async handle({ body, principal, services, context }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
@@ -78,8 +78,10 @@ export const revokeApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Revoke an API key",
   description:
-    "Revokes a key permanently. Within one second, all requests with the key fail. The revoked key remains in the list. Revoking a key again has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
-  request: { params: z.object({ id: z.guid().meta({ description: "ID of the key, as in the list of keys" }) }) },
+    "Revokes a key permanently. Within one second, all requests with the key fail. The revoked key remains in the list. Revoking a revoked key again has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
+  request: {
+    params: z.object({ id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys/`" }) }),
+  },
   responses: { 204: { description: "The key was revoked" } },
   errors: ["key_not_found"],
   async handle({ params, principal, services, context }) {

@@ -39,9 +39,9 @@ export const createApiConsumerRoute = defineAccountsRoute({
   ...consumerRouteDefaults,
   summary: "Create a consumer",
   description:
-    "Creates a consumer. A consumer is an integrator or a POS app to which API keys are issued. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change both later. The consumer belongs to the calling key's location, or to the operators if the key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
+    "Creates a consumer. A consumer is an integrator or a POS app to which API keys are issued. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change the scopes and the rate limit later. The consumer belongs to the calling key's location, or to the operators if the calling key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
   request: { body: jsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
-  responses: { 201: { description: "The consumer", schema: ApiConsumer } },
+  responses: { 201: { description: "The new consumer", schema: ApiConsumer } },
   errors: ["consumer_exists"],
   async handle({ body, principal, services }) {
     return jsonResponse(201, await createApiConsumer(services, { name: body.name, principal }));

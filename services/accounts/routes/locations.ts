@@ -100,7 +100,7 @@ export const createLocationRoute = defineAccountsRoute({
   ...locationRouteDefaults,
   summary: "Create a location",
   description:
-    "Creates a location. The application, organization, agency and name are required. All other options and settings have defaults. The API key also needs the scope `locations:any`, because it does not belong to the new location.",
+    "Creates a location. The application, organization, agency and name are required. All other options and settings have defaults. The API key also needs the scope `locations:any`, because no API key belongs to a new location.",
   request: {
     body: jsonBodyParser(CreateLocationRequest, {
       example: {
@@ -208,7 +208,7 @@ export const getOwnLocationRoute = defineAccountsRoute({
   scope: "locations:read",
   summary: "Get your own location",
   description:
-    "Returns the ticket header of the location: its name, address and registration numbers. With `devices=true`, the response also lists the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
+    "Returns the ticket header of the location: its name, address and registration numbers. With `devices=true`, the response also contains the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
   request: { query: ownLocationQuery },
   responses: {
     200: {

@@ -75,7 +75,7 @@ export const listCatalogProductsRoute = defineListRoute("products", {
   items: "products",
   schema: CatalogProduct,
   description:
-    "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the whole catalog. Send this value as `If-Match` when you replace the catalog.",
+    "Returns every product of the location, including archived products, which have no subcategories. The `ETag` of the response identifies the current version of the whole catalog. Send this value as `If-Match` when you replace the catalog.",
 });
 
 export const listCatalogPaymentsRoute = defineListRoute("payments", {
@@ -131,10 +131,10 @@ export const replaceCatalogRoute = defineCatalogRoute({
   scope: "catalog:write",
   summary: "Replace the catalog",
   description:
-    "Replaces the whole catalog of the location. If the request is invalid, none of the five lists is changed. " +
-    "Each ID must be unique in its list. The `categoryId` of a product must be the ID of a category. The `taxRate` of a price must be 0 or the `percentage` of a tax. Subcategories and price lists are not checked. " +
+    "Replaces the whole catalog of the location. If the request is invalid, the catalog is not changed. " +
+    "Each ID must be unique in its list. The `categoryId` of a product must be the ID of a category. The `taxRate` of a price must be 0 or the `percentage` of a tax. The IDs of subcategories and price lists are not checked, because a catalog contains no lists of them. " +
     "Sending the same catalog again has no effect. " +
-    "With `If-Match`, the catalog is replaced only if its current `ETag` matches. You can safely repeat a request whose response was lost. " +
+    "With `If-Match`, the catalog is replaced only if its current `ETag` matches. Even with `If-Match`, you can safely repeat a request whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 20 MB after decompression.",
   request: {
     headers: z.object({
@@ -151,7 +151,7 @@ export const replaceCatalogRoute = defineCatalogRoute({
     }),
     body: catalogRequestBody,
   },
-  responses: { 200: { description: "A summary of the new catalog", schema: ReplacedCatalog } },
+  responses: { 200: { description: "A summary of the current catalog", schema: ReplacedCatalog } },
   errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
   async handle({ body: catalog, query, principal, services, context, header }) {
     const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);

@@ -28,10 +28,10 @@ export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
   scope: "orders:write",
   summary: "Create or update open orders",
   description:
-    "Creates or updates up to 50 orders. If any order is invalid, no order is applied. The response contains the applied orders.\n\n" +
-    "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than the stored time, or if its till is closed and has a report. " +
+    "Creates or updates up to 50 orders. If any order is invalid, no order is created or updated. The response contains the created and updated orders.\n\n" +
+    "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than that of the stored order, or if its till is closed and has a report. " +
     "You can therefore safely repeat a request if you did not receive its response.\n\n" +
-    "Each applied order publishes at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
+    "Each created or updated order publishes at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
     "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, when it is reopened, or when its products or menus change. " +
     "Orders in training mode (`data.isTraining`) are stored, and you can get them by ID. They do not appear in lists or streams, and they publish no events.\n\n" +
     "Order IDs are unique only within a location. At another location, the same ID identifies a different order.",
@@ -42,9 +42,10 @@ export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
     body: upsertLiveOrdersBodyParser,
   },
   responses: {
-    200: { description: "The applied orders", schema: z.array(OrderLive) },
+    200: { description: "The created and updated orders", schema: z.array(OrderLive) },
     204: {
-      description: "An earlier request had the same `Idempotency-Key`, and its response was too large to store.",
+      description:
+        "An earlier request with the same `Idempotency-Key` took effect, but its response was too large to store. This response therefore has no body.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
@@ -137,10 +138,10 @@ export const streamLiveOrdersRoute = defineOrderLiveServiceRoute({
   description: [
     "Streams server-sent events (`text/event-stream`). The stream first sends the live orders, and then sends each change exactly once and in sequence. You can use the same filters as in the list of live orders.",
     "Event types:",
-    "- `order`: contains the current state of an order, in the same format as in the list. Each applied change is sent as one event with an ID. The initial orders are sent as events without an ID.\n" +
+    "- `order`: contains the current state of an order, in the same format as in the list. Each change is sent as one event with an ID. The initial orders are sent as events without an ID.\n" +
       "- `ready`: all initial orders have been sent. After this event, the stream sends changes as they occur.\n" +
-      `- \`left\`: an order is no longer in the list. The event contains its \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${leftReasonTexts.join(", ")}. The stream may not have sent this order before.\n` +
-      "- `reset`: discard all orders that you have received. The stream sends the live orders again. The `reason` is `expired` if the `Last-Event-ID` is older than the change log, and `unknown` if it is not the ID of an event in this location's stream.\n" +
+      `- \`left\`: an order is no longer in the list. The event contains its \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${leftReasonTexts.join(", ")}. You can also receive this event for an order that the stream has not sent before.\n` +
+      "- `reset`: discard all orders that you have received. The stream sends the live orders again. The `reason` is `expired` if the changes after the `Last-Event-ID` are no longer stored, and `unknown` if the `Last-Event-ID` does not belong to the stream of this location.\n" +
       "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect after a short delay).",
     "To resume a stream, send the ID of the last event that you received in the `Last-Event-ID` header. Clients that are compatible with `EventSource` send this header automatically. A stream can be resumed within 24 hours. " +
       "The stream sends a comment every 15 seconds, so that both sides notice a broken connection. The stream ends when its API key is revoked or changed.",

@@ -19,7 +19,7 @@ const accountsByRateText = (accounts: readonly { taxRate: number; account: strin
   accounts.map(({ taxRate, account }) => `${account} for ${taxRate / 100}%`).join(", ");
 
 /** Describes which amounts are booked on which accounts. */
-export const journalEntriesDescription = `A till has at most three journal entries. In each entry, total debits equal total credits to the cent. The date of an entry is the day on which the shift began. Its reference is the letter Z followed by the number of the report, such as \`Z24\`. The following table lists the default accounts:
+export const journalEntriesDescription = `A till has at most three journal entries. In each entry, total debits equal total credits to the cent. The date of an entry is the day on which the shift began. The reference of an entry is the letter Z followed by the number of the report, such as \`Z24\`. The following table lists the default accounts:
 
 | Entry | Debit | Credit |
 |---|---|---|
@@ -41,7 +41,7 @@ ${Object.entries(fecFileFormatsByProvider)
   })
   .join("\n")}
 
-- **INEXWEB** and **FULLL** are the former and current names of the same product. It imports a FEC for a single financial year, so export the tills of one year at a time.
+- **INEXWEB** and **FULLL** are the former and current names of the same product. The product imports a FEC for a single financial year, so export the tills of one year at a time.
 - **ISACOMPTA** imports the file as text with named columns. Its vendor publishes no description of the format, so try an export of one till first.
 
 These files are only for import into accounting software. They are not the FEC that a company submits to the tax administration. The submitted FEC contains all journals of a year.`;
@@ -68,7 +68,7 @@ const fecColumnContents: Record<(typeof fecColumns)[number], string> = {
 };
 
 /** Describes the columns of a file. */
-export const fecColumnsDescription = `The first line contains the column names. Each line after it is one line of a journal entry. Dates have the format YYYYMMDD. Amounts have a decimal comma and two decimal places. Lines end with CR and LF.
+export const fecColumnsDescription = `The first line contains the column names. Each further line is one line of a journal entry. Dates have the format YYYYMMDD. Amounts have a decimal comma and two decimal places. Lines end with CR and LF.
 
 | Column | Content |
 |---|---|

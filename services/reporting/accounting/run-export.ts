@@ -84,7 +84,7 @@ async function buildExport(
 
 const interruptedFailure = createFailedTillAccountingExport(
   "interrupted",
-  "The export failed several times. No till was exported.",
+  "The export process was interrupted several times, so no till was exported.",
 );
 
 interface ExportProgress {

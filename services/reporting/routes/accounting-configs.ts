@@ -37,7 +37,7 @@ export const createAccountingConfigRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Create an accounting config",
   description:
-    "Creates an accounting config: the rules that convert a location's reports to journal entries. It defines the journal, and the account for each amount. Every field has a default, which follows the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
+    "Creates an accounting config: the rules that convert a location's reports to journal entries. The config defines the journal, and the account for each kind of amount. Every field has a default, which follows the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
     journalEntriesDescription,
   request: { body: jsonBodyParser(CreateAccountingConfigRequest) },
   responses: { 201: { description: "The config, including defaults", schema: AccountingConfig } },

@@ -47,11 +47,11 @@ export const createAccountingExportRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Export tills to accounting software",
   description:
-    `Creates journal entries from the reports of up to ${maxTillsPerAccountingExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider share one file, sorted by the time at which they were closed. ` +
+    `Creates journal entries from the reports of up to ${maxTillsPerAccountingExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider are written to one file. In the file, the tills are sorted by closing time. ` +
     "The export runs in the background. To follow its progress, get the export by its ID until its state is `done` or `failed`. " +
     "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
-    "The files of an export have a maximum total size of 16 MB. Tills that do not fit are not exported. Export these tills in another request. " +
-    `To export tills of other locations, the key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
+    "The total size of the files of an export is limited to 16 MB. Tills that would exceed this size are not exported. Export these tills in another request. " +
+    `To export tills of other locations, the API key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
   request: { body: jsonBodyParser(CreateAccountingExportRequest) },
   responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
@@ -69,7 +69,7 @@ export const getAccountingExportRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Get an accounting export",
   description:
-    "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, it lists each difference with both figures. Only keys with the scope `locations:any` can read an export of several locations. Exports are deleted after 400 days. You can export the same tills again.",
+    "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
   request: { params: exportParams },
   responses: {
     200: { description: "The export", schema: AccountingExport },

@@ -78,7 +78,7 @@ export const listReportsV2Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports",
   description:
-    "Returns the location's reports with their total sales, latest shift first. For all other figures, get a report by its ID.",
+    "Returns the location's reports with their total sales, most recent shift first. For all other figures, get a report by its ID.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportListItem) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -92,7 +92,7 @@ export const listReportsV0Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports (v1, legacy)",
   description:
-    "Returns the location's reports, latest shift first. Each report has the same fields as in the response of `GET /v1/reports/{id}`.",
+    "Returns the location's reports, most recent shift first. Each report has the same fields as in the response of `GET /v1/reports/{id}`.",
   request: { query: reportOrOrderListQuery },
   responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportV0) } },
   errors: ["invalid_page_token", "location_forbidden"],

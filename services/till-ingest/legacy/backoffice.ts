@@ -126,7 +126,7 @@ export async function listLegacyTills(
   } catch (error) {
     if (!(error instanceof BackofficeError)) throw error;
     throw new ApiError("legacy_unavailable", {
-      detail: `The list could not be fetched: ${error.message}`,
+      detail: `The list of tills could not be fetched: ${error.message}`,
       cause: error,
     });
   }

@@ -105,7 +105,7 @@ async function findLocationOfTills(
 }
 
 function unknownLocationError({ application, legacyId, serverId }: LegacyTill): { message: string; serverId: number } {
-  return { message: `No location of ${application} has the legacyId ${legacyId}.`, serverId };
+  return { message: `No ${application} location has the legacyId ${legacyId}.`, serverId };
 }
 
 /**
@@ -141,9 +141,9 @@ async function fetchLegacyTill(
   const isOtherLocation =
     legacyLocation.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
   if (isOtherLocation)
-    throw new BackofficeError("The backoffice returned a till of a different location than the one in its list.");
+    throw new BackofficeError("The backoffice returned a till of a different location than in its list of tills.");
   if (serverId !== null && serverId !== legacyTill.serverId) {
-    throw new BackofficeError(`The backoffice returned a different till than the requested one: ${serverId}.`);
+    throw new BackofficeError(`The backoffice returned the till ${serverId} instead of the requested till.`);
   }
   const metadata = { ...till.metadata, serverId: legacyTill.serverId };
   await storePushedTill(services, { location, till: { ...till, metadata }, principal, context });

@@ -47,12 +47,12 @@ export const listLegacyTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "List legacy backoffice tills",
   description:
-    "Returns every till that an application's legacy backoffice has for the location of the API key. With the scope `locations:any`, returns the tills of all locations. " +
+    "Returns every till that an application's legacy backoffice has for the location of the API key. If the key has the scope `locations:any`, returns the tills of all locations. " +
     "The list includes tills that were already fetched. Fetching them again changes nothing.",
   request: { query: legacyApplicationQuery },
   responses: {
     200: {
-      description: "Tills, sorted as in the backoffice",
+      description: "Tills, in the same sequence as in the backoffice",
       schema: z.array(LegacyTill),
       example: [{ application: "POPINA", serverId: 4711, legacyId: 42 }],
     },
@@ -73,9 +73,9 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Fetch legacy backoffice tills",
   description:
-    "Fetches the tills in the request body, or all listed tills if the request has no body. Each till is processed like a pushed till. " +
+    "Fetches the tills that the request body identifies. If the request has no body, fetches all tills that `GET /v1/tills/legacy/` returns. Each till is processed like a pushed till. " +
     "For each till, the response states whether the till is stored and, if not, the reason. Tills that were already stored count as successes. " +
-    "A call takes at most 30 seconds. It reports tills that were not fetched in this time as errors. To fetch them, repeat the call.",
+    "A call takes at most 30 seconds. The response reports tills that were not fetched in this time as errors. To fetch these tills, repeat the call.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {

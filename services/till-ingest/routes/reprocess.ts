@@ -24,7 +24,7 @@ export const reprocessTillRoute = defineTillIngestRoute({
   summary: "Reprocess a till",
   description:
     "Computes the report and orders of a till again from its stored body. While a reprocessing of the till is pending, " +
-    "further requests return the same response and do not start another one.",
+    "further requests return the same response and do not start another reprocessing.",
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessedTill } },
   errors: ["till_not_found", "quota_exceeded"],
@@ -45,7 +45,7 @@ const maxReportVersion = 2 ** 31 - 1;
 const reprocessTillsQuery = z.object({
   lteReportVersion: integerQueryParameter(z.int().min(0)).meta({
     description:
-      "Maximum version of the report calculation. Tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
+      "Maximum version of the report calculation. Tills without a report, and tills whose report has this version or a lower version, are reprocessed. `0` selects only tills without a report.",
     type: "integer",
     minimum: 0,
     example: 1,
@@ -62,8 +62,8 @@ export const reprocessTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess tills",
   description:
-    "Starts a background job that computes the reports of many tills again. Use it after an update of the report calculation. " +
-    "To follow its progress, get the reprocessing job by its ID.",
+    "Starts a background job that computes the reports of many tills again. Use this operation after an update of the report calculation. " +
+    "To follow the progress of the job, get the reprocessing job by its ID.",
   request: { query: reprocessTillsQuery },
   responses: { 202: { description: "The reprocessing job was started", schema: TillReprocessingJob } },
   errors: ["location_forbidden"],
@@ -90,7 +90,7 @@ export const getReprocessingRoute = defineTillIngestRoute({
   operationId: "getReprocessing",
   ...tillWriteRouteDefaults,
   summary: "Get a reprocessing job",
-  description: "Returns how many tills the job covers, and how many of them have been queued so far.",
+  description: "Returns how many tills the job reprocesses, and how many of these tills have been queued so far.",
   request: { params: z.object({ id: z.guid().meta({ description: "ID of the reprocessing job" }) }) },
   responses: { 200: { description: "The reprocessing job", schema: TillReprocessingJob } },
   errors: ["reprocessing_not_found"],

@@ -35,7 +35,7 @@ export const pushTillV2Route = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
-    "Accepts the till of a closed shift. Its report and orders are available moments later. " +
+    "Accepts the till of a closed shift. The report and the orders of the till are available moments later. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: {
@@ -66,7 +66,7 @@ export const pushTillV1Route = defineTillIngestRoute({
   summary: "Push a till (v1, legacy)",
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
-    "The fields `application` and `legacyId` identify its location. It must be the location of the API key, unless the key has the scope `locations:any`. " +
+    "The fields `application` and `legacyId` identify the location of the till. This location must be the location of the API key, unless the key has the scope `locations:any`. " +
     "As in v2, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: { body: createTillRequestBodyParser("V1", TillV1) },
   responses: {
@@ -88,8 +88,8 @@ export const replaceTillRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Replace a till",
   description:
-    "Replaces the body of a till with a new body in either format. The report is computed again and keeps its ID. Orders " +
-    "that are missing from the new body are removed. Earlier bodies are kept. Sending the same bytes again changes nothing.",
+    "Replaces the body of a till with a new body in either format. The report of the till is computed again and keeps its ID. Orders " +
+    "that are missing from the new body are removed. Earlier bodies remain stored. Sending the same bytes again changes nothing.",
   request: {
     params: tillPathParams,
     body: { ...createTillRequestBodyParser("either", z.union([TillV2, TillV1])), example: tillV2Example },
@@ -111,7 +111,8 @@ export const replaceTillRoute = defineTillIngestRoute({
 
 const listTillsQuery = z.object({
   sinceDate: RequestDateTime.meta({
-    description: "Returns only tills that were pushed at or after this time, a date-time with an offset or `Z`.",
+    description:
+      "Returns only tills that were pushed at or after this time. The value is a date-time with an offset or `Z`.",
     example: "2026-05-29T00:00:00Z",
   }),
   ...paginationQueryShape,
@@ -126,7 +127,7 @@ export const listTillsRoute = defineTillIngestRoute({
   operationId: "listTills",
   ...readTillRouteDefaults,
   summary: "List tills",
-  description: "Returns the tills that the location pushed at or after a given time, in both formats, newest first.",
+  description: "Returns the V1 and V2 tills that were pushed for the location at or after a given time, newest first.",
   request: { query: listTillsQuery },
   responses: { 200: { description: "A page of tills", schema: paginatedSchema(Till) } },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -150,7 +151,7 @@ export const getTillRoute = defineTillIngestRoute({
   ...readTillRouteDefaults,
   summary: "Get a till",
   description:
-    "Returns a till's location, the time of its push and the URL of its body. The response has the same shape for V1 and V2 tills.",
+    "Returns a till's location, the times at which it was first and last received, and the URL of its body. The response has the same format for V1 and V2 tills.",
   request: { params: tillPathParams },
   responses: {
     200: { description: "The till", schema: Till },

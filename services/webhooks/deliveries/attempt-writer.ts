@@ -40,7 +40,7 @@ export function createWebhookAttemptWriter({
   }
 
   // Only one batch is written at a time, because parallel batches would lock the same rows of the hourly statistics.
-  // An attempt counts as in flight until it is stored, so a slow batch delays endpoints with many messages in flight.
+  // The delay is short, because an attempt counts as in flight, and can delay other messages, until it is stored.
   const recordBatched = batchCalls<CompletedWebhookAttempt, void>(writeWithRetries, {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,

@@ -48,7 +48,7 @@ describe("the scheduler", () => {
     await eventually("all deliveries", () => countCompletedAtBusyHost() === 300);
     const seconds = (performance.now() - startedAt) / 1_000;
     expect(seconds).toBeGreaterThan(2.5);
-    // Tokens that were acquired for more deliveries than were due are refunded, so they do not delay other deliveries.
+    // If fewer deliveries are due than tokens were acquired, the other tokens are refunded and cause no further delay.
     expect(seconds).toBeLessThan(6);
     await deliveries.scheduler.close();
   });

@@ -26,7 +26,7 @@ interface DeliverySchedulerOptions {
   pollMs: number;
 }
 
-/** Maximum share of all permits that the messages in flight to one origin can hold. */
+/** Maximum share of all permits for the messages in flight to one origin. */
 const maxOriginShare = 0.25;
 /** Maximum number of webhooks in one claim statement. */
 const maxWebhooksPerClaim = 50;
@@ -167,7 +167,7 @@ export class WebhookDeliveryScheduler {
       const url = await findUrl(webhookId);
       const onReady = () => this.poll([webhookId]);
       if (url) this.#queues.set(webhookId, new WebhookEndpointQueue({ url, ...sharedOptions, onReady }));
-      // The endpoint could not be loaded. The periodic task later finds its due deliveries in the database.
+      // Removes a webhook whose endpoint could not be loaded. The periodic task finds its due deliveries later.
       else this.#readyWebhookIds.delete(webhookId);
     });
     await Promise.all(creations);

@@ -106,7 +106,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     limits: {
       maxConcurrency: config.WEBHOOK_ENDPOINT_MAX_CONCURRENCY,
       // A failing endpoint is probed after the first delay of the retry schedule. After each failed probe, the next
-      // probe follows later, but at most after the second delay of the schedule.
+      // probe follows after a longer delay, up to the second delay of the schedule.
       circuitBreaker: {
         failureThreshold: circuitFailureThreshold,
         initialOpenMs: firstRetryMs,

@@ -21,7 +21,7 @@ export interface WebhookEndpoint {
 
 /**
  * Returns the endpoint of a webhook at the given revision or a later revision. Without a revision, the endpoint may be
- * an outdated one from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
+ * an outdated copy from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
  */
 export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 

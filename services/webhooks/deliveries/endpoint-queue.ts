@@ -67,7 +67,8 @@ export class WebhookEndpointQueue {
 
   /**
    * Reserves capacity for up to `requested` messages, and returns for how many messages capacity was reserved. If the
-   * result is 0, the queue waits for capacity and then calls `onReady`, unless only the semaphore had no permit.
+   * result is 0, the queue waits for capacity and then calls `onReady`. If only the semaphore has no permit, the queue
+   * does not wait, so the caller must try again.
    */
   acquireSlots(requested: number): number {
     const { limits, semaphore, nowMs } = this.#options;

@@ -32,7 +32,7 @@ export function findWebhookUrlFormIssue(
   if (url.username !== "" || url.password !== "") {
     return {
       code: "userinfo",
-      message: "must not contain a username or password (use the recipient's apiKey instead)",
+      message: "must not contain a username or password (set the recipient's apiKey instead)",
     };
   }
   if (url.hash !== "") return { code: "fragment", message: "must not have a fragment, because it would not be sent" };

@@ -21,7 +21,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
   traceparent: string;
 }
 
-/** Finds the webhooks of events and stores their messages, in batches, so that concurrent events share SQL queries. */
+/** Finds the webhooks for events and stores the messages to send, in batches, so that events share SQL queries. */
 export interface WebhookMessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
   findSubscribedWebhookIds(match: LocationWebhookEventKey): Promise<string[]>;
@@ -57,7 +57,7 @@ export function createWebhookMessageBatcher({
   });
   const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
 
-  /** Stores messages and starts the attempts that have capacity. Returns for each message whether it is new. */
+  /** Stores messages and starts the attempts with reserved capacity. Returns for each message whether it is new. */
   async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const messages = items.map(({ webhookIds: _, ...message }) => message);
     const reservedDeliveries = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {

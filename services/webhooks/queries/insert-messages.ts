@@ -54,7 +54,7 @@ export async function insertWebhookMessages(
       select * from unnest(
         ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ event }) => event)}::text[],
         ${sorted.map(({ traceparent }) => traceparent)}::text[], ${sorted.map(({ subject }) => subject)}::uuid[],
-        -- The bodies are joined to one text, because parsing them from JSON would double PostgreSQL's cost per message.
+        -- The bodies are joined into one text, because parsing them from JSON would double the cost per message.
         string_to_array(${sorted.map(({ body }) => body).join(bodySeparator)}, ${bodySeparator})
       ) as message (message_id, event, traceparent, subject, body)
     ), new_event as (

@@ -45,7 +45,7 @@ export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId:
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
 }
 
-/** Returns a recipient, with its secret if the secret has just been generated. No later response contains it. */
+/** Returns a recipient, with its secret if the secret has just been generated. Later responses omit the secret. */
 export async function readRecipientWithNewSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },

@@ -12,9 +12,8 @@ export const webhookDeliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) 
   recovered, finished_at`;
 
 /**
- * Returns the SQL condition for the deliveries to recover: failed deliveries, and deliveries with a failed attempt
- * whose next attempt is pending or in flight. Test messages are excluded, because they matter only at the time of the
- * test.
+ * Returns the SQL condition for the deliveries to recover: failed deliveries, and deliveries that have a failed attempt
+ * and are pending or in flight. Test messages are excluded, because they matter only at the time of the test.
  */
 const failedCondition = (sql: SqlClient | SqlTransaction) =>
   sql`(event <> 'test' and (state = 'failed' or (state <> 'succeeded' and failures > 0)))`;

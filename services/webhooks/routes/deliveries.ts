@@ -43,9 +43,11 @@ const listDeliveriesQuery = z.object({
   event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
   state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
   since: dayOrInstantQuery(
-    "Start of the creation period, inclusive: a day in the location's time zone, or a date-time",
+    "Returns only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
   ),
-  until: dayOrInstantQuery("End of the creation period, inclusive: a day in the location's time zone, or a date-time"),
+  until: dayOrInstantQuery(
+    "Returns only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
+  ),
   ...paginationQueryShape,
 });
 
@@ -106,7 +108,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
       where ${deliveryByIdCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
-    // Selects the latest 1000 attempts. An attempt in progress is included. Its start is the time of the claim.
+    // Selects the latest 1,000 attempts, including an attempt in progress. Its start is the time when it was claimed.
     const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select

@@ -14,7 +14,12 @@ export const webhookDeliveryPathParams = z.object({ id: z.guid().meta({ descript
 
 /** The query parameter that selects the location whose webhooks or recipients are listed. */
 export const locationIdQueryShape = {
-  locationId: z.guid().optional().meta({ description: "ID of the location. Defaults to the API key's location." }),
+  locationId: z
+    .guid()
+    .optional()
+    .meta({
+      description: "ID of the location whose recipients or webhooks are returned. Defaults to the API key's location.",
+    }),
 };
 
 /**
@@ -49,7 +54,7 @@ export async function requireReadableWebhook(
 /** Returns the error for exceeding a limit per location. `name` is the name of the limit in the documentation. */
 export function createPerLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
-    detail: `A location can have up to ${maximum} ${name}. Delete those that you no longer need, then try again.`,
+    detail: `A location can have up to ${maximum} ${name}. Delete the ${name} that you no longer need, then try again.`,
     limit: { name, maximum, unit: `${name} of a location` },
   });
 }

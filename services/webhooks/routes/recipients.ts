@@ -114,7 +114,7 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
   operationId: "rotateRecipientSecret",
   summary: "Rotate a recipient's secret",
   description:
-    "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. For 24 hours, messages are signed with both secrets: `webhook-signature` contains a signature for each secret, and `x-popina-hmac-signature` still uses the previous secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
+    "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. Previous secrets expire 24 hours after they are replaced. Until then, `webhook-signature` contains a signature for each active secret, and `x-popina-hmac-signature` uses the oldest active secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
   request: { params: webhookRecipientPathParams, body: jsonBodyParser(RotateWebhookRecipientSecretRequest) },
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
@@ -148,7 +148,8 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
         delete from recipients r where id = ${target.id} and not exists (select from webhooks where recipient_id = r.id)`;
       if (deleted.count === 1) return;
       throw new ApiError("recipient_in_use", {
-        detail: "Delete the recipient's webhooks first. Removing a webhook with many deliveries takes some time.",
+        detail:
+          "Delete the recipient's webhooks first. If you have already deleted them, try again later, because removing a webhook with many deliveries takes some time.",
       });
     });
     return { status: 204, body: null, headers: {} };

@@ -193,7 +193,7 @@ describe("a location at its limit of webhooks", () => {
     expect(problem).toMatchObject({
       code: "limit_reached",
       limit: { name: "webhooks", maximum: 3, unit: "webhooks of a location" },
-      detail: "A location can have up to 3 webhooks. Delete those that you no longer need, then try again.",
+      detail: "A location can have up to 3 webhooks. Delete the webhooks that you no longer need, then try again.",
     });
     const update = { ...body, id: first.webhook.id, events: ["order.call"] };
     await limited.sendJson({ method: "POST", path, principal, body: update }, { status: 200, schema: Webhook });

@@ -41,7 +41,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   operationId: "upsertWebhook",
   summary: "Create or update a webhook",
   description:
-    "Creates a webhook, which posts a location's events to an endpoint and signs them with the recipient's secret. If the location already has a webhook with this ID, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username or password. HTTP URLs are accepted only if the operator allows them. The port must be 80, 443, or 1024 or higher, and all IP addresses of the host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled immediately if its endpoint responds with status 410, or if all attempts fail for five days.",
+    "Creates a webhook, which posts a location's events to an endpoint and signs them with the recipient's secret. If the location already has a webhook with this ID, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username or password. HTTP URLs are accepted only if the operator allows them. The port must be 80, 443, or 1024 or higher, and all IP addresses of the host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled when its endpoint responds with status 410, or when all attempts have failed for five days.",
   request: { body: upsertWebhookBody },
   responses: {
     200: { description: "The updated webhook", schema: Webhook },
@@ -223,7 +223,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const target = scopeIdToReadableLocation(params, principal);
-    // The webhook is hidden first, because its rows are removed in batches.
+    // The webhook is hidden first, so that clients never see it while its rows are removed in batches.
     const hidden = await db.transaction(
       (tx) => tx`
         update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}

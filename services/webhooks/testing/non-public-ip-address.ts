@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 
-/** Forbidden networks with their prefix lengths. The list is independent of the service's list, in order to test it. */
+/** Forbidden networks and their prefix lengths. A separate list, so that tests find errors in the service's list. */
 const forbiddenIPv4Ranges: [string, number][] = [
   ...[8, 10, 127].map((first): [string, number] => [`${first === 8 ? 0 : first}.0.0.0`, 8]),
   ["100.64.0.0", 10],
