@@ -37,7 +37,7 @@ export async function startOrderPageBaselineServer(
 }
 
 /** Starts a server that stores orders and sends each order to all readers of its stream. */
-export async function startLiveOrderBaseline({
+export async function startLiveOrderBaselineServer({
   folder,
   urls,
 }: Pick<BenchEnvironment, "folder" | "urls">): Promise<BaselineServer> {
@@ -54,7 +54,7 @@ export async function startBenchWebhookReceiver(
 }
 
 /** Starts a server that stores orders and posts each order to this endpoint. */
-export async function startWebhookBaseline(
+export async function startWebhookBaselineServer(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   endpoint: string,
 ): Promise<BaselineServer> {
@@ -63,7 +63,7 @@ export async function startWebhookBaseline(
 }
 
 /** Starts a Fastify server that has the features of the product's gateway and reads the data of a product. */
-export async function startFastifyBaseline(
+export async function startFastifyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: PragmaUnderLoad,
 ): Promise<BaselineServer> {
@@ -77,7 +77,7 @@ export async function startFastifyBaseline(
 }
 
 /** Starts a Fastify proxy in front of a product's reporting service, instead of the gateway. */
-export async function startFastifyProxyBaseline(
+export async function startFastifyProxyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: PragmaUnderLoad,
 ): Promise<BaselineServer> {
@@ -99,7 +99,7 @@ function accountsVariables(
 }
 
 /** Starts a gateway without API keys, rate limits and logging, in front of a product's reporting service. */
-export async function startMinimalGatewayBaseline(
+export async function startMinimalGatewayBaselineServer(
   { folder }: Pick<BenchEnvironment, "folder">,
   product: PragmaUnderLoad,
   principal: Principal,

@@ -29,7 +29,7 @@ export interface BenchEnvironment {
   postgres: StartedLocalServer;
   loadGenerator: LoadGenerator;
   /** Returns the product that benchmarks share, with a location. The first call starts the product. */
-  sharedProduct(shape: "split" | "all in one"): Promise<{ product: PragmaUnderLoad; benchLocation: BenchLocation }>;
+  getSharedPragma(shape: "split" | "all in one"): Promise<{ product: PragmaUnderLoad; benchLocation: BenchLocation }>;
   /** Starts a product for one benchmark. The benchmark must stop this product. */
   startProduct(namespace: string, roles: BenchPragmaProcessRole[]): Promise<PragmaUnderLoad>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export async function createBenchEnvironment({
     loadGenerator,
     startProduct: (namespace, roles) =>
       startPragmaUnderLoad({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
-    sharedProduct(shape) {
+    getSharedPragma(shape) {
       const running = sharedProducts.get(shape);
       if (running) return running;
       const starting = environment

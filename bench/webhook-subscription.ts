@@ -14,7 +14,7 @@ export const paidLiveOrderJson = JSON.stringify({
 export const liveOrdersPath = "/v1/orders-live/";
 
 /** Webhooks for the paid orders of a location. */
-export interface BenchWebhookSubscription {
+export interface BenchPaidOrderWebhooks {
   /** Pauses all webhooks, so that messages wait. */
   pause(): Promise<void>;
   /** Resumes all webhooks, so that waiting messages are delivered. */
@@ -27,7 +27,7 @@ export async function createPaidOrderWebhooks(
   { url }: Pick<PragmaUnderLoad, "url">,
   { headers }: BenchLocation,
   endpointUrls: string[],
-): Promise<BenchWebhookSubscription> {
+): Promise<BenchPaidOrderWebhooks> {
   const requestJson = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
     const jsonHeaders = { ...headers, "content-type": "application/json" };
     const response = await fetch(url + path, {

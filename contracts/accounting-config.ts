@@ -7,7 +7,13 @@ import {
 } from "./chart-of-accounts.ts";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
-import { boundedArray, boundedString, nullWhenAbsent, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
+import {
+  boundedArray,
+  boundedString,
+  nullWhenAbsent,
+  withoutFieldDefaults,
+  withUnstorableTextCheck,
+} from "./fields.ts";
 
 /** How discounts are booked. `net` books sales after discounts. `gross` books discounts on a separate account. */
 const discountBookings = ["net", "gross"] as const;
@@ -158,7 +164,7 @@ const accountingConfigInputShape = {
 };
 
 /** The new content of a config. Omitted fields default to the French chart of accounts. */
-export const ReplaceAccountingConfigRequest = rejectUnstorableText(z.object(accountingConfigInputShape)).meta({
+export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description:
     "The new content of an accounting config. Omitted fields get their default values, which follow the French chart of accounts.",
@@ -174,7 +180,7 @@ export const ReplaceAccountingConfigRequest = rejectUnstorableText(z.object(acco
 export type AccountingRules = z.infer<typeof ReplaceAccountingConfigRequest>;
 
 /** An accounting config to create. */
-export const CreateAccountingConfigRequest = rejectUnstorableText(
+export const CreateAccountingConfigRequest = withUnstorableTextCheck(
   z.object({
     locationId: z
       .guid()

@@ -25,12 +25,10 @@ const AccountingExportItem = z
     tillId: z
       .guid()
       .meta({ description: "ID of the till. The till must belong to the location that `locationId` identifies." }),
-    accountingConfigId: z
-      .guid()
-      .meta({
-        description:
-          "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
-      }),
+    accountingConfigId: z.guid().meta({
+      description:
+        "ID of the accounting config to apply. The config must belong to the location that `locationId` identifies.",
+    }),
     accountingProvider,
     locationId: z
       .guid()
@@ -67,7 +65,7 @@ export type StartedAccountingExport = z.infer<typeof StartedAccountingExport>;
 /** The kinds of figures of a till that can be inconsistent. */
 const gapCodes = ["vat", "products", "payments"] as const;
 
-const imbalanceSchema = z.object({
+const inconsistentFiguresSchema = z.object({
   code: z.enum(gapCodes).meta({
     description:
       "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay.",
@@ -76,7 +74,7 @@ const imbalanceSchema = z.object({
   message: z.string().meta({ description: "Human-readable explanation of the difference, with both figures" }),
 });
 
-export type AccountingImbalance = z.infer<typeof imbalanceSchema>;
+export type InconsistentTillFigures = z.infer<typeof inconsistentFiguresSchema>;
 
 /** The reasons why a till is not in the files. */
 const failureCodes = [
@@ -95,11 +93,11 @@ const exportFailureSchema = z.object({
   }),
   message: z.string().meta({ description: "Human-readable explanation of the failure" }),
   gaps: z
-    .array(imbalanceSchema)
+    .array(inconsistentFiguresSchema)
     .meta({ description: "Figures of the till that are inconsistent; empty unless `code` is `unbalanced`" }),
 });
 
-export type TillExportFailure = z.infer<typeof exportFailureSchema>;
+export type TillAccountingExportFailure = z.infer<typeof exportFailureSchema>;
 
 const fileNumber = z.int().min(1).meta({ description: "Number of the file within the export, starting at 1" });
 
@@ -108,12 +106,10 @@ const exportedTill = z.object({
   accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the till" }),
   accountingProvider,
   locationId: z.guid().meta({ description: "ID of the location" }),
-  state: z
-    .enum(["pending", "done", "failed"])
-    .meta({
-      description:
-        "State of the till in the export. `pending`: not exported yet. `done`: written to a file. `failed`: not exported, for the reason in `failure`.",
-    }),
+  state: z.enum(["pending", "done", "failed"]).meta({
+    description:
+      "State of the till in the export. `pending`: not exported yet. `done`: written to a file. `failed`: not exported, for the reason in `failure`.",
+  }),
   failure: exportFailureSchema
     .nullable()
     .meta({ description: "Reason why the till was not exported; null unless `state` is `failed`" }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
-import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
-import { apiScopeNames, defaultConsumerScopes } from "./scopes.ts";
+import { boundedArray, boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { apiScopeNames, defaultApiConsumerScopes } from "./scopes.ts";
 
 /** The name of a consumer, unique among the consumers of its location, or among those that operators created. */
 const ConsumerNameSchema = boundedString(255, { min: 2 }).meta({
@@ -13,7 +13,7 @@ const ScopesSchema = boundedArray(z.enum(apiScopeNames, { error: `Must be one of
   .overwrite((granted) => [...new Set(granted)])
   .meta({
     description: "Scopes of the consumer. Each scope allows the consumer's API keys to use certain operations.",
-    example: [...defaultConsumerScopes],
+    example: [...defaultApiConsumerScopes],
   });
 
 /** The rate limit of each key of a consumer: a token bucket with a refill rate and a capacity. */
@@ -57,14 +57,14 @@ export const ApiConsumer = z
       updatedAt: "2026-05-29T10:17:19.000Z",
       locationId: null,
       name: "Acme",
-      scopes: [...defaultConsumerScopes],
+      scopes: [...defaultApiConsumerScopes],
       rateLimit: null,
     },
   });
 
 export type ApiConsumer = z.infer<typeof ApiConsumer>;
 
-export const CreateApiConsumerRequest = rejectUnstorableText(z.object({ name: ConsumerNameSchema })).meta({
+export const CreateApiConsumerRequest = withUnstorableTextCheck(z.object({ name: ConsumerNameSchema })).meta({
   id: "CreateConsumer",
   description:
     "A consumer to create. Its name must be unique among the consumers of the location. If an operator creates the consumer, the name must be unique among the consumers created by operators.",
@@ -78,13 +78,13 @@ export const ChangeApiConsumerRequest = z
   .meta({
     id: "ChangeConsumer",
     description: "Changes to a consumer. Omitted fields are not changed.",
-    example: { scopes: [...defaultConsumerScopes, "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
+    example: { scopes: [...defaultApiConsumerScopes, "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
   });
 
 export type ChangeApiConsumerRequest = z.infer<typeof ChangeApiConsumerRequest>;
 
 /** The consumer and the location of a new API key. */
-export const CreateApiKeyRequest = rejectUnstorableText(
+export const CreateApiKeyRequest = withUnstorableTextCheck(
   z.object({
     locationId: z.guid().meta({ description: "ID of the location to which the API key gives access" }),
     consumerName: ConsumerNameSchema,
@@ -107,12 +107,10 @@ export const CreatedApiKey = z
 export const ApiKey = z
   .object({
     id: z.guid().meta({ description: "ID of the API key, used to revoke it" }),
-    prefix: z
-      .string()
-      .meta({
-        description: "First characters of the API key, to recognize the key in lists",
-        example: "pragma_4fGh2Kq",
-      }),
+    prefix: z.string().meta({
+      description: "First characters of the API key, to recognize the key in lists",
+      example: "pragma_4fGh2Kq",
+    }),
     consumerName: ConsumerNameSchema,
     locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the API key was created" }),

@@ -117,7 +117,7 @@ export const CatalogCategory = z
   .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
 /** For each list of a catalog: the schema of an item, its name in error messages, and the maximum number of items. */
-export const catalogListDefinitions = {
+export const catalogItemListDefinitions = {
   products: { itemSchema: ProductInput, itemName: "product", max: 20_000 },
   payments: { itemSchema: CatalogPayment, itemName: "payment method", max: 1_000 },
   taxes: { itemSchema: CatalogTax, itemName: "tax", max: 1_000 },
@@ -125,9 +125,9 @@ export const catalogListDefinitions = {
   categories: { itemSchema: CatalogCategory, itemName: "category", max: 5_000 },
 } as const;
 
-export type CatalogListName = keyof typeof catalogListDefinitions;
+export type CatalogItemListName = keyof typeof catalogItemListDefinitions;
 
-export const catalogListNames = Object.keys(catalogListDefinitions) as CatalogListName[];
+export const catalogItemListNames = Object.keys(catalogItemListDefinitions) as CatalogItemListName[];
 
 const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
   itemSchema,
@@ -147,11 +147,11 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
 export const Catalog = z
   .object({
-    products: catalogListSchema(catalogListDefinitions.products),
-    payments: catalogListSchema(catalogListDefinitions.payments),
-    taxes: catalogListSchema(catalogListDefinitions.taxes),
-    modifiers: catalogListSchema(catalogListDefinitions.modifiers),
-    categories: catalogListSchema(catalogListDefinitions.categories),
+    products: catalogListSchema(catalogItemListDefinitions.products),
+    payments: catalogListSchema(catalogItemListDefinitions.payments),
+    taxes: catalogListSchema(catalogItemListDefinitions.taxes),
+    modifiers: catalogListSchema(catalogItemListDefinitions.modifiers),
+    categories: catalogListSchema(catalogItemListDefinitions.categories),
   })
   .meta({
     id: "CatalogInput",

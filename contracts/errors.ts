@@ -139,12 +139,10 @@ const requestIssueSchema = z
     in: z
       .enum(["body", "query", "path", "header"])
       .meta({ description: "Part of the request that contains the issue" }),
-    path: z
-      .string()
-      .meta({
-        description:
-          "Path of the invalid value in the part that `in` names, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
-      }),
+    path: z.string().meta({
+      description:
+        "Path of the invalid value in the part that `in` names, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
+    }),
     code: z.string().meta({ description: "Type of the issue, such as `required` or `too_big`, for use in programs" }),
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })

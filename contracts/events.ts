@@ -22,7 +22,7 @@ const orderEventData = z.object({
  *
  * An event is published on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelopeSchema`.
  */
-export const eventDataSchemas = {
+export const busEventDataSchemas = {
   /** From till-ingest: a till was stored or must be reprocessed. Reporting must compute its report. */
   "till.pushed": z.object({
     locationId: z.guid(),
@@ -85,14 +85,14 @@ export const eventDataSchemas = {
   "location.updated": LocationRef.omit({ id: true }).extend({ locationId: z.guid() }),
 } as const;
 
-export type EventType = keyof typeof eventDataSchemas;
-export type EventData<Type extends EventType> = z.infer<(typeof eventDataSchemas)[Type]>;
+export type BusEventType = keyof typeof busEventDataSchemas;
+export type BusEventData<Type extends BusEventType> = z.infer<(typeof busEventDataSchemas)[Type]>;
 
 /** The envelope of an event, with the field names of CloudEvents. `traceparent` is the W3C trace context. */
 export const eventEnvelopeSchema = z.object({
   specversion: z.literal("1.0"),
   id: z.guid(),
-  type: z.enum(Object.keys(eventDataSchemas) as [EventType, ...EventType[]]),
+  type: z.enum(Object.keys(busEventDataSchemas) as [BusEventType, ...BusEventType[]]),
   source: z.string(),
   time: z.iso.datetime(),
   /** The id of the till, report, key or location that the event is about. */

@@ -69,7 +69,7 @@ export function stripUnstorableCharacters(textField: string): string {
 }
 
 /** Returns the schema with a check that reports each string that PostgreSQL cannot store. */
-export function rejectUnstorableText<Schema extends z.ZodType>(schema: Schema): Schema {
+export function withUnstorableTextCheck<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.superRefine((value, context) => {
     for (const path of pathsOfUnstorableText(value)) {
       context.addIssue({

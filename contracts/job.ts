@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RequestDateTime, TimeZone, UtcDateTimeSchema } from "./date-time.ts";
-import { boundedString, rejectUnstorableText } from "./fields.ts";
+import { boundedString, withUnstorableTextCheck } from "./fields.ts";
 
 const millisecondsField = (description: string) =>
   z
@@ -40,13 +40,9 @@ const instantSchema = z.union([RequestDateTime, z.int().min(0)], {
 /** The schedule of a repeating job. */
 export const JobRepeatOptions = z
   .object({
-    every: z
-      .int()
-      .min(1)
-      .optional()
-      .meta({
-        description: "Interval between runs in milliseconds. The first run starts immediately, or at `startDate`.",
-      }),
+    every: z.int().min(1).optional().meta({
+      description: "Interval between runs in milliseconds. The first run starts immediately, or at `startDate`.",
+    }),
     pattern: boundedString(255).optional().meta({
       description:
         "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match a date within ten years of the current time or of `startDate`. The character `H` is not supported.",
@@ -59,12 +55,9 @@ export const JobRepeatOptions = z
     endDate: instantSchema
       .optional()
       .meta({ description: "Latest time of a run: a date-time, or milliseconds since 1970" }),
-    immediately: z
-      .boolean()
-      .optional()
-      .meta({
-        description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
-      }),
+    immediately: z.boolean().optional().meta({
+      description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
+    }),
   })
   .meta({
     description:
@@ -148,20 +141,16 @@ export const JobOptions = z
       .min(0)
       .optional()
       .meta({ description: "Maximum number of stack traces to keep. Values above 10 are treated as 10." }),
-    sizeLimit: z
-      .int()
-      .min(0)
-      .optional()
-      .meta({
-        description: "Maximum size of the payload as JSON, in bytes; 0 for no limit. A larger job is rejected.",
-      }),
+    sizeLimit: z.int().min(0).optional().meta({
+      description: "Maximum size of the payload as JSON, in bytes; 0 for no limit. A larger job is rejected.",
+    }),
   })
   .meta({ id: "JobOptions", description: "Options of a job", example: { attempts: 3, delay: 1_000 } });
 
 export type JobOptions = z.infer<typeof JobOptions>;
 
 /** A job to create. */
-export const CreateJobRequest = rejectUnstorableText(
+export const CreateJobRequest = withUnstorableTextCheck(
   z.object({
     message: boundedString(100_000).meta({ description: "Message that the job returns in its result" }),
     duration: millisecondsField("Duration of the job").default(0),

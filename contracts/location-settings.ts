@@ -29,11 +29,9 @@ const TipsConfig = z
       description: "Suggested tips, in the unit that `format` specifies",
       example: [5, 10, 15],
     }),
-    format: z
-      .enum(["amount", "percentage"])
-      .meta({
-        description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
-      }),
+    format: z.enum(["amount", "percentage"]).meta({
+      description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
+    }),
   })
   .meta({ id: "TipsConfig", description: "Settings for tips" });
 

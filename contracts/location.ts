@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
-import { boundedArray, boundedString, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
+import { boundedArray, boundedString, withoutFieldDefaults, withUnstorableTextCheck } from "./fields.ts";
 import {
   LocationSettings,
   LocationSettingsChange,
@@ -29,11 +29,9 @@ const locationShape = {
   createdAt: UtcDateTimeSchema.meta({ description: "When the location was created or imported" }),
   updatedAt: UtcDateTimeSchema.meta({ description: "When the location was last updated" }),
   application: posApplicationSchema,
-  legacyId: legacyId
-    .nullable()
-    .meta({
-      description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
-    }),
+  legacyId: legacyId.nullable().meta({
+    description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
+  }),
 };
 
 /** A location in a list. */
@@ -69,7 +67,7 @@ export const LocationDetails = z
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
 /** A location to create. */
-export const CreateLocationRequest = rejectUnstorableText(
+export const CreateLocationRequest = withUnstorableTextCheck(
   z.object({
     application: posApplicationInputSchema,
     organizationId,
@@ -85,14 +83,14 @@ export const CreateLocationRequest = rejectUnstorableText(
 export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
 /** A location to import from a legacy backoffice. */
-export const ImportLocationRequest = rejectUnstorableText(
+export const ImportLocationRequest = withUnstorableTextCheck(
   z.object({ organizationId, agencyId, legacyId, application: posApplicationInputSchema }),
 ).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
 export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
 
 /** Changes to a location. Omitted fields are not changed. */
-export const ChangeLocationRequest = rejectUnstorableText(
+export const ChangeLocationRequest = withUnstorableTextCheck(
   z
     .object({
       organizationId,

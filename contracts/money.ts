@@ -12,7 +12,7 @@ export function addMoneyAmounts(one: number, other: number): number {
   return requireSafeInteger(one + other);
 }
 
-export function multiplyAmountExactly(one: number, other: number): number {
+export function multiplyAmountOrThrow(one: number, other: number): number {
   return requireSafeInteger(one * other);
 }
 

@@ -6,8 +6,8 @@ import {
   boundedString,
   ClientGeneratedId,
   normalizeClientGeneratedUuid,
-  rejectUnstorableText,
   withoutFieldDefaults,
+  withUnstorableTextCheck,
 } from "./fields.ts";
 import { OrderData, OrderV2 } from "./order-data.ts";
 
@@ -38,7 +38,7 @@ export const OrderLiveInput = z
   .object({
     id: ClientGeneratedId.meta({ description: "ID of the order, equal to `data.id`" }),
     tillId: ClientGeneratedId.meta({ description: "ID of the till that the order belongs to" }),
-    revisionHash: rejectUnstorableText(boundedString(1_024, { min: 1 })).meta({
+    revisionHash: withUnstorableTextCheck(boundedString(1_024, { min: 1 })).meta({
       description:
         "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
     }),

@@ -30,7 +30,7 @@ import {
   signedUnitCountField,
   vatPercentField,
 } from "./fields.ts";
-import { addMoneyAmounts, amountWithoutTax, multiplyAmountExactly, priceByWeight } from "./money.ts";
+import { addMoneyAmounts, amountWithoutTax, multiplyAmountOrThrow, priceByWeight } from "./money.ts";
 
 /** The rows of an order: products, menus, modifiers, discounts and payments. */
 
@@ -250,7 +250,7 @@ export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): Produ
   );
   const totalRowWithModifier =
     weight === null
-      ? multiplyAmountExactly(unitPriceRowWithModifier, quantity)
+      ? multiplyAmountOrThrow(unitPriceRowWithModifier, quantity)
       : priceByWeight(unitPriceRowWithModifier, quantity, weight);
   const validated = row.discountRowList.filter(({ status }) => status === "validated");
   const totalDiscount = validated.reduce((sum, { amount }) => addMoneyAmounts(sum, amount), 0);

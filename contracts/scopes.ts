@@ -23,7 +23,7 @@ export type ApiScope = keyof typeof scopeDescriptions;
 export const apiScopeNames = Object.keys(scopeDescriptions) as [ApiScope, ...ApiScope[]];
 
 /** The initial scopes of a new consumer. */
-export const defaultConsumerScopes: readonly ApiScope[] = [
+export const defaultApiConsumerScopes: readonly ApiScope[] = [
   "reports:read",
   "orders:read",
   "catalog:read",

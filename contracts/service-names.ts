@@ -26,7 +26,7 @@ export function getAllowedCallersOfService(service: ServiceName): InternalCaller
 }
 
 /** Returns the scopes of a caller's own requests to a service. Empty if the caller only forwards client requests. */
-export function getInternalScopes(caller: InternalCallerName, service: ServiceName): InternalScope[] {
+export function getInternalScopesOfCaller(caller: InternalCallerName, service: ServiceName): InternalScope[] {
   if (service !== "accounts") return [];
   return [caller === "gateway" ? "internal:keys" : "internal:locations"];
 }

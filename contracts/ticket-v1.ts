@@ -118,24 +118,18 @@ export const TicketPaymentV1 = z
     person_client_id: optionalTextField("ID of the clerk who recorded the payment"),
     person_name: optionalTextField("Name of the clerk who recorded the row"),
     currency: optionalTextField("Currency"),
-    mode: z
-      .int()
-      .min(0)
-      .meta({
-        description:
-          "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
-        example: 1,
-      }),
+    mode: z.int().min(0).meta({
+      description:
+        "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
+      example: 1,
+    }),
     client_id: rowIdField("ID of the row"),
     payment_method_client_id: optionalTextField("Catalog ID of the payment method"),
-    type: z
-      .int()
-      .min(0)
-      .meta({
-        description:
-          "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
-        example: 0,
-      }),
+    type: z.int().min(0).meta({
+      description:
+        "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
+      example: 0,
+    }),
     locale: optionalTextField("Locale used to format the amount"),
     creation_date: DateTimeV1.meta({ description: "Time of the payment" }),
   })

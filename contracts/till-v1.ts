@@ -40,14 +40,11 @@ const cashMovementV1 = z
 
 const totalPaymentV1 = z
   .object({
-    mode: z
-      .int()
-      .min(0)
-      .meta({
-        description:
-          "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
-        example: 1,
-      }),
+    mode: z.int().min(0).meta({
+      description:
+        "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
+      example: 1,
+    }),
     type: nullWhenAbsent(z.int().min(0)).meta({
       description:
         "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",

@@ -21,13 +21,9 @@ export const Till = z
     updatedAt: UtcDateTimeSchema.meta({ description: "When the body of the till was last received" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     application: posApplicationSchema,
-    serverId: z
-      .int()
-      .min(1)
-      .nullable()
-      .meta({
-        description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
-      }),
+    serverId: z.int().min(1).nullable().meta({
+      description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
+    }),
     objectUrl: z.url().meta({ description: "URL of the body of the till, exactly as it was last pushed" }),
   })
   .meta({ id: "Till", description: "A stored till", example: tillExample });

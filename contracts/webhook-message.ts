@@ -35,13 +35,10 @@ export const webhookMessageHeadersSchema = z.object({
 
 /** The additional fields of a product row in webhook messages. Stock systems use these fields. */
 const stockFields = {
-  productCatalogId: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
-    }),
+  productCatalogId: z.string().nullable().meta({
+    description:
+      "Catalog ID of the product, the same as `productId`; null for a temporary product, which is not in the catalog",
+  }),
   stockImpactIndicator: z.boolean().meta({
     description:
       "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
-import { boundedString, rejectUnstorableText } from "./fields.ts";
+import { boundedString, withUnstorableTextCheck } from "./fields.ts";
 
 const recipientName = boundedString(255, { min: 1 }).meta({
   description: "Name of the recipient",
@@ -24,7 +24,7 @@ const apiKey = boundedString(1_024)
   });
 
 /** A recipient to create, or to update if a recipient with this id exists. Omitted fields keep their value. */
-export const UpsertWebhookRecipientRequest = rejectUnstorableText(
+export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
   z.object({
     id: z.guid().optional().meta({
       description: "ID of the recipient. Generated if omitted.",
@@ -52,7 +52,7 @@ export const UpsertWebhookRecipientRequest = rejectUnstorableText(
 
 export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipientRequest>;
 
-export const RotateWebhookRecipientSecretRequest = rejectUnstorableText(
+export const RotateWebhookRecipientSecretRequest = withUnstorableTextCheck(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
       description: "New secret, at least 64 characters. If omitted, a new secret is generated and returned once.",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
-import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
+import { boundedArray, boundedString, withUnstorableTextCheck } from "./fields.ts";
 
 /** The events that a webhook can subscribe to, with their descriptions. */
 const subscribableEvents = {
@@ -44,7 +44,7 @@ const endpointUrl = boundedString(2_048, { min: 1 }).meta({
 });
 
 /** A webhook to create, or to update if a webhook with this id exists. */
-export const UpsertWebhookRequest = rejectUnstorableText(
+export const UpsertWebhookRequest = withUnstorableTextCheck(
   z.object({
     id: z
       .guid()

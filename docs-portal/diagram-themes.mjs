@@ -37,7 +37,7 @@ const themeColors = {
 };
 
 /** The Mermaid configuration by color mode. Labels are SVG text, because many image viewers do not render HTML. */
-export const diagramThemes = Object.fromEntries(
+export const mermaidConfigByColorMode = Object.fromEntries(
   Object.entries(themeColors).map(([mode, colors]) => [
     mode,
     {

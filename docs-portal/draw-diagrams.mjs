@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { chromiumFlags, findChromium } from "../deploy/local/testing/chromium.ts";
-import { diagramThemes } from "./diagram-themes.mjs";
+import { mermaidConfigByColorMode } from "./diagram-themes.mjs";
 
 const portal = dirname(fileURLToPath(import.meta.url));
 const diagramSourcesFolder = join(portal, "diagrams");
@@ -30,7 +30,7 @@ try {
     const name = basename(file, ".mmd");
     const source = readFileSync(join(diagramSourcesFolder, file), "utf8");
     const hash = createHash("sha256").update(source).digest("hex");
-    for (const [mode, theme] of Object.entries(diagramThemes)) {
+    for (const [mode, theme] of Object.entries(mermaidConfigByColorMode)) {
       const { svg, width, height } = await drawDiagram(name, source, theme);
       writeFileSync(join(drawingsFolder, `${name}.${mode}.svg`), `<!-- Drawn from ${hash} -->\n${svg}\n`);
       sizes[name] = { width, height };

@@ -6,7 +6,7 @@ import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { toFetchResponse } from "@pragma/runtime/http/route-response";
 import {
   type ProcessComponent,
-  type ProcessDependencies,
+  type ProcessRuntimeResources,
   runProcessUntilSignal,
 } from "@pragma/runtime/process/run-process";
 import { startService } from "@pragma/runtime/service/start-service";
@@ -45,7 +45,7 @@ await runProcessUntilSignal(role ?? "pragma", async (base, onStarted) => {
 });
 
 /** Starts one service on its own port. The service accepts only signed requests from the gateway and other services. */
-async function startStandaloneService(name: ServiceName, base: ProcessDependencies): Promise<ProcessComponent> {
+async function startStandaloneService(name: ServiceName, base: ProcessRuntimeResources): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);
   const service = await startService(await loadServiceDefinition(name), { ...base, registry });
@@ -53,7 +53,7 @@ async function startStandaloneService(name: ServiceName, base: ProcessDependenci
   const server = await startHttpServer(
     (request, bindings) => {
       try {
-        return service.fetch(request, { ...bindings, caller: verify(bindings.incoming) });
+        return service.fetch(request, { ...bindings, requestIdentity: verify(bindings.incoming) });
       } catch (error) {
         const requestId = request.headers.get("x-request-id") ?? "unknown";
         log.warn({ err: error, requestId, path: bindings.incoming.url }, "rejected an unsigned request");

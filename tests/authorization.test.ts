@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import {
   apiOperations,
   type DocumentedApiOperation,
-  type DocumentedOperationOutcome,
+  type DocumentedStatusOrErrorCode,
 } from "./contract/api-operations.ts";
 import {
   type ContractTestFixture,
@@ -14,7 +14,7 @@ import {
   testLocationKeyScopes,
 } from "./contract/contract-fixture.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
@@ -59,7 +59,10 @@ async function requestWithKey(
   operation: DocumentedApiOperation,
   key: string | null,
 ): Promise<ReceivedOperationResponse> {
-  const successRequest = await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture);
+  const successRequest = await getSuccessfulTestRequestBuilder(
+    operation,
+    contractTestCasesByOperation[operation.id],
+  )(fixture);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
@@ -73,7 +76,7 @@ async function requestExpectingRefusal(
 ): Promise<ReceivedOperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??
-    (await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture));
+    (await getSuccessfulTestRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture));
   unusedRequests.set(operation.id, successRequest);
   return sendOperationRequest(product.url, operation, { ...successRequest, key });
 }
@@ -81,9 +84,9 @@ async function requestExpectingRefusal(
 /** Checks that the response is documented, and returns its status. */
 function expectDocumentedStatus(operation: DocumentedApiOperation, response: ReceivedOperationResponse): number {
   const isError = response.status >= 400;
-  const outcome: DocumentedOperationOutcome = isError
+  const outcome: DocumentedStatusOrErrorCode = isError
     ? (JSON.parse(response.text).code as ApiErrorCode)
-    : (`${response.status}` as DocumentedOperationOutcome);
+    : (`${response.status}` as DocumentedStatusOrErrorCode);
   expectDocumentedResponse(operation, response, outcome);
   return response.status;
 }

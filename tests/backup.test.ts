@@ -5,7 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
-import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServers,
+  startDedicatedInfrastructureServers,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -24,12 +27,12 @@ const backupProgram = join(
 );
 
 let folder: string;
-let servers: DedicatedTestServers[] = [];
+let servers: DedicatedInfrastructureServers[] = [];
 let environment: IsolatedTestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
-  servers = [await startDedicatedTestServers(), await startDedicatedTestServers()];
+  servers = [await startDedicatedInfrastructureServers(), await startDedicatedInfrastructureServers()];
   environment = await createIsolatedTestEnvironment();
 }, 120_000);
 afterAll(async () => {

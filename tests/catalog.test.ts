@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { type Catalog, catalogListNames } from "@pragma/contracts/catalog";
+import { type Catalog, catalogItemListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -49,7 +49,7 @@ describe("the catalog of a location", () => {
     const response = await testLocation.request("PUT", "/v1/catalog", { body: catalog });
     const { etag, ...replaced } = (await response.json()) as { etag: string };
     expect([response.status, replaced]).toMatchObject([200, { changed: true, locationId: testLocation.locationId }]);
-    for (const list of catalogListNames) {
+    for (const list of catalogItemListNames) {
       expect(await testLocation.getJson(catalogPaths[list])).toEqual(catalog[list]);
       expect(await testLocation.getJson(`${catalogPaths[list]}/`)).toEqual(catalog[list]);
     }

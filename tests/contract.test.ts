@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   apiOperations,
   type DocumentedApiOperation,
-  type DocumentedOperationOutcome,
+  type DocumentedStatusOrErrorCode,
 } from "./contract/api-operations.ts";
 import {
   addContractTestRequestHeaders,
-  errorRequestBuilders,
+  addContractTestRequestQuery,
+  contractTestErrorRequestBuilders,
   listExpectedRequestIssueLocations,
   withIdempotencyKey,
-  withRequestQuery,
 } from "./contract/common-error-requests.ts";
 import {
   type ContractTestFixture,
@@ -23,13 +23,13 @@ import {
 } from "./contract/contract-fixture.ts";
 import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
-import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
 import { testJobLimitVariables } from "./contract/tags/jobs.ts";
 import {
+  buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
-  legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -48,7 +48,7 @@ beforeAll(async () => {
     ...unlimited,
     ...webhookLimits,
     ...testJobLimitVariables,
-    ...legacyBackofficeVariables(backoffice),
+    ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   product = await startPragmaUnderTest(environment.variables, { split: true });
   fixture = await createContractTestFixture(product);
@@ -62,9 +62,9 @@ afterAll(async () => {
 });
 
 /** Errors that every operation can return. They count as covered here, because the authorization tests cause them. */
-const keyErrorOutcomes: DocumentedOperationOutcome[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
+const keyErrorOutcomes: DocumentedStatusOrErrorCode[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
 /** Outcomes with a separate test below, which covers every operation that documents the outcome. */
-const outcomesWithOwnTest: DocumentedOperationOutcome[] = [
+const outcomesWithOwnTest: DocumentedStatusOrErrorCode[] = [
   "304",
   "idempotency_key_reused",
   "idempotency_key_in_use",
@@ -76,9 +76,9 @@ const outcomesWithOwnTest: DocumentedOperationOutcome[] = [
   "request_timeout",
 ];
 
-const hasOwnRequest = ({ id }: DocumentedApiOperation, outcome: DocumentedOperationOutcome) =>
+const hasOwnRequest = ({ id }: DocumentedApiOperation, outcome: DocumentedStatusOrErrorCode) =>
   contractTestCasesByOperation[id]?.requestsByOutcome[outcome] !== undefined;
-const operationsDocumenting = (outcome: DocumentedOperationOutcome) =>
+const operationsDocumenting = (outcome: DocumentedStatusOrErrorCode) =>
   apiOperations.filter(
     (each) => each.outcomes.has(outcome) && !contractTestCasesByOperation[each.id]?.untestableOutcomes?.[outcome],
   );
@@ -86,11 +86,11 @@ const operationsDocumenting = (outcome: DocumentedOperationOutcome) =>
 /** Returns the request that causes an outcome of an operation. Default: the success request. */
 async function buildRequestFor(
   operation: DocumentedApiOperation,
-  outcome?: DocumentedOperationOutcome,
+  outcome?: DocumentedStatusOrErrorCode,
 ): Promise<ContractTestRequest> {
   const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
-    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
   return { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
 }
 const sendContractRequest = (
@@ -104,12 +104,12 @@ describe("the operation contracts", () => {
     const named = [
       ...Object.keys(requestsByOutcome),
       ...Object.keys(untestableOutcomes),
-    ] as DocumentedOperationOutcome[];
-    const covered = new Set<DocumentedOperationOutcome>([
+    ] as DocumentedStatusOrErrorCode[];
+    const covered = new Set<DocumentedStatusOrErrorCode>([
       ...named,
       ...keyErrorOutcomes,
       ...outcomesWithOwnTest,
-      ...(Object.keys(errorRequestBuilders) as DocumentedOperationOutcome[]),
+      ...(Object.keys(contractTestErrorRequestBuilders) as DocumentedStatusOrErrorCode[]),
     ]);
     expect([...outcomes.keys()].filter((outcome) => !covered.has(outcome))).toEqual([]);
     expect(named.filter((outcome) => !outcomes.has(outcome))).toEqual([]);
@@ -137,13 +137,13 @@ describe.each(apiOperations)("$id", (operation) => {
   });
 
   const commonErrors = documented.filter(
-    (each) => each in errorRequestBuilders && !hasOwnRequest(operation, each) && !(each in unreachable),
+    (each) => each in contractTestErrorRequestBuilders && !hasOwnRequest(operation, each) && !(each in unreachable),
   );
   it.each(commonErrors)("responds as documented: %s", async (outcome) => {
     const successRequest = await buildRequestFor(operation);
     const response = await sendContractRequest(
       operation,
-      (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
+      (await contractTestErrorRequestBuilders[outcome as keyof typeof contractTestErrorRequestBuilders]?.(
         successRequest,
         operation,
         fixture,
@@ -177,7 +177,7 @@ describe("an Idempotency-Key", () => {
       expect((await sendContractRequest(operation, first)).status).toBeLessThan(300);
       expectDocumentedResponse(
         operation,
-        await sendContractRequest(operation, withRequestQuery(first, { another: "request" })),
+        await sendContractRequest(operation, addContractTestRequestQuery(first, { another: "request" })),
         "idempotency_key_reused",
       );
     },
@@ -229,7 +229,7 @@ describe("an API key at its rate limit", () => {
 
 /** Builds a request to each operation that documents the outcome, calls `change`, and checks the outcome. */
 async function expectOutcomeOfAll(
-  outcome: DocumentedOperationOutcome,
+  outcome: DocumentedStatusOrErrorCode,
   change: () => Promise<void>,
   url = product.url,
 ): Promise<void> {

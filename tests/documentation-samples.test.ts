@@ -4,7 +4,11 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
 import { testLocationKeyScopes } from "./contract/contract-fixture.ts";
-import { createRunnableSample, installedSampleLanguages, type RunnableCodeSample } from "./documentation/run-sample.ts";
+import {
+  createRunnableCodeSample,
+  installedSampleLanguages,
+  type RunnableCodeSample,
+} from "./documentation/run-sample.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -30,7 +34,7 @@ const textWithSpecialCharacters = `L'Été "chez" Zoë \\ $HOME \${x} {$y} %s \\
 describe.each(installedSampleLanguages)("a sample in $label", (language) => {
   const inputs = () => ({ server: product.url, key: testLocation.key, parameters: {} });
   const sample = (operationId: string, more: object = {}): RunnableCodeSample =>
-    createRunnableSample(language, operationId, { ...inputs(), ...more });
+    createRunnableCodeSample(language, operationId, { ...inputs(), ...more });
 
   it("reads a list with its filters", async () => {
     const [{ id: shown } = { id: "" }, { id: filtered } = { id: "" }] = await testLocation.waitForReports(2);

@@ -10,9 +10,9 @@ import {
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
 import { recordLiveOrderExchanges } from "./documentation/record-live-order.ts";
 import {
-  recordEdgeCaseExamples,
-  recordErrorResponseExamples,
-  recordReadExchanges,
+  recordEdgeCaseTillExamples,
+  recordErrorAndApiKeyExamples,
+  recordReadRequestExamples,
   recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
 import { recordWebhookExamples } from "./documentation/record-webhooks.ts";
@@ -42,9 +42,9 @@ afterAll(async () => {
 describe("the examples of the documentation", () => {
   // The test is not retried, because the data that the first run creates would change the responses of the second run.
   it("are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
-    await recordReadExchanges(documentationFixture);
-    await recordErrorResponseExamples(documentationFixture);
-    await recordEdgeCaseExamples(documentationFixture);
+    await recordReadRequestExamples(documentationFixture);
+    await recordErrorAndApiKeyExamples(documentationFixture);
+    await recordEdgeCaseTillExamples(documentationFixture);
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExchanges(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture);

@@ -1,17 +1,20 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { defineOutcomeEquivalenceTests } from "./equivalence/documented-outcomes.ts";
-import { startEquivalenceFixture, stopDeploymentEquivalenceFixture } from "./equivalence/equivalence-fixture.ts";
-import { defineInvalidRequestEquivalenceTests } from "./equivalence/invalid-requests.ts";
-import { defineReadEquivalenceTests } from "./equivalence/reads.ts";
-import { defineUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
-import { defineWriteEquivalenceTests } from "./equivalence/writes.ts";
+import { defineDeploymentEquivalenceOutcomeTests } from "./equivalence/documented-outcomes.ts";
+import {
+  startDeploymentEquivalenceFixture,
+  stopDeploymentEquivalenceFixture,
+} from "./equivalence/equivalence-fixture.ts";
+import { defineDeploymentEquivalenceInvalidRequestTests } from "./equivalence/invalid-requests.ts";
+import { defineDeploymentEquivalenceReadTests } from "./equivalence/reads.ts";
+import { defineDeploymentEquivalenceUndocumentedRequestTests } from "./equivalence/undocumented-requests.ts";
+import { defineDeploymentEquivalenceWriteTests } from "./equivalence/writes.ts";
 
 // These tests check that an installation has the same responses in one process and in separate processes.
-beforeAll(startEquivalenceFixture, 120_000);
+beforeAll(startDeploymentEquivalenceFixture, 120_000);
 afterAll(stopDeploymentEquivalenceFixture);
 
-describe("outcomes", defineOutcomeEquivalenceTests);
-describe("reads", defineReadEquivalenceTests);
-describe("invalid requests", defineInvalidRequestEquivalenceTests);
-describe("undocumented requests", defineUndocumentedRequestTests);
-describe("writes", defineWriteEquivalenceTests);
+describe("outcomes", defineDeploymentEquivalenceOutcomeTests);
+describe("reads", defineDeploymentEquivalenceReadTests);
+describe("invalid requests", defineDeploymentEquivalenceInvalidRequestTests);
+describe("undocumented requests", defineDeploymentEquivalenceUndocumentedRequestTests);
+describe("writes", defineDeploymentEquivalenceWriteTests);

@@ -3,8 +3,8 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
-import { sumTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
-import type { OlderClientApiAccess } from "./field-clients/field-client-api.ts";
+import { fetchTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
+import type { OlderClientApiSettings } from "./field-clients/field-client-api.ts";
 import { fetchAllOrdersOfLocation, fetchOrdersOfReports } from "./field-clients/order-client.ts";
 import { fetchSoldQuantitiesBySku } from "./field-clients/stock-client.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
@@ -25,7 +25,7 @@ const tills = Array.from({ length: 106 }, (_, index) => {
 
 let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
-let api: OlderClientApiAccess;
+let api: OlderClientApiSettings;
 
 beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
@@ -48,7 +48,7 @@ const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => tota
 
 describe("a client that books takings", () => {
   it("finds all reports on two pages, and each payment method in the catalog", async () => {
-    const { reportIds, sales, takings } = await sumTakingsByPaymentMethod(api);
+    const { reportIds, sales, takings } = await fetchTakingsByPaymentMethod(api);
     const expected = expectedReports();
     expect(reportIds.length).toBeGreaterThan(100);
     expect(reportIds.toSorted()).toEqual(expected.map(({ id }) => id).sort());

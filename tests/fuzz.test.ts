@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { problemSchema } from "@pragma/contracts/errors";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import type { ComputedReport } from "@pragma/reporting/calculation/compute-report";
+import type { ComputedReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 /** Returns the report that the API must compute from an accepted till. */
-function reportOf(till: MutatedTill): ComputedReport | null {
+function reportOf(till: MutatedTill): ComputedReportAndOrders | null {
   return computeExpectedReport(till.format, bodyOf(till), testLocation.locationId);
 }
 
@@ -97,7 +97,7 @@ async function listOrders(): Promise<{ id: string; openedAt: string }[]> {
   return orders;
 }
 
-async function expectExactReport(seed: number, { id, reportV2 }: ComputedReport): Promise<void> {
+async function expectExactReport(seed: number, { id, reportV2 }: ComputedReportAndOrders): Promise<void> {
   const report = await eventually(`the report of the till of FUZZ_SEED=${seed} FUZZ_RUNS=1`, async () => {
     const response = await testLocation.request("GET", `/v2/reports/${id}`);
     return response.status === 200 && response.json();
@@ -112,7 +112,7 @@ async function readMemory(): Promise<number[]> {
 // The test is not retried, because the tills that the first run stored would hide the failure.
 const options = { timeout: Math.max(120_000, runs * 300), retry: 0 };
 it(`responds to ${runs} mutated tills, and computes the report of each accepted till`, options, async () => {
-  const reports: { seed: number; expected: ComputedReport }[] = [];
+  const reports: { seed: number; expected: ComputedReportAndOrders }[] = [];
   const failures: string[] = [];
   let warmMemory: number[] = [];
   for (let run = 0; run < runs; run++) {

@@ -9,15 +9,15 @@ import type { ContractTestRequest } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import {
+  buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
-  legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import {
   buildCrossLocationRequest,
+  type ContractTestRequestsByOperationId,
   crossLocationRequestArbitrary,
-  type KnownRequestsByOperationId,
 } from "./isolation/cross-location-request.ts";
 import { snapshotLocationData } from "./isolation/location-snapshot.ts";
 import {
@@ -41,7 +41,7 @@ let sql: postgres.Sql;
 let victimFixture: ContractTestFixture;
 let otherFixture: ContractTestFixture;
 let victimData: VictimData;
-let knownRequests: KnownRequestsByOperationId;
+let knownRequests: ContractTestRequestsByOperationId;
 /** Ids that exist only at the victim's location. A response to the other location must not contain these ids. */
 let victimSecrets: Set<string>;
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
-    ...legacyBackofficeVariables(backoffice),
+    ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   product = await startPragmaUnderTest(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
@@ -71,8 +71,8 @@ afterAll(async () => {
 });
 
 /** Returns every request of the operation contracts, by operation id. Each request is built for both locations. */
-async function collectKnownRequests(): Promise<KnownRequestsByOperationId> {
-  const known: KnownRequestsByOperationId = new Map();
+async function collectKnownRequests(): Promise<ContractTestRequestsByOperationId> {
+  const known: ContractTestRequestsByOperationId = new Map();
   for (const { id } of apiOperations) {
     const operationRequests: ContractTestRequest[] = [];
     for (const buildRequest of Object.values(contractTestCasesByOperation[id]?.requestsByOutcome ?? {})) {

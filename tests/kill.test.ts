@@ -2,7 +2,10 @@ import { randomInt, randomUUID } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { serviceNames } from "@pragma/contracts/service-names";
-import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServers,
+  startDedicatedInfrastructureServers,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -26,12 +29,12 @@ const faultInjectionRun: Omit<FaultInjectionRunOptions, "seed" | "log"> =
     ? { tills: 60, clients: 8, readers: 3, services: serviceNames, outageMs: 5_000 }
     : { tills: 24, clients: 8, readers: 2, services: ["accounts", "till-ingest", "reporting"], outageMs: 1_000 };
 
-let servers: DedicatedTestServers;
+let servers: DedicatedInfrastructureServers;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 
 beforeAll(async () => {
-  servers = await startDedicatedTestServers();
+  servers = await startDedicatedInfrastructureServers();
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },

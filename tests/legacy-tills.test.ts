@@ -5,9 +5,9 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTillV1Input } from "./contract/order-and-till-inputs.ts";
 import {
+  buildFakeLegacyBackofficeVariables,
   type FakeBackofficeFault,
   type FakeLegacyBackoffice,
-  legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "./harness/fake-legacy-backoffice.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -20,7 +20,7 @@ let testLocation: TestLocation;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice({ maxPageSize: 20 });
-  environment = await createIsolatedTestEnvironment(legacyBackofficeVariables(backoffice));
+  environment = await createIsolatedTestEnvironment(buildFakeLegacyBackofficeVariables(backoffice));
   product = await startPragmaUnderTest(environment.variables);
 }, 120_000);
 afterAll(async () => {

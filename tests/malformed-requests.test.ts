@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { apiOperations, type DocumentedApiOperation } from "./contract/api-operations.ts";
 import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
-import { type ContractTestRequest, getSuccessRequestBuilder } from "./contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
 import { sendOperationRequest } from "./contract/send-operation-request.ts";
 import { adversarialTestObjects, edgeCaseNumbers, edgeCaseStrings } from "./harness/invalid-values.ts";
@@ -31,7 +31,10 @@ async function buildSuccessRequest(operation: DocumentedApiOperation): Promise<C
   const fixture = await ((operation.method === "GET" && sharedFixture) || createContractTestFixture(product));
   // This operation uses the admin key, because the location's key would lose its own scopes with the first empty body.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
-  return { key, ...(await getSuccessRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture)) };
+  return {
+    key,
+    ...(await getSuccessfulTestRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture)),
+  };
 }
 
 /** Sends the requests with limited concurrency, and checks that each response is documented. */

@@ -2,9 +2,9 @@ import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import {
+  buildTestOrderProductRow,
   createChangedLiveOrderInput,
   createLiveOrderInput,
-  createTestProductRow,
 } from "@pragma/order-live/testing/order-fixtures";
 import { LiveOrderReferenceModel } from "@pragma/order-live/testing/order-model";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -70,7 +70,7 @@ async function upsertWithRetries({ key }: TestLocation, order: OrderLiveInput, f
 const orderChanges: ((order: OrderLiveInput) => OrderLiveInput)[] = [
   (order) =>
     createChangedLiveOrderInput(order, {
-      productRowList: [...order.data.productRowList.slice(-3), createTestProductRow()],
+      productRowList: [...order.data.productRowList.slice(-3), buildTestOrderProductRow()],
     }),
   (order) => createChangedLiveOrderInput(order, { leftToPay: order.data.leftToPay - 1 }),
   (order) => createChangedLiveOrderInput(order, { isPaid: !order.data.isPaid }),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
+import { createTestEventStreamAdmin, type TestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEventStreamControl, type TestEventStreamControl } from "@pragma/runtime/testing/jetstream-control";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -13,14 +13,14 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let testLocation: TestLocation;
-let stream: TestEventStreamControl;
+let stream: TestEventStreamAdmin;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({ TILL_REQUEUE_AFTER_SECONDS: "1" });
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);
-  stream = await createTestEventStreamControl(environment);
+  stream = await createTestEventStreamAdmin(environment);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {

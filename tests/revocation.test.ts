@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServer,
+  startDedicatedInfrastructureServer,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,12 +15,12 @@ const keyLifetimeSeconds = Number(process.env.KEY_CACHE_TTL_SECONDS ?? 2);
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
-let nats: DedicatedTestServer;
+let nats: DedicatedInfrastructureServer;
 let environment: IsolatedTestEnvironment;
 let gateways: PragmaUnderTest[];
 
 beforeAll(async () => {
-  nats = await startDedicatedTestServer("nats");
+  nats = await startDedicatedInfrastructureServer("nats");
   environment = await createIsolatedTestEnvironment({
     NATS_URL: nats.url,
     KEY_CACHE_TTL_SECONDS: String(keyLifetimeSeconds),

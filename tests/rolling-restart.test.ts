@@ -4,7 +4,7 @@ import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.
 import { serviceAndGatewayNames } from "./harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { startTestClientTraffic, testClientApiKeyScopes } from "./traffic/client-traffic.ts";
+import { clientTrafficApiKeyScopes, startTestTrafficClients } from "./traffic/client-traffic.ts";
 
 let environment: IsolatedTestEnvironment;
 let replicatedProduct: ReplicatedPragmaUnderTest;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     WEBHOOK_HOST_BURST: "10000",
   });
   replicatedProduct = await startReplicatedPragmaUnderTest(environment.variables);
-  testLocation = await createTestLocation(replicatedProduct, { scopes: testClientApiKeyScopes });
+  testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficApiKeyScopes });
 }, 180_000);
 afterAll(async () => {
   await replicatedProduct?.stop();
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describe("a rolling restart of all instances", () => {
   it("fails no request, loses no data, and sends no webhook twice", async () => {
-    const traffic = await startTestClientTraffic(testLocation, { clients: 6, maxPauseMs: 200, shouldRetry: false });
+    const traffic = await startTestTrafficClients(testLocation, { clients: 6, maxPauseMs: 200, shouldRetry: false });
     for (const instance of [0, 1])
       await Promise.all(serviceAndGatewayNames.map((role) => replicatedProduct.restart(role, instance)));
     await traffic.stop();

@@ -26,9 +26,9 @@ import {
   startRedis,
 } from "../deploy/local/servers.js";
 import {
-  createPostgresTlsLaunchAdjuster,
-  renderNatsTlsConfig,
-  renderRedisTlsConfig,
+  createPostgresServerTlsLaunchAdjuster,
+  prepareNatsTlsConfig,
+  prepareRedisTlsConfig,
 } from "../deploy/local/testing/server-tls.js";
 import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
@@ -55,10 +55,10 @@ beforeAll(async () => {
     startPostgres({
       dataFolder: dataFolders.postgres,
       durable: false,
-      adjustLaunch: createPostgresTlsLaunchAdjuster(dataFolders.postgres, tls),
+      adjustLaunch: createPostgresServerTlsLaunchAdjuster(dataFolders.postgres, tls),
     }),
-    startNats({ dataFolder: dataFolders.nats, config: renderNatsTlsConfig(dataFolders.nats, tls) }),
-    startRedis({ dataFolder: dataFolders.redis, port, config: renderRedisTlsConfig(dataFolders.redis, tls, port) }),
+    startNats({ dataFolder: dataFolders.nats, config: prepareNatsTlsConfig(dataFolders.nats, tls) }),
+    startRedis({ dataFolder: dataFolders.redis, port, config: prepareRedisTlsConfig(dataFolders.redis, tls, port) }),
   ]);
   servers = { postgres, nats, redis };
   const { ca, cert, key } = await certificateAuthority.issue("product");

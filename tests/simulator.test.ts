@@ -18,7 +18,7 @@ import {
 import { readSimulateOptions } from "@pragma/simulator/simulate-options";
 import { createTransientRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { convertTillToV1 } from "./harness/convert-till-to-v1.ts";
+import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -157,7 +157,7 @@ describe("the till of a generated day in the V1 format", () => {
     await testLocation.api.POST("/v1/orders-live", { body: [...opened.values()] });
     expect(await countLiveOrders(testLocation)).toBeGreaterThan(30);
 
-    const body = convertTillToV1(till, { application: "POPINA", legacyId: testLocation.legacyId });
+    const body = convertGeneratedTillToV1(till, { application: "POPINA", legacyId: testLocation.legacyId });
     await testLocation.api.POST("/v1/tills", { body });
     const [listed] = await testLocation.waitForReports(1);
     const { data: report } = await testLocation.api.GET("/v2/reports/{id}", {

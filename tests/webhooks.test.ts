@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServers,
+  startDedicatedInfrastructureServers,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
@@ -9,7 +12,7 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import { createTestLocation } from "./harness/test-location.ts";
 import { sendPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 import {
-  startWebhookSubscribers,
+  startTestWebhookSubscribers,
   type TestWebhookEndpointBehavior,
   type TestWebhookSubscriber,
 } from "./webhooks/webhook-subscribers.ts";
@@ -29,13 +32,13 @@ const subscriberCounts: Record<TestWebhookEndpointBehavior, number> = {
 };
 const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 40 };
 
-let servers: DedicatedTestServers;
+let servers: DedicatedInfrastructureServers;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  servers = await startDedicatedTestServers();
+  servers = await startDedicatedInfrastructureServers();
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
@@ -84,7 +87,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
     async () => {
       const testLocation = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
       const since = new Date().toISOString();
-      const { subscribers, close } = await startWebhookSubscribers(testLocation, subscriberCounts, runSize);
+      const { subscribers, close } = await startTestWebhookSubscribers(testLocation, subscriberCounts, runSize);
       try {
         const [orderIds] = await Promise.all([
           sendPaidLiveOrders(testLocation, { ...runSize, batchSize: 10 }),
@@ -142,7 +145,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
 it("a webhook subscriber receives every paid order while Redis is down", async () => {
   const testLocation = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
   const oneHealthy = { healthy: 1, slow: 0, flapping: 0, refusing: 0, silent: 0 };
-  const { subscribers, close } = await startWebhookSubscribers(testLocation, oneHealthy, runSize);
+  const { subscribers, close } = await startTestWebhookSubscribers(testLocation, oneHealthy, runSize);
   await servers.kill("redis");
   try {
     const orderIds = await sendPaidLiveOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });

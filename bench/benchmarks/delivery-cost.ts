@@ -41,7 +41,7 @@ export const webhookDeliveryCostBenchmark: Benchmark = {
   title: "Deliveries per CPU second of the webhooks process, from the event to the stored outcome",
   baseline: "undici in a loop that signs and posts the same body to the same receiver",
   async run(environment, reportProgress) {
-    const { product } = await environment.sharedProduct("split");
+    const { product } = await environment.getSharedPragma("split");
     const receiver = await startBenchWebhookReceiver(environment, "cost");
     try {
       const figures = [];

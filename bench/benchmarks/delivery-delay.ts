@@ -1,4 +1,4 @@
-import { type BaselineServer, startBenchWebhookReceiver, startWebhookBaseline } from "../baseline-server.ts";
+import { type BaselineServer, startBenchWebhookReceiver, startWebhookBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
@@ -26,11 +26,11 @@ export const webhookDeliveryDelayBenchmark: Benchmark = {
   async run(environment, reportProgress) {
     const receiver = await startBenchWebhookReceiver(environment, "delay");
     const endpoint = `${receiver.url}/healthy`;
-    const baselineServer = await startWebhookBaseline(environment, endpoint);
+    const baselineServer = await startWebhookBaselineServer(environment, endpoint);
     try {
       const figures: BenchmarkComparison[] = [];
       for (const shape of ["split", "all in one"] as const) {
-        const { product } = await environment.sharedProduct(shape);
+        const { product } = await environment.getSharedPragma(shape);
         const benchLocation = await createBenchLocation(product);
         const subscription = await createPaidOrderWebhooks(product, benchLocation, [endpoint]);
         figures.push(

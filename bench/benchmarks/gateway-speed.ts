@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import {
   type BaselineServer,
-  startFastifyBaseline,
-  startFastifyProxyBaseline,
-  startMinimalGatewayBaseline,
+  startFastifyBaselineServer,
+  startFastifyProxyBaselineServer,
+  startMinimalGatewayBaselineServer,
   startOrderPageBaselineServer,
   startStaticResponseServer,
 } from "../baseline-server.ts";
@@ -37,9 +37,9 @@ async function measureAllInOne(
   environment: BenchEnvironment,
   reportProgress: (detail: string) => void,
 ): Promise<BenchmarkOutcome> {
-  const { product, benchLocation } = await environment.sharedProduct("all in one");
+  const { product, benchLocation } = await environment.getSharedPragma("all in one");
   const targets = await findRequestTargets(product, benchLocation);
-  const fastify = await startFastifyBaseline(environment, product);
+  const fastify = await startFastifyBaselineServer(environment, product);
   const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
   try {
     const ours = { origin: product.url, headers: benchLocation.headers, cpuSeconds: product.cpuSeconds };
@@ -92,7 +92,7 @@ async function measureSplit(
   environment: BenchEnvironment,
   reportProgress: (detail: string) => void,
 ): Promise<BenchmarkOutcome> {
-  const { product, benchLocation } = await environment.sharedProduct("split");
+  const { product, benchLocation } = await environment.getSharedPragma("split");
   const targets = await findRequestTargets(product, benchLocation);
   const running: Pick<BaselineServer, "stop">[] = [];
   const run = async <Started extends Pick<BaselineServer, "stop">>(starting: Promise<Started>) => {
@@ -103,10 +103,10 @@ async function measureSplit(
   try {
     const gateway = product.process("gateway");
     const ours = { origin: gateway.url, headers: benchLocation.headers, pid: gateway.pid };
-    const proxy = await run(startFastifyProxyBaseline(environment, product));
+    const proxy = await run(startFastifyProxyBaselineServer(environment, product));
     const fastify = { origin: proxy.url, headers: benchLocation.headers, pid: proxy.pid };
     const minimal = await run(
-      startMinimalGatewayBaseline(environment, product, createBenchPrincipal(benchLocation.locationId)),
+      startMinimalGatewayBaselineServer(environment, product, createBenchPrincipal(benchLocation.locationId)),
     );
     const minimalGateway = { origin: minimal.url, headers: {}, pid: minimal.pid };
     await expectSameResponses(

@@ -1,5 +1,5 @@
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import { type BaselineServer, startLiveOrderBaseline } from "../baseline-server.ts";
+import { type BaselineServer, startLiveOrderBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { Benchmark } from "../benchmark.ts";
@@ -47,10 +47,10 @@ export const liveOrdersBenchmark: Benchmark = {
   async run(environment, reportProgress) {
     const figures: BenchmarkComparison[] = [];
     const notes: string[] = [];
-    const baselineServer = await startLiveOrderBaseline(environment);
+    const baselineServer = await startLiveOrderBaselineServer(environment);
     try {
       for (const shape of ["split", "all in one"] as const) {
-        const { product, benchLocation } = await environment.sharedProduct(shape);
+        const { product, benchLocation } = await environment.getSharedPragma(shape);
         const memory = [describeMemory(product)];
         const onRepetition = () => memory.push(describeMemory(product));
         figures.push(

@@ -32,7 +32,7 @@ export const orderPageBenchmark: Benchmark = {
     const figures: BenchmarkComparison[] = [];
     let bytes = 0;
     for (const shape of ["split", "all in one"] as const) {
-      const { product, benchLocation } = await environment.sharedProduct(shape);
+      const { product, benchLocation } = await environment.getSharedPragma(shape);
       await pushShiftTillAndAwaitReport(product, benchLocation);
       const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };

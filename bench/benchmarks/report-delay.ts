@@ -26,7 +26,7 @@ export const reportDelayBenchmark: Benchmark = {
   title: "From the response to a pushed till to its readable report, with the product in separate processes",
   baseline: "the calculation and one durable insert of the same JSON as one row, in one process without other load",
   async run(environment, reportProgress) {
-    const { product, benchLocation } = await environment.sharedProduct("split");
+    const { product, benchLocation } = await environment.getSharedPragma("split");
     const figures: BenchmarkComparison[] = [];
     for (const scenario of tillScenarios) {
       for (const pushers of [1, 4]) {

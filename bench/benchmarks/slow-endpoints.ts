@@ -22,7 +22,7 @@ export const slowWebhookEndpointsBenchmark: Benchmark = {
   title: `From the response to a paid order to ${healthyEndpointCount} healthy endpoints of a location that also has 5 dead and 5 slow endpoints`,
   baseline: "the same healthy endpoints at a location without dead and slow endpoints",
   async run(environment, reportProgress) {
-    const { product } = await environment.sharedProduct("split");
+    const { product } = await environment.getSharedPragma("split");
     const receivers = await Promise.all(
       ["healthy", "failing"].map((name) => startBenchWebhookReceiver(environment, name)),
     );

@@ -31,7 +31,7 @@ export const tillCostBenchmark: Benchmark = {
     let stages: Record<string, number> = {};
     let nodeMs = 0;
     for (const shape of ["all in one", "split"] as const) {
-      const { product, benchLocation } = await environment.sharedProduct(shape);
+      const { product, benchLocation } = await environment.getSharedPragma(shape);
       const { pairs, postgres, roles } = await compareTillCost(environment, {
         product,
         benchLocation,

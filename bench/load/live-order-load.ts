@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import { computePercentile } from "../measurement-spread.ts";
-import type { LiveOrderLoad, LiveOrderLoadResult } from "./load-jobs.ts";
+import type { LiveOrderLoadOptions, LiveOrderLoadResult } from "./load-jobs.ts";
 import { createOrderBodyCopier } from "./order-copier.ts";
 import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
 import { sendLoadRequest } from "./send-load-request.ts";
@@ -12,7 +12,7 @@ const arrivalTimeoutMs = 30_000;
 const maxConcurrentUpserts = 16;
 
 /** Sends changes of orders at a fixed rate to a server with stream readers. Rejects if a reader misses a change. */
-export async function runLiveOrderLoad(job: LiveOrderLoad): Promise<LiveOrderLoadResult> {
+export async function runLiveOrderLoad(job: LiveOrderLoadOptions): Promise<LiveOrderLoadResult> {
   const { origin, headers, paths, readers } = job;
   const streams = new Pool(origin, { connections: readers, pipelining: 1, bodyTimeout: 0 });
   const upserts = new Pool(origin, { connections: maxConcurrentUpserts, pipelining: 1 });

@@ -1,7 +1,7 @@
 /** The load generator: a process that runs the jobs that its parent sends, one at a time. */
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadGeneratorJobName } from "./load-jobs.ts";
-import { runOrderPaymentLoad } from "./order-payment-load.ts";
+import { runPaidLiveOrderLoad } from "./order-payment-load.ts";
 import { measureAlternatingLatencies, runFixedRateLoads, runSaturatingLoad } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
 
@@ -11,7 +11,7 @@ const loadJobRunners: Record<LoadGeneratorJobName, (job: never) => Promise<unkno
   alternate: measureAlternatingLatencies,
   push: runTillPushLoad,
   follow: runLiveOrderLoad,
-  pay: runOrderPaymentLoad,
+  pay: runPaidLiveOrderLoad,
 };
 
 process.on("message", async ({ name, job }: { name: LoadGeneratorJobName; job: never }) => {

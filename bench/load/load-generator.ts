@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { getCompiledModulePath } from "../run-bench-program.ts";
-import type { LoadGeneratorJobName, LoadGeneratorJobs } from "./load-jobs.ts";
+import type { LoadGeneratorJobName, LoadGeneratorJobTypesByName } from "./load-jobs.ts";
 
 /** The parent's interface of the load generator process. */
 export interface LoadGenerator {
@@ -9,8 +9,8 @@ export interface LoadGenerator {
   /** Runs a job, one at a time. Rejects when a request failed. */
   run<Name extends LoadGeneratorJobName>(
     name: Name,
-    job: LoadGeneratorJobs[Name]["job"],
-  ): Promise<LoadGeneratorJobs[Name]["result"]>;
+    job: LoadGeneratorJobTypesByName[Name]["job"],
+  ): Promise<LoadGeneratorJobTypesByName[Name]["result"]>;
   stop(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export function startLoadGenerator(): LoadGenerator {
       child.send({ name, job });
       const message = await nextMessage(child);
       if ("error" in message) throw new Error(`The load job failed: ${message.error}`);
-      return message.result as LoadGeneratorJobs[typeof name]["result"];
+      return message.result as LoadGeneratorJobTypesByName[typeof name]["result"];
     },
     async stop() {
       if (child.exitCode !== null) return;

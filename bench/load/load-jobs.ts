@@ -1,16 +1,16 @@
 import type { InternalRequestSigningOptions } from "../sign-requests.ts";
 
 /** The jobs of the load generator, which runs in its own process, with their results. */
-export interface LoadGeneratorJobs {
-  steady: { job: FixedRateLoadTest[]; result: LoadTestResult[] };
-  saturate: { job: SaturatingLoad; result: LoadTestResult };
-  alternate: { job: AlternatingLatencyMeasurement; result: AlternatingLatencyMeasurementResult };
-  push: { job: TillPushLoad; result: TillPushLoadResult };
-  follow: { job: LiveOrderLoad; result: LiveOrderLoadResult };
-  pay: { job: PaidLiveOrderLoad; result: PaidLiveOrderLoadResult };
+export interface LoadGeneratorJobTypesByName {
+  steady: { job: FixedRateLoadOptions[]; result: LoadTestResult[] };
+  saturate: { job: SaturatingLoadOptions; result: LoadTestResult };
+  alternate: { job: AlternatingLatencyOptions; result: AlternatingLatencyResult };
+  push: { job: TillPushLoadOptions; result: TillPushLoadResult };
+  follow: { job: LiveOrderLoadOptions; result: LiveOrderLoadResult };
+  pay: { job: PaidLiveOrderLoadOptions; result: PaidLiveOrderLoadResult };
 }
 
-export type LoadGeneratorJobName = keyof LoadGeneratorJobs;
+export type LoadGeneratorJobName = keyof LoadGeneratorJobTypesByName;
 
 interface LoadTarget {
   /** Scheme, host and port. */
@@ -21,7 +21,7 @@ interface LoadTarget {
 }
 
 /** Requests at a fixed rate, which does not depend on the responses. Several loads run concurrently. */
-export interface FixedRateLoadTest extends LoadTarget {
+export interface FixedRateLoadOptions extends LoadTarget {
   path: string;
   perSecond: number;
   seconds: number;
@@ -29,7 +29,7 @@ export interface FixedRateLoadTest extends LoadTarget {
 }
 
 /** Connections that each send the next request when the response to the previous request has arrived. */
-export interface SaturatingLoad extends LoadTarget {
+export interface SaturatingLoadOptions extends LoadTarget {
   path: string;
   seconds: number;
   connections: number;
@@ -44,7 +44,7 @@ export interface LoadTestResult {
 }
 
 /** Requests for each page, one request at a time. */
-export interface AlternatingLatencyMeasurement {
+export interface AlternatingLatencyOptions {
   origin: string;
   pages: { path: string; signingOptions: InternalRequestSigningOptions }[];
   rounds: number;
@@ -52,13 +52,13 @@ export interface AlternatingLatencyMeasurement {
   seconds: number;
 }
 
-export interface AlternatingLatencyMeasurementResult {
+export interface AlternatingLatencyResult {
   /** Median response times in milliseconds, one for each page. */
   medians: number[];
 }
 
 /** Tills that differ only in their ids, pushed through the gateway. */
-export interface TillPushLoad extends LoadTarget {
+export interface TillPushLoadOptions extends LoadTarget {
   /** The till's JSON. */
   template: string;
   tills: number;
@@ -78,7 +78,7 @@ export interface TillPushLoadResult {
 }
 
 /** Orders that change at a fixed rate, and stream readers that receive every change. */
-export interface LiveOrderLoad extends LoadTarget {
+export interface LiveOrderLoadOptions extends LoadTarget {
   /** Where orders are sent, and where readers connect. */
   paths: { orders: string; stream: string };
   /** An order's JSON, with a revisionHash. */
@@ -98,7 +98,7 @@ export interface LiveOrderLoadResult {
 }
 
 /** Different orders that are paid at a fixed rate. */
-export interface PaidLiveOrderLoad extends LoadTarget {
+export interface PaidLiveOrderLoadOptions extends LoadTarget {
   /** Where orders are sent. */
   path: string;
   /** A paid order's JSON, with its id and revisionHash. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { computePercentile } from "../measurement-spread.ts";
 import { getPreciseEpochMs } from "../webhook-arrival.ts";
-import type { PaidLiveOrderLoad, PaidLiveOrderLoadResult } from "./load-jobs.ts";
+import type { PaidLiveOrderLoadOptions, PaidLiveOrderLoadResult } from "./load-jobs.ts";
 import { createOrderBodyCopier } from "./order-copier.ts";
 import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
 import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts";
@@ -9,14 +9,14 @@ import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts"
 const maxConcurrentPayments = 16;
 
 /** Sends different paid orders at a fixed rate. Returns the time at which each order was acknowledged. */
-export async function runOrderPaymentLoad({
+export async function runPaidLiveOrderLoad({
   origin,
   headers,
   path,
   template,
   perSecond,
   seconds,
-}: PaidLiveOrderLoad): Promise<PaidLiveOrderLoadResult> {
+}: PaidLiveOrderLoadOptions): Promise<PaidLiveOrderLoadResult> {
   const pool = getBenchConnectionPool(origin, maxConcurrentPayments);
   const createCopy = createOrderBodyCopier(template);
   const jsonHeaders = { ...headers, "content-type": "application/json" };

@@ -1,22 +1,22 @@
 import { computePercentile } from "../measurement-spread.ts";
 import { createInternalGetRequestSigner } from "../sign-requests.ts";
 import type {
-  AlternatingLatencyMeasurement,
-  AlternatingLatencyMeasurementResult,
-  FixedRateLoadTest,
+  AlternatingLatencyOptions,
+  AlternatingLatencyResult,
+  FixedRateLoadOptions,
   LoadTestResult,
-  SaturatingLoad,
+  SaturatingLoadOptions,
 } from "./load-jobs.ts";
 import { type BenchLoadRequest, getBenchConnectionPool, sendLoadRequestOrThrow } from "./send-load-request.ts";
 
 /** Milliseconds between two checks for requests that are due. */
 const sendIntervalMs = 1;
 
-export function runFixedRateLoads(loads: FixedRateLoadTest[]): Promise<LoadTestResult[]> {
+export function runFixedRateLoads(loads: FixedRateLoadOptions[]): Promise<LoadTestResult[]> {
   return Promise.all(loads.map(runFixedRateLoad));
 }
 
-async function runFixedRateLoad(load: FixedRateLoadTest): Promise<LoadTestResult> {
+async function runFixedRateLoad(load: FixedRateLoadOptions): Promise<LoadTestResult> {
   const pool = getBenchConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
@@ -47,7 +47,7 @@ async function runFixedRateLoad(load: FixedRateLoadTest): Promise<LoadTestResult
   return toLoadResult(latencies, started);
 }
 
-export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadTestResult> {
+export async function runSaturatingLoad(load: SaturatingLoadOptions): Promise<LoadTestResult> {
   const pool = getBenchConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
@@ -69,7 +69,7 @@ function createRequestFactory({
   path,
   headers,
   signingOptions,
-}: FixedRateLoadTest | SaturatingLoad): () => BenchLoadRequest {
+}: FixedRateLoadOptions | SaturatingLoadOptions): () => BenchLoadRequest {
   if (!signingOptions) return () => ({ path, headers });
   const sign = createInternalGetRequestSigner(signingOptions);
   return () => ({ path, headers: { ...headers, ...sign(path) } });
@@ -88,7 +88,7 @@ export async function measureAlternatingLatencies({
   pages,
   rounds,
   seconds,
-}: AlternatingLatencyMeasurement): Promise<AlternatingLatencyMeasurementResult> {
+}: AlternatingLatencyOptions): Promise<AlternatingLatencyResult> {
   const pool = getBenchConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
   const signers = pages.map(({ signingOptions }) => createInternalGetRequestSigner(signingOptions));

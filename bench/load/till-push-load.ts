@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
-import type { TillPushLoad, TillPushLoadResult } from "./load-jobs.ts";
+import { type BenchTillRequest, createBenchTillRequestGenerator } from "./bench-till-request-generator.ts";
+import type { TillPushLoadOptions, TillPushLoadResult } from "./load-jobs.ts";
 import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts";
-import { createTillRequestCopier, type TillRequestCopy } from "./till-request-copier.ts";
 
 /** Maximum time to wait for a report, in milliseconds. */
 const reportTimeoutMs = 60_000;
@@ -15,14 +15,14 @@ export async function runTillPushLoad({
   tills,
   pushers,
   pollIntervalMs,
-}: TillPushLoad): Promise<TillPushLoadResult> {
+}: TillPushLoadOptions): Promise<TillPushLoadResult> {
   const pool = getBenchConnectionPool(origin, pushers);
-  const createCopy = createTillRequestCopier(template);
+  const createCopy = createBenchTillRequestGenerator(template);
   const waiting = Array.from({ length: tills }, createCopy);
   const responseTimesMs: number[] = [];
   const reportDelaysMs: number[] = [];
 
-  async function pushTillAndAwaitReport({ id, body }: TillRequestCopy): Promise<void> {
+  async function pushTillAndAwaitReport({ id, body }: BenchTillRequest): Promise<void> {
     const since = performance.now();
     const jsonHeaders = { "content-type": "application/json" };
     const { status } = await sendLoadRequest(pool, {

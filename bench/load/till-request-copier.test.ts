@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { createTillRequestCopier } from "./till-request-copier.ts";
+import { createBenchTillRequestGenerator } from "./bench-till-request-generator.ts";
 
 it("replaces the ids of a till and its orders, and nothing else", () => {
   const till = {
     id: "11111111-1111-4111-8111-111111111111",
     orderList: [{ id: "22222222-2222-4222-8222-222222222222", name: "a" }],
   };
-  const copy = createTillRequestCopier(JSON.stringify(till));
+  const copy = createBenchTillRequestGenerator(JSON.stringify(till));
   const [first, second] = [copy(), copy()];
   const { id, orderList, ...rest } = JSON.parse(first.body);
   expect(id).toBe(first.id);

@@ -16,7 +16,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { parseTillBody } from "@pragma/till-ingest/validation/parse-till-body";
-import { createTillRequestCopier } from "../load/till-request-copier.ts";
+import { createBenchTillRequestGenerator } from "../load/bench-till-request-generator.ts";
 import { computePercentile } from "../measurement-spread.ts";
 
 const { DATABASE_URL = "", SCHEMA = "" } = process.env;
@@ -54,7 +54,7 @@ const objects = createObjectStore(`file:${folder}`);
 const log = createLogger({ name: "bench", level: "silent" });
 const db = createDatabasePool({ DATABASE_URL, DATABASE_POOL: 2 }, { schema: SCHEMA, log });
 
-const createCopy = createTillRequestCopier(template);
+const createCopy = createBenchTillRequestGenerator(template);
 
 function calculateCopiedTill() {
   const { id, body } = createCopy();

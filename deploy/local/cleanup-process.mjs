@@ -3,11 +3,11 @@
  * standard input replaces the list of resources. The input ends when the owner ends for any reason, including SIGKILL.
  */
 import { createInterface } from "node:readline";
-import { cleanUpResources } from "./data-folder.mjs";
+import { cleanUpProcessesContainersAndFolders } from "./data-folder.mjs";
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 
 /** @type {import("./process-cleanup.mjs").CleanupResource[]} */
 let resources = [];
 for await (const line of createInterface({ input: process.stdin })) resources = JSON.parse(line);
-await cleanUpResources(resources);
+await cleanUpProcessesContainersAndFolders(resources);

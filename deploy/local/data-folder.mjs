@@ -23,7 +23,7 @@ export async function loadDockerClient() {
  * Cleans up resources, the last one first, so that servers have stopped before the folder of their data is removed.
  * @param {import("./process-cleanup.mjs").CleanupResource[]} resources
  */
-export async function cleanUpResources(resources) {
+export async function cleanUpProcessesContainersAndFolders(resources) {
   for (const each of resources.toReversed()) {
     if (each.kind === "process") {
       await terminateProcess(each.identity, each.signal, each.timeoutMs);

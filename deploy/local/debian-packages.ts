@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { indentLastLines, runCommand } from "./run-command.mjs";
+import { getIndentedLastLines, runCommand } from "./run-command.mjs";
 import { runTaskWithProgress, UserFacingError } from "./terminal.mjs";
 
 const createdFileMark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
@@ -76,7 +76,7 @@ async function aptGet(args: string[], show: (detail: string) => void): Promise<v
     );
     if (code === 0) return;
     if (!/Could not get lock/.test(output) || Date.now() > deadline)
-      throw new UserFacingError(`apt-get ${args[0]} failed:\n${indentLastLines(output)}`);
+      throw new UserFacingError(`apt-get ${args[0]} failed:\n${getIndentedLastLines(output)}`);
     show("waiting for another apt-get");
   }
 }

@@ -41,7 +41,7 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
  */
 export async function runCommandOrFail(command, args, options, failureMessage) {
   const { code, output } = await runCommand(command, args, options);
-  if (code !== 0) throw new UserFacingError(`${failureMessage}:\n${indentLastLines(output, 40)}`);
+  if (code !== 0) throw new UserFacingError(`${failureMessage}:\n${getIndentedLastLines(output, 40)}`);
   return output;
 }
 
@@ -50,7 +50,7 @@ export async function runCommandOrFail(command, args, options, failureMessage) {
  * @param {number} [count]
  * @returns the last lines, indented for display
  */
-export function indentLastLines(output, count = 15) {
+export function getIndentedLastLines(output, count = 15) {
   const lines = output.trimEnd().split("\n").slice(-count);
   return lines.map((line) => `  ${line}`).join("\n");
 }

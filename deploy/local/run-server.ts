@@ -27,7 +27,7 @@ import {
   spawnWithCleanup,
   unregisterFromExitCleanup,
 } from "./process-cleanup.mjs";
-import { indentLastLines } from "./run-command.mjs";
+import { getIndentedLastLines } from "./run-command.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
 import { UserFacingError } from "./terminal.mjs";
 
@@ -234,5 +234,5 @@ export function rotateLogFile(file: string, maxBytes: number): number {
 export function describeLogEnd(file: string, from: number): string {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
-  return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${indentLastLines(text)}`;
+  return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${getIndentedLastLines(text)}`;
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
-import { indentLastLines, runCommand } from "./run-command.mjs";
+import { getIndentedLastLines, runCommand } from "./run-command.mjs";
 import { runTaskWithProgress, UserFacingError } from "./terminal.mjs";
 
 /** The absolute path of the repository, without a trailing slash. */
@@ -53,7 +53,8 @@ async function runNpm(folder, ...args) {
   if (code === 0) return;
   // Only the first error lines are shown: npm prints the cause first and general advice last.
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
-  const shown = errorLines.length === 0 ? indentLastLines(output) : indentLastLines(errorLines.slice(0, 15).join("\n"));
+  const shown =
+    errorLines.length === 0 ? getIndentedLastLines(output) : getIndentedLastLines(errorLines.slice(0, 15).join("\n"));
   throw new UserFacingError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
 }
 

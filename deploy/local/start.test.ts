@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isLiveDemoEnabled, startLiveDemo } from "./start.ts";
+import { isLocalLiveDemoEnabled, startLiveDemoProgram } from "./start.ts";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 test.each([undefined, "", "on", "true"])("the live demo runs when PRAGMA_LIVE_DEMO is %j", (value) => {
-  expect(isLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(true);
+  expect(isLocalLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(true);
 });
 
 test.each(["off", "OFF", "false", "0", "no"])("the live demo is off when PRAGMA_LIVE_DEMO is %j", (value) => {
-  expect(isLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(false);
+  expect(isLocalLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(false);
 });
 
 test("the live demo gets the URL of the API and the demo file, and stops gracefully", async () => {
@@ -22,7 +22,9 @@ test("the live demo gets the URL of the API and the demo file, and stops gracefu
      setInterval(() => {}, 1_000);`,
   );
   const readLog = () => readFileSync(join(folder, "logs", "live-demo.log"), "utf8");
-  const running = await startLiveDemo(folder, program, "http://localhost:4000", { PRAGMA_DEMO_FILE: "/demo.json" });
+  const running = await startLiveDemoProgram(folder, program, "http://localhost:4000", {
+    PRAGMA_DEMO_FILE: "/demo.json",
+  });
   await vi.waitFor(() => expect(readLog()).toBe("http://localhost:4000 /demo.json\n"), { timeout: 10_000 });
   await running.stop();
   expect(readLog()).toContain("stopped");

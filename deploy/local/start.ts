@@ -57,8 +57,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   // The documentation is built while the demo waits for reports, so that the start takes less time.
   const portalStart = startDocsPortal(portalPort);
   const demoSummary = await seedDemo(url, env);
-  const isLive = isLiveDemoEnabled(process.env);
-  if (isLive) await startLiveDemo(localStateFolder, liveDemoProgram, url, env);
+  const isLive = isLocalLiveDemoEnabled(process.env);
+  if (isLive) await startLiveDemoProgram(localStateFolder, liveDemoProgram, url, env);
   const portalSummary = await portalStart;
 
   printLine(`Pragma API is running at ${url} (ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
@@ -106,7 +106,7 @@ async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /** Returns whether the live demo runs. PRAGMA_LIVE_DEMO can turn it off. */
-export function isLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
+export function isLocalLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
   return !["off", "false", "0", "no"].includes((env.PRAGMA_LIVE_DEMO ?? "").toLowerCase());
 }
 
@@ -114,7 +114,7 @@ export function isLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
  * Starts the program that simulates the demo restaurant and sends its data to the API at `url`. The log of the program
  * is `logs/live-demo.log`. If the program exits, the product keeps running.
  */
-export function startLiveDemo(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
+export function startLiveDemoProgram(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
   // The seeding program uses the same file. It resolves the path against the working directory.
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
   return launchLocalServer({

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { cleanUpResources } from "./data-folder.mjs";
+import { cleanUpProcessesContainersAndFolders } from "./data-folder.mjs";
 import {
   type CleanupResource,
   isProcessRunning,
@@ -67,7 +67,9 @@ export async function lockAndCleanLocalStateFolder(folder = localStateFolder): P
   if (owner !== undefined && isProcessRunning(owner))
     throw new UserFacingError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
   // A process is cleaned up only if it is still the same, because its id may now belong to another process.
-  await cleanUpResources(resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)));
+  await cleanUpProcessesContainersAndFolders(
+    resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)),
+  );
   persistCleanupList(file);
 }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
   gateway = await startTestGateway(environment, {
     inProcessServices: {
-      reporting: async ({ url, method }, { caller } = {}) => {
+      reporting: async ({ url, method }, { requestIdentity: caller } = {}) => {
         if (!caller) throw new Error("The gateway must pass the identity of the request.");
         const { requestId, traceparent, origin, principal } = caller;
         return Response.json({ url, method, requestId, traceparent, origin, consumer: principal.consumer });

@@ -11,7 +11,7 @@ import {
 } from "@pragma/runtime/http/route-response";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { Hono } from "hono";
-import type { OpenApiDocuments, ServedOpenApiDocument } from "./documents/openapi-documents.ts";
+import type { OpenApiDocuments, OpenApiDocumentWithEtag } from "./documents/openapi-documents.ts";
 import { routePrefixByStreamPath, routeTable } from "./forwarding/route-table.ts";
 import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
@@ -108,7 +108,7 @@ function sendResponse(context: GatewayHonoContext, response: RouteHandlerRespons
   return toFetchResponse(response, context.req.method);
 }
 
-function sendDocument(context: GatewayHonoContext, { body, etag }: ServedOpenApiDocument): Promise<Response> {
+function sendDocument(context: GatewayHonoContext, { body, etag }: OpenApiDocumentWithEtag): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
   return sendResponse(context, conditionalJsonResponse(body, { etag, ifNoneMatch }));
 }

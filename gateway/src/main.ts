@@ -2,13 +2,13 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
-import type { ProcessComponent, ProcessDependencies } from "@pragma/runtime/process/run-process";
+import type { ProcessComponent, ProcessRuntimeResources } from "@pragma/runtime/process/run-process";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
 import { createApiKeyCache } from "./auth/api-key-cache.ts";
 import { requireApiKeyHeader } from "./auth/api-key-header.ts";
-import { createApiKeyLookup } from "./auth/api-key-lookup.ts";
+import { createUncachedApiKeyLookup } from "./auth/api-key-lookup.ts";
 import { authenticationMiddleware, createApiKeyAuthenticator } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
@@ -22,7 +22,7 @@ import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
-import { createOpenStreamTracker, createStreamTrackingMiddleware } from "./streams/stream-tracker.ts";
+import { createKeyCheckedStreamTracker, createStreamTrackingMiddleware } from "./streams/stream-tracker.ts";
 
 /** Milliseconds that a stopping gateway waits, so that services can end their streams with a final event. */
 const streamGraceMs = 250;
@@ -39,7 +39,7 @@ export async function startGateway({
   registry,
   log: processLog,
   metrics,
-}: ProcessDependencies & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
+}: ProcessRuntimeResources & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
   const documents = await readOpenApiDocuments();
   const log = processLog.child({ service: "gateway" });
@@ -48,7 +48,7 @@ export async function startGateway({
     responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT_SECONDS,
     streamIdleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
-  const lookUpKey = createApiKeyLookup(registry);
+  const lookUpKey = createUncachedApiKeyLookup(registry);
   const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS });
   const authenticate = createApiKeyAuthenticator(keys, {
     failures: rateOf(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
@@ -60,7 +60,7 @@ export async function startGateway({
   });
   const bus = createEventBus(config, { name: "gateway", log });
   const requestLog = createRequestLog({ log, metrics });
-  const streams = createOpenStreamTracker({
+  const streams = createKeyCheckedStreamTracker({
     findKey: async (authorization) => keys.find(hashApiKey(requireApiKeyHeader(authorization))),
     keyCheckIntervalMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
     idleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,

@@ -3,7 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
+import { installOutboxRecordingTrigger } from "@pragma/runtime/testing/outbox-recorder";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -120,7 +120,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
 
   it("publishes key.changed for the key that it replaces", async () => {
     const first = await startAccountsService("the-first-admin-key");
-    await recordOutboxEvents(first.db);
+    await installOutboxRecordingTrigger(first.db);
     await startAccountsService("the-second-admin-key");
     const rows = await first.db.sql<{ body: string }[]>`select body from recorded_outbox order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data)).toMatchObject([

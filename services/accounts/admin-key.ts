@@ -8,10 +8,10 @@ import {
   findApiKeyByHash,
   hasConsumerEverHadApiKey,
   insertApiKey,
-  type NewApiKey,
+  type NewApiKeyRow,
   revokeConfiguredAdminKeys,
 } from "./queries/api-keys.ts";
-import { findOperatorApiConsumer, insertApiConsumer } from "./queries/consumers.ts";
+import { insertApiConsumer, lockOperatorApiConsumerByName } from "./queries/consumers.ts";
 
 /** The name of the consumer that owns the admin keys. */
 export const adminApiConsumerName = "admin";
@@ -44,7 +44,7 @@ export async function ensureAdminApiKey(
 async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
   const admin = { id: randomUUID(), name: adminApiConsumerName, scopes: ["admin"] as ApiScope[], rateLimit: null };
   const created = await insertApiConsumer(tx, { ...admin, locationId: null });
-  const consumer = created ?? (await findOperatorApiConsumer(tx, adminApiConsumerName));
+  const consumer = created ?? (await lockOperatorApiConsumerByName(tx, adminApiConsumerName));
   if (!consumer) throw new Error("The admin consumer could neither be found nor created.");
   return consumer.id;
 }
@@ -70,7 +70,7 @@ function displayedKeyPrefix(key: string): string {
   return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }
 
-async function insertOperatorKey(tx: SqlTransaction, key: Omit<NewApiKey, "id" | "locationId">): Promise<void> {
+async function insertOperatorKey(tx: SqlTransaction, key: Omit<NewApiKeyRow, "id" | "locationId">): Promise<void> {
   const id = randomUUID();
   await insertApiKey(tx, { ...key, id, locationId: null });
   await publishApiKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });

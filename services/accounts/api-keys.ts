@@ -3,15 +3,15 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsContext } from "./context.ts";
 import { createLocationNotFoundError } from "./locations.ts";
-import { requireAllScopes, requireGrantableRateLimits } from "./permissions.ts";
+import { requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
 import { type ApiKeyEventFields, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
-import { findLocationApiConsumer, findOperatorApiConsumer } from "./queries/consumers.ts";
+import { lockLocationApiConsumer, lockOperatorApiConsumerByName } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways remove the key from their caches. */
@@ -20,7 +20,7 @@ export async function publishApiKeyChanged(
   key: ApiKeyEventFields,
   { revoked, traceparent }: { revoked: boolean; traceparent?: string | undefined },
 ): Promise<void> {
-  await publishEvent(tx, "key.changed", {
+  await writeEventToOutbox(tx, "key.changed", {
     subject: key.id,
     data: { locationId: key.locationId, keyId: key.id, keyHash: key.hash, revoked },
     traceparent,
@@ -50,10 +50,10 @@ export async function createConsumerApiKey(
   await db.transaction(async (tx) => {
     if (!(await findLocationRef(tx, locationId))) throw createLocationNotFoundError(locationId);
     const operatorConsumer =
-      hasScope(principal.scopes, "locations:any") && (await findOperatorApiConsumer(tx, consumerName));
-    const consumer = operatorConsumer || (await findLocationApiConsumer(tx, { name: consumerName, locationId }));
+      hasScope(principal.scopes, "locations:any") && (await lockOperatorApiConsumerByName(tx, consumerName));
+    const consumer = operatorConsumer || (await lockLocationApiConsumer(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
-    requireAllScopes(principal, consumer.scopes);
+    requireScopesToGrant(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
     await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request" });
@@ -78,7 +78,7 @@ export async function revokeApiKey(
     if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {
       throw new ApiError("key_not_found", { detail: `There is no API key ${id}.` });
     }
-    if (hasScope(key.scopes, "admin")) requireAllScopes(principal, ["admin"]);
+    if (hasScope(key.scopes, "admin")) requireScopesToGrant(principal, ["admin"]);
     if (key.revokedAt) return;
     await markApiKeyRevoked(tx, id);
     await publishApiKeyChanged(tx, key, { revoked: true, traceparent: context.traceparent });

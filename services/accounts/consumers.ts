@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ApiConsumer, ChangeApiConsumerRequest } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { defaultConsumerScopes, hasScope } from "@pragma/contracts/scopes";
+import { defaultApiConsumerScopes, hasScope } from "@pragma/contracts/scopes";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -12,8 +12,8 @@ import type { AccountsContext, DatabaseRowOfApiEntity } from "./context.ts";
 import {
   findMaxGrantableRateLimit,
   isHigherRateLimit,
-  requireAllScopes,
   requireGrantableRateLimits,
+  requireScopesToGrant,
 } from "./permissions.ts";
 import { listAndLockActiveApiKeys } from "./queries/api-keys.ts";
 import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
@@ -31,7 +31,7 @@ export async function createApiConsumer(
   { name, principal }: { name: string; principal: Principal },
 ): Promise<DatabaseRowOfApiEntity<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
-  const scopes = defaultConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
+  const scopes = defaultApiConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
     const maximum = await findMaxGrantableRateLimit(tx, { principal, defaultRateLimit });
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
@@ -58,7 +58,7 @@ interface ConsumerChange {
  * neither a location nor `locations:any`; invalid_request if the change would remove the scope admin from the consumer
  * of admin keys.
  */
-export async function changeConsumer(
+export async function changeApiConsumer(
   { db, defaultRateLimit }: AccountsContext,
   { id, change, principal, context }: ConsumerChange,
 ): Promise<DatabaseRowOfApiEntity<ApiConsumer>> {
@@ -67,7 +67,7 @@ export async function changeConsumer(
     const consumer = await lockApiConsumer(tx, { id, locationId });
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer ${id}.` });
     const { scopes = consumer.scopes, rateLimit = consumer.rateLimit } = change;
-    requireAllScopes(principal, [...consumer.scopes, ...scopes]);
+    requireScopesToGrant(principal, [...consumer.scopes, ...scopes]);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
     const keys = await listAndLockActiveApiKeys(tx, id);
     if (consumer.locationId === null && consumer.name === adminApiConsumerName && !scopes.includes("admin")) {

@@ -9,7 +9,7 @@ import type {
 import { defaultLocationPosOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsContext } from "./context.ts";
@@ -18,13 +18,13 @@ import {
   insertLocation,
   type LocationRow,
   lockLocationRow,
-  updateLocation,
+  updateLocationRow,
 } from "./queries/locations.ts";
 
 /** Publishes `location.updated`, so that other services refresh their copies of the location. */
 async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow, traceparent: string): Promise<void> {
   const { id, application, legacyId, settings } = location;
-  await publishEvent(tx, "location.updated", {
+  await writeEventToOutbox(tx, "location.updated", {
     subject: id,
     data: { locationId: id, application, legacyId, timeZone: settings.timezone },
     traceparent,
@@ -141,7 +141,7 @@ export async function changeLocation(
   return db.transaction(async (tx) => {
     const location = await lockLocationRow(tx, id);
     if (!location) throw createLocationNotFoundError(id);
-    const changed = await updateLocation(tx, {
+    const changed = await updateLocationRow(tx, {
       id,
       organizationId: organizationId ?? location.organizationId,
       agencyId: agencyId ?? location.agencyId,

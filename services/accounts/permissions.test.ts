@@ -9,7 +9,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createLegacyLocationImportBody, importTestLocation } from "./testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -38,7 +38,7 @@ async function createConsumerAt(locationId: string | null, ...scopes: ApiScope[]
   const principal =
     locationId === null
       ? operatorTestPrincipal
-      : createTestLocationPrincipal(locationId, "consumers:write", ...readScopes);
+      : buildTestLocationPrincipal(locationId, "consumers:write", ...readScopes);
   const create = {
     method: "POST",
     path: "/v1/consumers/",
@@ -79,7 +79,7 @@ const findScopes = async (id: string) => {
 };
 
 describe("a key that may manage keys", () => {
-  const manager = () => createTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes);
+  const manager = () => buildTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes);
 
   it("creates keys at its own location for consumers without more permissions than itself", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, consumer.name)).toBe("done");
@@ -107,7 +107,7 @@ describe("a key that may manage keys", () => {
     expect(await tryCreateKey(manager(), ownLocationId, "admin")).toBe("consumer_not_found");
     const everythingElse = apiScopeNames.filter((scope) => scope !== "admin");
     expect(
-      await tryCreateKey(createTestLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin"),
+      await tryCreateKey(buildTestLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin"),
     ).toBe("scope_missing");
   });
 
@@ -136,7 +136,7 @@ describe("a key that may manage keys", () => {
   });
 
   it("creates keys at any location with locations:any, but for no consumer with more scopes", async () => {
-    const anyLocationManager = createTestLocationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
+    const anyLocationManager = buildTestLocationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
     expect(await tryCreateKey(anyLocationManager, otherLocationId, (await createConsumerAt(null)).name)).toBe("done");
     expect(await tryCreateKey(anyLocationManager, ownLocationId, consumer.name)).toBe("done");
     expect(await tryCreateKey(anyLocationManager, otherLocationId, consumer.name)).toBe("consumer_not_found");
@@ -165,7 +165,7 @@ describe("a key that may manage keys", () => {
     const others = await createKey(otherLocationId, await createConsumerAt(otherLocationId));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, manager())).toBe("key_not_found");
-    const anyLocationManager = createTestLocationPrincipal(ownLocationId, "keys:write", "locations:any");
+    const anyLocationManager = buildTestLocationPrincipal(ownLocationId, "keys:write", "locations:any");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, anyLocationManager)).toBe("done");
   });
 
@@ -178,7 +178,7 @@ describe("a key that may manage keys", () => {
     const path = `/v1/auth/keys/${keyId}`;
     expect(await requestOutcome("DELETE", path, manager())).toBe("key_not_found");
     expect(
-      await requestOutcome("DELETE", path, createTestLocationPrincipal(ownLocationId, "keys:write", "locations:any")),
+      await requestOutcome("DELETE", path, buildTestLocationPrincipal(ownLocationId, "keys:write", "locations:any")),
     ).toBe("scope_missing");
     const { revokedAt } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
@@ -205,7 +205,7 @@ describe("a key that may manage keys", () => {
 });
 
 describe("a key that may manage consumers", () => {
-  const manager = () => createTestLocationPrincipal(ownLocationId, "consumers:write", ...readScopes);
+  const manager = () => buildTestLocationPrincipal(ownLocationId, "consumers:write", ...readScopes);
 
   it("grants scopes that it has", async () => {
     expect(await trySetScopes(manager(), consumer.id, ["consumers:write", "reports:read"])).toBe("done");
@@ -223,7 +223,7 @@ describe("a key that may manage consumers", () => {
   it("does not grant admin with every other scope", async () => {
     const everythingElse = apiScopeNames.filter((scope) => scope !== "admin");
     expect(
-      await trySetScopes(createTestLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"]),
+      await trySetScopes(buildTestLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"]),
     ).toBe("scope_missing");
     expect(await trySetScopes(operatorTestPrincipal, consumer.id, ["admin"])).toBe("done");
   });
@@ -243,7 +243,7 @@ describe("a key that may manage consumers", () => {
     const admin = data.find(({ name }) => name === "admin")?.id ?? "";
     expect(await trySetScopes(manager(), admin, ["reports:read"])).toBe("consumer_not_found");
     expect(
-      await trySetScopes(createTestLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, []),
+      await trySetScopes(buildTestLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, []),
     ).toBe("scope_missing");
   });
 
@@ -253,12 +253,12 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(manager(), consumer.id, [])).toBe("consumer_not_found");
     expect(
       await tryCreateKey(
-        createTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes),
+        buildTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes),
         ownLocationId,
         consumer.name,
       ),
     ).toBe("consumer_not_found");
-    const anyLocationManager = createTestLocationPrincipal(
+    const anyLocationManager = buildTestLocationPrincipal(
       ownLocationId,
       "consumers:write",
       "locations:any",
@@ -303,11 +303,11 @@ describe("a key that may manage consumers", () => {
       requestOutcome("POST", "/v1/consumers/", principal, { name });
     expect(await create(operatorTestPrincipal, "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("done");
-    expect(await create(createTestLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
+    expect(await create(buildTestLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("consumer_exists");
-    expect(
-      await create(createTestLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular"),
-    ).toBe("consumer_exists");
+    expect(await create(buildTestLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular")).toBe(
+      "consumer_exists",
+    );
     expect(await create(manager(), "admin")).toBe("done");
     const { data } = await accounts.getJson("/v1/consumers/?size=100", paginatedSchema(ApiConsumer));
     const popular = data.filter(({ name }) => name === "Popular").map(({ locationId }) => locationId);
@@ -322,7 +322,7 @@ describe("a key that may manage consumers", () => {
     };
     expect(await keyFor(operatorTestPrincipal)).toBe("Popular");
     // This name identifies stored responses and jobs, so it must not equal the name of the operators' consumer.
-    expect(await keyFor(createTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
+    expect(await keyFor(buildTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
     );
   });
@@ -333,19 +333,19 @@ describe("a key that may manage consumers", () => {
       insert into consumers (id, name, scopes, location_id) values (${id}, 'Unscoped', ${["reports:read"]}, ${ownLocationId})`;
     expect(await requestOutcome("POST", "/v1/consumers/", manager(), { name: "Unscoped" })).toBe("consumer_exists");
     expect(
-      await requestOutcome("POST", "/v1/consumers/", createTestLocationPrincipal(otherLocationId, "consumers:write"), {
+      await requestOutcome("POST", "/v1/consumers/", buildTestLocationPrincipal(otherLocationId, "consumers:write"), {
         name: "Unscoped",
       }),
     ).toBe("done");
     expect(await trySetScopes(manager(), id, [])).toBe("done");
-    expect(
-      await tryCreateKey(createTestLocationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped"),
-    ).toBe("done");
+    expect(await tryCreateKey(buildTestLocationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped")).toBe(
+      "done",
+    );
   });
 
   it("creates consumers with at most its own scopes and rate limit", async () => {
     const principal = {
-      ...createTestLocationPrincipal(ownLocationId, "consumers:write", "reports:read"),
+      ...buildTestLocationPrincipal(ownLocationId, "consumers:write", "reports:read"),
       keyId: await createKeyWithRateLimit({ perSecond: 5, burst: 9 }),
     };
     const request = {

@@ -12,7 +12,7 @@ import { findApiKeyRateLimit } from "./queries/api-keys.ts";
  *
  * @throws `ApiError` scope_missing, which names the missing scopes.
  */
-export function requireAllScopes(principal: Principal, scopes: readonly ApiScope[]): void {
+export function requireScopesToGrant(principal: Principal, scopes: readonly ApiScope[]): void {
   const missing = [...new Set(scopes)].filter((scope) => !hasScope(principal.scopes, scope));
   if (missing.length === 0) return;
   throw new ApiError("scope_missing", {

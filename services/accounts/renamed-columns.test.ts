@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -16,7 +16,7 @@ const insertKey = (id: string, origin: Record<string, string>) => db.sql`
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const previous = await createPreviousSchema(environment, { _runtime: 6, accounts: 5 });
+  const previous = await createPreviousDatabaseSchema(environment, { _runtime: 6, accounts: 5 });
   db = previous.db;
   await insertConsumer(earlier, { givenName: "earlier" });
   await insertKey(earlier, { madeFrom: "first start" });

@@ -6,7 +6,11 @@ import type { AccountsContext } from "./context.ts";
 import { recordSeenDevice } from "./queries/locations.ts";
 import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
 import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
-import { findApiKeyRoute, findLocationRoute, internalLegacyLocationLookupRoute } from "./routes/internal-lookups.ts";
+import {
+  internalApiKeyLookupRoute,
+  internalLegacyLocationLookupRoute,
+  internalLocationLookupRoute,
+} from "./routes/internal-lookups.ts";
 import {
   changeLocationRoute,
   createLocationRoute,
@@ -42,8 +46,8 @@ export default defineService<typeof accountsConfigSchema, AccountsContext>({
     createApiKeyRoute,
     listApiKeysRoute,
     revokeApiKeyRoute,
-    findApiKeyRoute,
-    findLocationRoute,
+    internalApiKeyLookupRoute,
+    internalLocationLookupRoute,
     internalLegacyLocationLookupRoute,
   ],
   subscriptions: [

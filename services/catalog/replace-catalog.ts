@@ -2,10 +2,10 @@ import type { ReplacedCatalog } from "@pragma/contracts/catalog";
 import { ApiError } from "@pragma/contracts/errors";
 import { parseEntityTags } from "@pragma/runtime/http/route-response";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { CatalogContext } from "./context.ts";
-import { lockCatalog, upsertCatalog } from "./queries/catalogs.ts";
+import { lockCatalogInsertingIfMissing, upsertCatalog } from "./queries/catalogs.ts";
 import type { SerializedCatalog } from "./serialize-catalog.ts";
 
 interface CatalogReplacement {
@@ -27,7 +27,7 @@ export async function replaceCatalog(
   { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
 ): Promise<ReplacedCatalog> {
   return db.transaction(async (tx) => {
-    const current = await lockCatalog(tx, locationId);
+    const current = await lockCatalogInsertingIfMissing(tx, locationId);
     const { etag, counts } = catalog;
     const changed = current.etag !== etag;
     // If the catalog is unchanged, If-Match is ignored, because the request may be a retry after a lost response.
@@ -36,7 +36,7 @@ export async function replaceCatalog(
     const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;
     if (changed) {
       const data = { locationId, etag, counts };
-      await publishEvent(tx, "catalog.updated", { subject: locationId, data, traceparent });
+      await writeEventToOutbox(tx, "catalog.updated", { subject: locationId, data, traceparent });
     }
     return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
   });

@@ -1,8 +1,8 @@
-import { catalogListNames } from "@pragma/contracts/catalog";
+import { catalogItemListNames } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
 import { parseCatalogBody } from "./parse-catalog-body.ts";
 import { emptySerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
-import { createTestCatalog } from "./testing/catalog-fixture.ts";
+import { buildTestCatalog } from "./testing/catalog-fixture.ts";
 
 const parseCatalog = (body: unknown, indent?: number) => {
   const parsed = parseCatalogBody(new TextEncoder().encode(JSON.stringify(body, undefined, indent)));
@@ -13,27 +13,27 @@ const reversed = (object: object) => Object.fromEntries(Object.entries(object).r
 
 describe("the entity tags of a catalog", () => {
   it("do not depend on the formatting and field order of its JSON", () => {
-    const catalog = createTestCatalog();
+    const catalog = buildTestCatalog();
     const other = { ...reversed(catalog), products: catalog.products.map(reversed), extra: 1 };
     expect(parseCatalog(other, 2)).toEqual(serializeCatalog(catalog));
   });
 
   it("change when their list changes, and the tag of the catalog changes when any list changes", () => {
-    const one = parseCatalog(createTestCatalog());
-    for (const list of catalogListNames) {
-      const items = createTestCatalog()[list];
+    const one = parseCatalog(buildTestCatalog());
+    for (const list of catalogItemListNames) {
+      const items = buildTestCatalog()[list];
       const [first, ...rest] = items as { name: string }[];
-      const other = parseCatalog({ ...createTestCatalog(), [list]: [{ ...first, name: "another" }, ...rest] });
+      const other = parseCatalog({ ...buildTestCatalog(), [list]: [{ ...first, name: "another" }, ...rest] });
       expect(other.etag).not.toBe(one.etag);
-      const changed = catalogListNames.filter((name) => other.lists[name].etag !== one.lists[name].etag);
+      const changed = catalogItemListNames.filter((name) => other.lists[name].etag !== one.lists[name].etag);
       expect(changed).toEqual([list]);
     }
   });
 
   it("change when the sequence of items changes", () => {
-    const { products, ...rest } = createTestCatalog();
+    const { products, ...rest } = buildTestCatalog();
     expect(parseCatalog({ ...rest, products: products.toReversed() }).etag).not.toBe(
-      parseCatalog(createTestCatalog()).etag,
+      parseCatalog(buildTestCatalog()).etag,
     );
   });
 });

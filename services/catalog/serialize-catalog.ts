@@ -1,8 +1,13 @@
-import { type Catalog, type CatalogCounts, type CatalogListName, catalogListNames } from "@pragma/contracts/catalog";
+import {
+  type Catalog,
+  type CatalogCounts,
+  type CatalogItemListName,
+  catalogItemListNames,
+} from "@pragma/contracts/catalog";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 
 /** A list of a catalog as it is stored and returned: JSON text with an entity tag. */
-export interface SerializedCatalogList {
+export interface SerializedCatalogItemList {
   body: string;
   etag: string;
 }
@@ -11,14 +16,14 @@ export interface SerializedCatalogList {
 export interface SerializedCatalog {
   /** Hash of all five lists. Catalogs with equal content have the same tag, even in different locations. */
   etag: string;
-  lists: Record<CatalogListName, SerializedCatalogList>;
+  lists: Record<CatalogItemListName, SerializedCatalogItemList>;
   counts: CatalogCounts;
 }
 
 /** Serializes a catalog. Fields are sorted as in the schemas, and items as in the request. */
 export function serializeCatalog(catalog: Catalog): SerializedCatalog {
   const lists = mapCatalogLists((name) => serializeList(catalog[name]));
-  const etag = computeEntityTag(catalogListNames.map((name) => lists[name].etag).join());
+  const etag = computeEntityTag(catalogItemListNames.map((name) => lists[name].etag).join());
   return { etag, lists, counts: mapCatalogLists((name) => catalog[name].length) };
 }
 
@@ -31,11 +36,14 @@ export const emptySerializedCatalog = serializeCatalog({
   categories: [],
 });
 
-function serializeList(items: unknown[]): SerializedCatalogList {
+function serializeList(items: unknown[]): SerializedCatalogItemList {
   const body = JSON.stringify(items);
   return { body, etag: computeEntityTag(body) };
 }
 
-function mapCatalogLists<Value>(compute: (name: CatalogListName) => Value): Record<CatalogListName, Value> {
-  return Object.fromEntries(catalogListNames.map((name) => [name, compute(name)])) as Record<CatalogListName, Value>;
+function mapCatalogLists<Value>(compute: (name: CatalogItemListName) => Value): Record<CatalogItemListName, Value> {
+  return Object.fromEntries(catalogItemListNames.map((name) => [name, compute(name)])) as Record<
+    CatalogItemListName,
+    Value
+  >;
 }

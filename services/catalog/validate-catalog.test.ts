@@ -1,7 +1,7 @@
 import { Catalog } from "@pragma/contracts/catalog";
 import { catalogExample } from "@pragma/contracts/examples/catalog";
 import { describe, expect, it } from "vitest";
-import { createTestCatalog } from "./testing/catalog-fixture.ts";
+import { buildTestCatalog } from "./testing/catalog-fixture.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
 /** Returns each issue of a body as a text that consists of its path and its code. */
@@ -10,13 +10,13 @@ function findIssues(body: unknown): string[] {
   return "issues" in validated ? validated.issues.map(({ path, code }) => `${path} ${code}`) : [];
 }
 
-const [product] = createTestCatalog().products;
-const withProduct = (changes: object) => ({ ...createTestCatalog(), products: [{ ...product, ...changes }] });
+const [product] = buildTestCatalog().products;
+const withProduct = (changes: object) => ({ ...buildTestCatalog(), products: [{ ...product, ...changes }] });
 
 describe("a valid catalog", () => {
   it.each([
     ["of the documentation", catalogExample],
-    ["of a few products", createTestCatalog()],
+    ["of a few products", buildTestCatalog()],
     ["of nothing", { products: [], payments: [], taxes: [], modifiers: [], categories: [] }],
   ])("%s is returned as its schema parses it", (_, body) => {
     expect(validateCatalog(body)).toEqual({ catalog: Catalog.parse(body) });
@@ -25,16 +25,16 @@ describe("a valid catalog", () => {
   it("is returned without unknown fields", () => {
     const { id, name, enabled } = { id: "1", name: "Cash", enabled: true };
     const validated = validateCatalog({
-      ...createTestCatalog(),
+      ...buildTestCatalog(),
       payments: [{ enabled, colour: "red", id, name }],
       extra: [],
     });
-    expect(validated).toEqual({ catalog: { ...createTestCatalog(), payments: [{ id, name, enabled }] } });
+    expect(validated).toEqual({ catalog: { ...buildTestCatalog(), payments: [{ id, name, enabled }] } });
   });
 
   it("has null for a missing sku", () => {
     const { sku, ...rest } = product ?? {};
-    expect(validateCatalog({ ...createTestCatalog(), products: [rest] })).toMatchObject({
+    expect(validateCatalog({ ...buildTestCatalog(), products: [rest] })).toMatchObject({
       catalog: { products: [{ sku: null }] },
     });
   });
@@ -80,7 +80,7 @@ describe("references", () => {
   });
 
   it("to a missing list are not reported one by one", () => {
-    const { categories, ...rest } = createTestCatalog();
+    const { categories, ...rest } = buildTestCatalog();
     expect(findIssues(rest)).toEqual(["categories required"]);
   });
 });
@@ -88,7 +88,7 @@ describe("references", () => {
 describe("ids", () => {
   it("that are duplicate are issues in every list, and inside an item", () => {
     const withDuplicate = <Item>(items: Item[]) => [...items, ...items.slice(0, 1)];
-    const { products, payments, taxes, modifiers, categories } = createTestCatalog();
+    const { products, payments, taxes, modifiers, categories } = buildTestCatalog();
     const invalidCatalog = {
       products: withDuplicate(products),
       payments: withDuplicate(payments),
@@ -115,13 +115,13 @@ describe("ids", () => {
 
   it("may be the same in two lists", () => {
     const payments = [{ id: "tax-1000", name: "Cash", enabled: true }];
-    expect(findIssues({ ...createTestCatalog(), payments })).toEqual([]);
+    expect(findIssues({ ...buildTestCatalog(), payments })).toEqual([]);
   });
 });
 
 describe("issues", () => {
   it("of every kind are found at once", () => {
-    const catalog = createTestCatalog();
+    const catalog = buildTestCatalog();
     const invalidCatalog = {
       products: [
         { ...product, id: "", name: 7, categoryId: "gone" },
@@ -147,8 +147,8 @@ describe("issues", () => {
   it.each([
     ["an array", [], " invalid_type"],
     ["null", null, " invalid_type"],
-    ["an item that is not an object", { ...createTestCatalog(), payments: [null] }, "payments[0] invalid_type"],
-    ["too many taxes", { ...createTestCatalog(), taxes: Array.from({ length: 1_001 }, () => ({})) }, "taxes too_big"],
+    ["an item that is not an object", { ...buildTestCatalog(), payments: [null] }, "payments[0] invalid_type"],
+    ["too many taxes", { ...buildTestCatalog(), taxes: Array.from({ length: 1_001 }, () => ({})) }, "taxes too_big"],
     ["too many rows in one product", withProduct({ priceList: Array.from({ length: 1_001 }) }), "products[0] too_big"],
     ["too long a name", withProduct({ name: "x".repeat(1_025) }), "products[0].name too_big"],
   ])("are few for %s", (_, body, firstIssue) => {
@@ -156,7 +156,7 @@ describe("issues", () => {
   });
 
   it("are as many as the schema finds", () => {
-    const { products, ...rest } = createTestCatalog();
+    const { products, ...rest } = buildTestCatalog();
     const bodies = [
       rest,
       { ...rest, products: [...products, ...products] },
@@ -171,7 +171,7 @@ describe("issues", () => {
 
   it("are counted only up to the number that a response can state", () => {
     const products = Array.from({ length: 20_000 }, () => ({}));
-    const validated = validateCatalog({ ...createTestCatalog(), products });
+    const validated = validateCatalog({ ...buildTestCatalog(), products });
     expect("count" in validated && validated.count).toBeLessThan(11_000);
     expect("issues" in validated && validated.issues).toHaveLength(100);
   });

@@ -1,8 +1,8 @@
 import {
   type Catalog,
-  type CatalogListName,
-  catalogListDefinitions,
-  catalogListNames,
+  type CatalogItemListName,
+  catalogItemListDefinitions,
+  catalogItemListNames,
 } from "@pragma/contracts/catalog";
 import type { RequestIssue } from "@pragma/contracts/errors";
 import { createUniqueIdsCheck } from "@pragma/contracts/fields";
@@ -24,7 +24,7 @@ export function validateCatalog(input: unknown): { catalog: Catalog } | RequestB
     issues.addZodError(body.error, input);
     return issues;
   }
-  const validated = catalogListNames.map((name) => [name, validateList(name, body.data[name], issues)]);
+  const validated = catalogItemListNames.map((name) => [name, validateList(name, body.data[name], issues)]);
   for (const issue of findDanglingReferences(body.data)) {
     if (issues.hasTooManyIssues) break;
     issues.addIssue(issue);
@@ -32,8 +32,8 @@ export function validateCatalog(input: unknown): { catalog: Catalog } | RequestB
   return issues.count === 0 ? { catalog: Object.fromEntries(validated) } : issues;
 }
 
-function validateList(name: CatalogListName, list: unknown, issues: IssueCollector): unknown[] {
-  const { itemSchema, itemName, max } = catalogListDefinitions[name];
+function validateList(name: CatalogItemListName, list: unknown, issues: IssueCollector): unknown[] {
+  const { itemSchema, itemName, max } = catalogItemListDefinitions[name];
   if (Array.isArray(list) && list.length > max) {
     issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
     return [];

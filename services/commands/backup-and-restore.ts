@@ -9,12 +9,12 @@ import postgres from "postgres";
 import { z } from "zod";
 
 /** The configuration of a backup or a restore: the database and the object store to back up or to restore to. */
-export const backupConfig = z.object({
+export const backupConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   OBJECT_STORE: z.string(),
   NAMESPACE: z.string().default("pragma"),
 });
-type BackupConfig = z.infer<typeof backupConfig>;
+type BackupConfig = z.infer<typeof backupConfigSchema>;
 
 /** The description of a backup, stored in its `manifest.json`. */
 const backupManifest = z.object({

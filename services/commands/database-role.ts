@@ -15,7 +15,10 @@ interface DatabaseRoleOptions {
  * call functions. Creates the role if it does not exist. Changes the role's password if it differs from the password in
  * the URL. Creating roles and changing passwords require CREATEROLE.
  */
-export async function grantSchemaToRole(db: Database, { url, tls, log }: DatabaseRoleOptions): Promise<void> {
+export async function ensureRoleWithSchemaPrivileges(
+  db: Database,
+  { url, tls, log }: DatabaseRoleOptions,
+): Promise<void> {
   const role = decodeURIComponent(new URL(url).username);
   if (role === "") throw new Error(`The URL for schema ${db.schema} does not contain a role.`);
   await db.transaction(async (tx) => {

@@ -10,7 +10,7 @@ import {
   commonServiceConfigSchema,
   readConfigFromEnvironment,
 } from "@pragma/runtime/config/runtime-config";
-import { serverConnectionTlsConfig } from "@pragma/runtime/config/server-tls";
+import { serverConnectionTlsConfigSchema } from "@pragma/runtime/config/server-tls";
 import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
@@ -18,7 +18,7 @@ import { createLogger, type Logger } from "@pragma/runtime/observability/logger"
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { z } from "zod";
 import { loadServiceDefinition } from "../definitions.ts";
-import { grantSchemaToRole } from "./database-role.ts";
+import { ensureRoleWithSchemaPrivileges } from "./database-role.ts";
 
 /** Returns the variable with the database URL of a service, such as TILL_INGEST_DATABASE_URL for `till-ingest`. */
 const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
@@ -28,7 +28,7 @@ const migrateConfig = z.object({
     ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
     ...{ EVENT_STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
   }).shape,
-  ...serverConnectionTlsConfig.shape,
+  ...serverConnectionTlsConfigSchema.shape,
 });
 const roleUrlConfig = z.object(
   Object.fromEntries(
@@ -58,7 +58,7 @@ async function migrateAll(
         log,
       });
       const url = urls[databaseUrlVariable(name)];
-      if (url !== undefined) await grantSchemaToRole(db, { url, tls: config, log });
+      if (url !== undefined) await ensureRoleWithSchemaPrivileges(db, { url, tls: config, log });
     } finally {
       await db.close();
     }

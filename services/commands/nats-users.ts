@@ -1,10 +1,10 @@
-import type { EventType } from "@pragma/contracts/events";
+import type { BusEventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
 import { loadServiceDefinition } from "../definitions.ts";
 
 /** The services that may publish each event. */
-const eventPublishers: Record<EventType, readonly ServiceName[]> = {
+const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "till.pushed": ["till-ingest"],
   "report.finalized": ["reporting"],
   "report.removed": ["reporting"],
@@ -35,7 +35,7 @@ const inboxSubjectOf = (user: string) => `_INBOX.${user}.>`;
 
 async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUser> {
   const stream = `${namespace}_events`;
-  const publishedTypes = (Object.keys(eventPublishers) as EventType[]).filter((type) =>
+  const publishedTypes = (Object.keys(eventPublishers) as BusEventType[]).filter((type) =>
     eventPublishers[type].includes(name),
   );
   const consumedTypes = ((await loadServiceDefinition(name)).subscriptions ?? []).map(({ type }) => type);
@@ -65,7 +65,7 @@ function consumerSubjects(durable: string, { stream, filter }: { stream: string;
 }
 
 function gatewayUser(namespace: string): NatsUser {
-  const subscribedSubjects = (["key.changed", "location.updated"] satisfies EventType[]).map(
+  const subscribedSubjects = (["key.changed", "location.updated"] satisfies BusEventType[]).map(
     (type) => `${namespace}.${type}.>`,
   );
   return { name: "gateway", publish: [], subscribe: [inboxSubjectOf("gateway"), ...subscribedSubjects] };

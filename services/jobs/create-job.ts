@@ -9,7 +9,7 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import type { JobsConfig } from "./config.ts";
 import type { JobsContext } from "./context.ts";
 import {
-  countUnfinishedJobsByOwner,
+  countUnfinishedJobsOfKeyAndLocation,
   findDuplicateJob,
   insertJob,
   type JobRow,
@@ -21,7 +21,7 @@ import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
 /** Returns the public name of a location's queue. Responses contain it, and clients can send it as `parent.queue`. */
-export const getLocationJobQueueName = (locationId: string) => `jobs-${locationId}`;
+export const getPublicLocationQueueName = (locationId: string) => `jobs-${locationId}`;
 
 interface CreateJobOptions {
   locationId: string;
@@ -75,7 +75,7 @@ async function addChildToParent(
 ): Promise<void> {
   const throwParentIssue = (field: string, message: string) =>
     throwIfInvalid([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
-  const queueName = getLocationJobQueueName(locationId);
+  const queueName = getPublicLocationQueueName(locationId);
   if (parent.queue !== undefined && parent.queue !== queueName) {
     throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
   }
@@ -98,7 +98,7 @@ async function checkJobLimits(
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
   config: JobsConfig,
 ): Promise<void> {
-  const { ofKey, ofLocation, repeating } = await countUnfinishedJobsByOwner(tx, locationId, principal.keyId);
+  const { ofKey, ofLocation, repeating } = await countUnfinishedJobsOfKeyAndLocation(tx, locationId, principal.keyId);
   if (ofKey >= config.JOBS_MAX_UNFINISHED_PER_KEY)
     throw createTooManyJobsError("API key", config.JOBS_MAX_UNFINISHED_PER_KEY);
   if (ofLocation >= config.JOBS_MAX_UNFINISHED_PER_LOCATION)

@@ -1,6 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServer,
+  startDedicatedInfrastructureServer,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -87,9 +90,9 @@ describe.concurrent("a stopping process", () => {
 });
 
 describe.concurrent("while Redis is unavailable", () => {
-  let redis: DedicatedTestServer;
+  let redis: DedicatedInfrastructureServer;
   beforeAll(async () => {
-    redis = await startDedicatedTestServer("redis");
+    redis = await startDedicatedInfrastructureServer("redis");
   });
   afterAll(() => redis?.stop());
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -34,7 +34,7 @@ const findJob = async (table: string, id: string) =>
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const previous = await createPreviousSchema(environment, { _runtime: 6, jobs: 9 });
+  const previous = await createPreviousDatabaseSchema(environment, { _runtime: 6, jobs: 9 });
   db = previous.db;
   await insertJob("jobs", "earlier", formerColumns);
   await previous.migrate();

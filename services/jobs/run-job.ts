@@ -16,7 +16,7 @@ import {
   lockJob,
   updateJob,
 } from "./queries/jobs.ts";
-import { applyJobRetention } from "./queries/remove-jobs.ts";
+import { deleteFinishedJobsBeyondRetention } from "./queries/remove-jobs.ts";
 import { finishRepeatingJobIfExhausted, insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
@@ -49,7 +49,7 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   const counts = isCompleted ? { progress: 100 } : { attemptsMade: job.attemptsMade + 1 };
   await updateJob(tx, job, { ...resultFields, ...counts, outcome, leaseExpiresAt: null, finishedAt: tx`now()` });
   await updateParentJob(tx, job, outcome);
-  await applyJobRetention(tx, job, outcome);
+  await deleteFinishedJobsBeyondRetention(tx, job, outcome);
 }
 
 /** Updates the parent of a finished child. By default, the parent of a failed child waits forever. */

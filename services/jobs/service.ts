@@ -4,7 +4,7 @@ import { jobsConfigSchema } from "./config.ts";
 import type { JobsContext } from "./context.ts";
 import { startJobQueue } from "./job-queue.ts";
 import { countAllUnfinishedJobs } from "./queries/jobs.ts";
-import { removeOldJobs } from "./queries/remove-jobs.ts";
+import { deleteOldFinishedJobRows } from "./queries/remove-jobs.ts";
 import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
 import { type JobHandler, performJobBySleeping } from "./run-job.ts";
 
@@ -26,7 +26,11 @@ export function defineJobsService(perform: JobHandler) {
     },
     routes: [createJobRoute, getJobRoute],
     periodic: [
-      { name: "remove old jobs", intervalSeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
+      {
+        name: "remove old jobs",
+        intervalSeconds: 3_600,
+        run: ({ db, config }) => deleteOldFinishedJobRows(db.sql, config),
+      },
     ],
   });
 }

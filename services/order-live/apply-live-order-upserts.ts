@@ -2,9 +2,9 @@ import { maxDevicesPerLocation, type PosDeviceIdentity } from "@pragma/contracts
 import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
+import { joinJsonObjectTexts, wrapInJsonObject } from "@pragma/runtime/json/join-json";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import { publishEvent, publishEventJson } from "@pragma/runtime/messaging/outbox";
+import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { OrderLiveContext } from "./context.ts";
 import {
@@ -19,10 +19,14 @@ import type { IncomingLiveOrder } from "./orders-body.ts";
 import {
   findFinalReportTillIds,
   findStoredLiveOrderStates,
-  type NewLiveOrderRow,
+  type LiveOrderUpsertRow,
   upsertLiveOrderRows,
 } from "./queries/orders.ts";
-import { insertLiveOrderStreamEntries, type LiveOrderRevision, lockLiveOrderStreamRow } from "./queries/streams.ts";
+import {
+  appendLiveOrderStreamEntries,
+  ensureAndLockLiveOrderStream,
+  type LiveOrderChangeLogEntry,
+} from "./queries/streams.ts";
 
 interface UpsertOrdersOptions {
   locationId: string;
@@ -33,10 +37,10 @@ interface UpsertOrdersOptions {
 /** The effects of one applied order. */
 interface OrderChange {
   incoming: IncomingLiveOrder;
-  stored: NewLiveOrderRow;
+  stored: LiveOrderUpsertRow;
   event: OrderEventType | undefined;
   /** Undefined for a training order that was not listed before, because lists never show training orders. */
-  revision: LiveOrderRevision | undefined;
+  revision: LiveOrderChangeLogEntry | undefined;
 }
 
 /**
@@ -56,7 +60,7 @@ export async function applyLiveOrderUpserts(
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
-      lockLiveOrderStreamRow(tx, locationId),
+      ensureAndLockLiveOrderStream(tx, locationId),
       findStoredLiveOrderStates(tx, { locationId, ids }),
       findFinalReportTillIds(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
@@ -78,7 +82,7 @@ export async function applyLiveOrderUpserts(
         consumeDailyQuota(tx, { locationId, quota: orderBytesQuota, amount: countStoredBytes(changes) }),
       ...unreportedDevices.map((device) => {
         const data = { locationId, ...device, seenAt: now };
-        return publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+        return writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
       }),
     ]);
     if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
@@ -101,8 +105,8 @@ function computeOrderChange(
   const listedAfter = getFilterFieldsOfListedOrder({ ...state, isTraining });
   const isShown = listedBefore !== null || listedAfter !== null;
   const createdAt = before?.createdAt ?? now;
-  const body = mergeJsonObjects(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), responseContent);
-  const stored: NewLiveOrderRow = {
+  const body = joinJsonObjectTexts(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), responseContent);
+  const stored: LiveOrderUpsertRow = {
     id,
     ...state,
     modifiedAt: pickLaterTime(state.modifiedAt, before?.modifiedAt ?? null),
@@ -143,7 +147,7 @@ async function writeChanges(
   const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
     upsertLiveOrderRows(tx, locationId, rows),
-    insertLiveOrderStreamEntries(tx, locationId, revisions),
+    appendLiveOrderStreamEntries(tx, locationId, revisions),
     ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }
@@ -154,12 +158,12 @@ async function publishOrderEvent(
   { locationId, traceparent }: Pick<WriteChangesOptions, "locationId" | "traceparent">,
 ): Promise<void> {
   if (!event) return;
-  const order = mergeJsonObjects(incoming.eventContent, JSON.stringify({ locationId }));
-  const data = mergeJsonObjects(
+  const order = joinJsonObjectTexts(incoming.eventContent, JSON.stringify({ locationId }));
+  const data = joinJsonObjectTexts(
     JSON.stringify({ locationId, sequence: stored.sequence }),
     wrapInJsonObject("order", order),
   );
-  await publishEventJson(tx, event, { subject: stored.id, locationId, data, traceparent });
+  await writeEventJsonToOutbox(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
 /** Returns the devices of these orders without duplicates, each with its latest name. */

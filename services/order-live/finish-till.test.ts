@@ -5,7 +5,7 @@ import { orderLiveConfigSchema } from "./config.ts";
 import { removeOldLiveOrdersTask } from "./periodic/remove-old-orders.ts";
 import { createChangedLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "./testing/start-test-order-live.ts";
@@ -22,7 +22,7 @@ const eventTypesOf = async (id: string) => (await orderLive.publishedEvents(id))
 
 /** Creates a location with a closed till whose report contains one of its two orders. */
 async function createClosedTill() {
-  const pos = createTestPosPrincipal();
+  const pos = buildTestPosPrincipal();
   const tillId = randomUUID();
   const [reported, unreported] = [createLiveOrderInput({}, { tillId }), createLiveOrderInput({}, { tillId })];
   await orderLive.upsertOrders(pos.principal, reported, unreported);
@@ -32,7 +32,7 @@ async function createClosedTill() {
 
 describe("a till with a final report", () => {
   it("removes the orders that it contains and the orders that name it from the live orders", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const named = createLiveOrderInput({}, { tillId });
     const reported = createLiveOrderInput({ isPaid: true }, { tillId: otherTill });
@@ -60,7 +60,7 @@ describe("a till with a final report", () => {
   });
 
   it("does not affect another location", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     await orderLive.finishTill({ locationId: randomUUID(), tillId: order.tillId, orderIds: [order.id] });
@@ -68,7 +68,7 @@ describe("a till with a final report", () => {
   });
 
   it("removes a training order without an event", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const training = createLiveOrderInput({ isTraining: true });
     const real = createLiveOrderInput({}, { tillId: training.tillId });
     await orderLive.upsertOrders(principal, training, real);
@@ -137,7 +137,7 @@ describe("an order that is no longer live because its till was closed", () => {
   });
 
   it("is skipped when it first arrives after its till was closed", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const [named, reported] = [
       createLiveOrderInput({ modifiedAt: afterClose }),
       createLiveOrderInput({ modifiedAt: closedAt }),
@@ -192,7 +192,7 @@ describe("the removal of old orders", () => {
   });
 
   it("removes live orders unchanged for 30 days, which a later upsert creates again", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order, createLiveOrderInput({ isTraining: true }));
     const stream = await orderLive.openStream(principal);

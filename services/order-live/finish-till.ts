@@ -1,5 +1,5 @@
 import { dateTimeToUtc } from "@pragma/contracts/date-time";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeLiveOrderRetentionCutoff, type OrderLiveConfig } from "./config.ts";
 import {
@@ -8,7 +8,7 @@ import {
   markLiveOrdersDeparted,
   recordTillReportIsFinal,
 } from "./queries/orders.ts";
-import { insertOrderDepartureStreamEntries, lockLiveOrderStreamRow } from "./queries/streams.ts";
+import { appendOrderDepartureStreamEntries, ensureAndLockLiveOrderStream } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
@@ -19,11 +19,11 @@ import { insertOrderDepartureStreamEntries, lockLiveOrderStreamRow } from "./que
  */
 export async function removeLiveOrdersOfFinalTill(
   tx: SqlTransaction,
-  { locationId, tillId, orderIds, ...report }: EventData<"report.finalized">,
+  { locationId, tillId, orderIds, ...report }: BusEventData<"report.finalized">,
   config: OrderLiveConfig,
 ): Promise<number> {
   const closedAt = dateTimeToUtc(report.finalizedAt);
-  const lastPosition = await lockLiveOrderStreamRow(tx, locationId);
+  const lastPosition = await ensureAndLockLiveOrderStream(tx, locationId);
   const [isNewlyFinal, liveOrders] = await Promise.all([
     recordTillReportIsFinal(tx, { locationId, tillId }),
     findLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
@@ -36,5 +36,5 @@ export async function removeLiveOrdersOfFinalTill(
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
     await insertReportedOrderTombstones(tx, { locationId, tillId, ids: orderIds, closedAt });
-  return insertOrderDepartureStreamEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
+  return appendOrderDepartureStreamEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isUtcBefore } from "@pragma/contracts/date-time";
-import type { EventType } from "@pragma/contracts/events";
+import type { BusEventType } from "@pragma/contracts/events";
 import type { OrderData } from "@pragma/contracts/order-data";
 
 /** The fields by which lists and streams can be filtered. */
@@ -36,7 +36,7 @@ export interface StoredLiveOrderState extends LiveOrderFilterFields, OrderClosin
   closedAt: string | null;
 }
 
-export type OrderEventType = Extract<EventType, `order.${string}`>;
+export type OrderEventType = Extract<BusEventType, `order.${string}`>;
 
 /** The fields of an upserted order that decide whether the order is applied or skipped. */
 export interface IncomingLiveOrderState extends OrderClosingFlags {

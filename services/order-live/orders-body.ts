@@ -6,7 +6,7 @@ import {
   createThreadedBodyParser,
 } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { IssueCollector, ordersToUniqueIdsSchema } from "@pragma/runtime/http/request-issues";
+import { createOrdersToIdsSchema, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
@@ -46,7 +46,7 @@ export const upsertLiveOrdersBodyParser: RequestBodyParser<IncomingLiveOrder[], 
 
 type OrdersBodyServices = { ordersBodyReader: LiveOrdersBodyReader; config: OrderLiveConfig };
 
-const upsertOrderIdsSchema = ordersToUniqueIdsSchema("id", maxLiveOrdersPerRequest, { min: 1 });
+const upsertOrderIdsSchema = createOrdersToIdsSchema("id", maxLiveOrdersPerRequest, { min: 1 });
 
 export default createBodyParserWorkerFunction(readOrders);
 

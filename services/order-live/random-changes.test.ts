@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import type { Principal } from "@pragma/contracts/principal";
-import type { EventStreamReader } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import type { ServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "./testing/order-fixtures.ts";
+import {
+  buildTestOrderProductRow,
+  createChangedLiveOrderInput,
+  createLiveOrderInput,
+} from "./testing/order-fixtures.ts";
 import { LiveOrderReferenceModel } from "./testing/order-model.ts";
 import {
-  createTestPosPrincipal,
+  buildTestPosPrincipal,
   openTestLiveOrderStream,
   sendTestLiveOrderUpsert,
   startTestOrderLiveService,
@@ -29,7 +33,7 @@ const runCount = Number(process.env.LIVE_RUNS ?? 15);
 /** The changes that a point of sale, a slow network or a faulty client makes to an order. */
 const orderChanges = {
   addRow: (order) =>
-    createChangedLiveOrderInput(order, { productRowList: [...order.data.productRowList, createTestProductRow()] }),
+    createChangedLiveOrderInput(order, { productRowList: [...order.data.productRowList, buildTestOrderProductRow()] }),
   discount: (order) =>
     createChangedLiveOrderInput(order, { productRowList: order.data.productRowList.map(withDiscount) }),
   payInPart: (order) => createChangedLiveOrderInput(order, { leftToPay: order.data.leftToPay - 100 }),
@@ -73,13 +77,13 @@ class LocationTrial {
   readonly ids = Array.from({ length: 3 }, () => randomUUID());
   readonly tillIds = Array.from({ length: 4 }, () => randomUUID());
   readonly latestOrders = new Map<string, OrderLiveInput>();
-  readonly streams: EventStreamReader[];
+  readonly streams: ServerSentEventReader[];
   model = new LiveOrderReferenceModel();
   #seconds = 0;
 
   private constructor(
-    { principal, locationId }: ReturnType<typeof createTestPosPrincipal>,
-    streams: EventStreamReader[],
+    { principal, locationId }: ReturnType<typeof buildTestPosPrincipal>,
+    streams: ServerSentEventReader[],
   ) {
     this.principal = principal;
     this.locationId = locationId;
@@ -87,7 +91,7 @@ class LocationTrial {
   }
 
   static async start(): Promise<LocationTrial> {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const streams = await Promise.all(instances.map((instance) => openTestLiveOrderStream(instance, pos.principal)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     return new LocationTrial(pos, streams);
@@ -165,7 +169,7 @@ class LocationTrial {
   }
 }
 
-const streamedMessages = (stream: EventStreamReader) =>
+const streamedMessages = (stream: ServerSentEventReader) =>
   stream.events
     .filter(({ type }) => type !== "ready")
     .map(({ type, data }) => `${type} ${data.id} ${data.revisionHash ?? data.reason}`);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -19,7 +19,7 @@ const orderRow = (id: string) => ({
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const previous = await createPreviousSchema(environment, { _runtime: 6, "order-live": 4 });
+  const previous = await createPreviousDatabaseSchema(environment, { _runtime: 6, "order-live": 4 });
   db = previous.db;
   await db.sql`insert into streams (location_id, position) values (${locationId}, 1)`;
   await db.sql`insert into orders ${db.sql({ ...orderRow(orderId), rowsHash: "earlier", body: "{}" })}`;

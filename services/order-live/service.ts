@@ -12,7 +12,7 @@ import {
 } from "./routes/orders.ts";
 import { createLiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 import { redactLiveOrdersSubscription } from "./subscriptions/orders-erased.ts";
-import { removeLiveOrdersOfReportedTill } from "./subscriptions/report-finalized.ts";
+import { removeReportedLiveOrdersSubscription } from "./subscriptions/report-finalized.ts";
 
 /** The order-live service, which stores open orders from points of sale, and publishes and streams their changes. */
 export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
@@ -53,6 +53,6 @@ export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],
-  subscriptions: [removeLiveOrdersOfReportedTill, redactLiveOrdersSubscription],
+  subscriptions: [removeReportedLiveOrdersSubscription, redactLiveOrdersSubscription],
   periodic: [trimOrderChangeLogTask, removeOldLiveOrdersTask],
 });

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import calculateTill from "./calculate-till.ts";
-import { createTestOrder, createTestTill } from "./testing/till-fixtures.ts";
+import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
 
 /** Returns the day under which an order is listed that was opened at this instant. `timeZone` is the location's. */
 function computeOrderDay(openedAt: string, timeZone: string): string | undefined {
-  const till = createTestTill([createTestOrder({ openedAt })]);
+  const till = buildTestTill([buildTestOrder({ openedAt })]);
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
   const ids = { tillId: till.id, locationId: "00000000-0000-4000-8000-000000000000" };

@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
 import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
-import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
-import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
+import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
+import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Schemas without checks, because till-ingest validated the body and the hash proves that it has not changed since. */
-const acceptedTillSchemas = { V1: toUncheckedSchema(TillV1), V2: toUncheckedSchema(TillV2) };
+const acceptedTillSchemas = { V1: toConversionOnlySchema(TillV1), V2: toConversionOnlySchema(TillV2) };
 
 /** The input of the thread that calculates a till. */
-export interface TillCalculationTask {
+export interface TillCalculationWorkerInput {
   bytes: Uint8Array;
   /** The SHA-256 hash of the bytes that till-ingest accepted. */
   hash: string;
-  version: EventData<"till.pushed">["version"];
+  version: BusEventData<"till.pushed">["version"];
   tillId: string;
   locationId: string;
   timeZone: string;
@@ -63,14 +63,14 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: TillCalculationTask): TillCalculationResult {
+}: TillCalculationWorkerInput): TillCalculationResult {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has changed: its hash is ${actualHash} instead of ${hash}.`);
   const body = parseJsonBody(bytes);
   const till =
     version === "V1"
-      ? convertTillV1(acceptedTillSchemas.V1.parse(body), { tillId, timeZone })
+      ? convertTillV1ToV2(acceptedTillSchemas.V1.parse(body), { tillId, timeZone })
       : acceptedTillSchemas.V2.parse(body);
   const report = computeReportAndOrders(till, { locationId });
   if (!report) return null;

@@ -1,5 +1,5 @@
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 
 /** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
@@ -71,7 +71,7 @@ interface ErasedOrders {
 }
 
 async function publishOrdersErased(tx: SqlTransaction, data: ErasedOrders, traceparent?: string): Promise<void> {
-  await publishEvent(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
+  await writeEventToOutbox(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
 }
 
 /** Returns the tills that contain at least one of these orders. `ids` are the orders that the till contains. */

@@ -7,19 +7,19 @@ import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { handleEventOnce } from "@pragma/runtime/messaging/handle-event";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import { waitUntilEventsHandled } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { waitUntilEventsHandled } from "@pragma/runtime/testing/jetstream-control";
 import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import type { ReportingContext } from "./context.ts";
 import reporting from "./service.ts";
-import { calculatePushedTillReport } from "./subscriptions/till-pushed.ts";
+import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 
 let environment: IsolatedTestEnvironment;
 let service: TestService;
@@ -46,7 +46,7 @@ async function pushTill(
   await objects.put(key, bytes);
   const id = randomUUID();
   await service.db.transaction((tx) =>
-    publishEvent(tx, "till.pushed", {
+    writeEventToOutbox(tx, "till.pushed", {
       id,
       traceparent: undefined,
       subject: till.id,
@@ -95,8 +95,8 @@ async function listReportsV0(locationId: string) {
   );
 }
 
-const location = () => createTestPrincipal().location ?? expect.unreachable();
-const locationPrincipal = (id: string) => createTestPrincipal({ location: { ...location(), id } });
+const location = () => buildTestPrincipal().location ?? expect.unreachable();
+const locationPrincipal = (id: string) => buildTestPrincipal({ location: { ...location(), id } });
 
 describe("a pushed till", () => {
   it("can be read as V2 and V0 reports that match their schemas", async () => {
@@ -131,7 +131,7 @@ describe("a pushed till", () => {
     const locationId = randomUUID();
     await pushTill(createTillFromSample(), { locationId });
     const { data } = await listReports(locationId);
-    const response = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal: createTestPrincipal() });
+    const response = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal: buildTestPrincipal() });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: "report_not_found" });
   });
@@ -161,7 +161,7 @@ describe("revisions of a till", () => {
     const outdatedEvents = Array.from({ length: 19 }, (_, index) => ({ id: randomUUID(), revision: index + 1 }));
     await service.db.transaction(async (tx) => {
       for (const { id, revision } of outdatedEvents) {
-        await publishEvent(tx, "till.pushed", {
+        await writeEventToOutbox(tx, "till.pushed", {
           id,
           traceparent: undefined,
           subject: till.id,
@@ -206,7 +206,7 @@ describe("revisions of a till", () => {
     const repeated = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
     await handleEventOnce(repeated, {
       service: "reporting",
-      subscription: calculatePushedTillReport,
+      subscription: calculateTillReportSubscription,
       database,
       services,
       context,
@@ -382,7 +382,7 @@ describe("orders of a pushed till", () => {
         id,
       },
     );
-    expect((await service.request("GET", `/v1/orders/${id}`, { principal: createTestPrincipal() })).status).toBe(404);
+    expect((await service.request("GET", `/v1/orders/${id}`, { principal: buildTestPrincipal() })).status).toBe(404);
   });
 });
 

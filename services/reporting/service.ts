@@ -11,11 +11,11 @@ import { runAccountingExport } from "./accounting/run-export.ts";
 import type {
   EncodedTillJournal,
   FailedTillAccountingExport,
-  TillJournalEntriesTask,
+  TillJournalEntriesWorkerInput,
 } from "./accounting/write-till-entries.ts";
 import { reportingConfigSchema } from "./config.ts";
 import type { ReportingContext } from "./context.ts";
-import { eraseExpiredPersonalDataTask } from "./periodic/erase-expired-personal-data.ts";
+import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
 import {
   claimAccountingExports,
   countUnfinishedAccountingExports,
@@ -44,7 +44,7 @@ import {
   listReportsV0Route,
   listReportsV2Route,
 } from "./routes/reports-and-orders.ts";
-import { calculatePushedTillReport } from "./subscriptions/till-pushed.ts";
+import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 import { createTillCalculator } from "./till-calculator.ts";
 
 const locationId = z.guid();
@@ -82,16 +82,15 @@ export default defineService<typeof reportingConfigSchema, ReportingContext>({
     // Only one till of each location, and only one large till of all locations, is calculated at a time. The second
     // thread is therefore always available for other tills.
     const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
-    const entryWriterPool = createWorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>(
-      import.meta.url,
-      "./accounting/write-till-entries",
-      {
-        threads: 1,
-        heapMegabytes: config.CALCULATION_HEAP_MB,
-        // Exports are rare, so the thread ends when it is idle.
-        minThreads: 0,
-      },
-    );
+    const entryWriterPool = createWorkerPool<
+      TillJournalEntriesWorkerInput,
+      EncodedTillJournal | FailedTillAccountingExport
+    >(import.meta.url, "./accounting/write-till-entries", {
+      threads: 1,
+      heapMegabytes: config.CALCULATION_HEAP_MB,
+      // Exports are rare, so the thread ends when it is idle.
+      minThreads: 0,
+    });
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
@@ -136,13 +135,13 @@ export default defineService<typeof reportingConfigSchema, ReportingContext>({
     getAccountingExportRoute,
     getAccountingExportFileRoute,
   ],
-  subscriptions: [calculatePushedTillReport],
+  subscriptions: [calculateTillReportSubscription],
   periodic: [
     {
       name: "remove expired accounting exports",
       intervalSeconds: 3_600,
       run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
     },
-    eraseExpiredPersonalDataTask,
+    requestExpiredPersonalDataErasureTask,
   ],
 });

@@ -1,14 +1,14 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { mergeJsonObjects } from "@pragma/runtime/json/join-json";
+import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { SerializedReportResponses } from "./calculate-till.ts";
 import { adjustReportOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
 
-type TillPushedData = EventData<"till.pushed">;
-type ReportFinalizedData = EventData<"report.finalized">;
+type TillPushedData = BusEventData<"till.pushed">;
+type ReportFinalizedData = BusEventData<"report.finalized">;
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
@@ -24,7 +24,7 @@ export async function storeReportAndOrders(
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const previousReport = await reports.findReportDayOfTill(tx, tillId);
+  const previousReport = await reports.findReportDayAndCreationTime(tx, tillId);
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
@@ -36,12 +36,12 @@ export async function storeReportAndOrders(
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
     etag: computeEntityTag(`${contentVersion} ${id}`),
     finalized: JSON.stringify(finalized),
-    v0: mergeJsonObjects(JSON.stringify({ id, ...times }), report.v0),
+    v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   });
   const rows = report.orders.map((order) => {
     const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
     const idAndTimes = JSON.stringify({ id: order.id, ...times });
-    const bodies = { v1: mergeJsonObjects(idAndTimes, order.v1), v2: mergeJsonObjects(idAndTimes, order.v2) };
+    const bodies = { v1: joinJsonObjectTexts(idAndTimes, order.v1), v2: joinJsonObjectTexts(idAndTimes, order.v2) };
     const { pushedAt } = pushed;
     return {
       ...order,
@@ -63,7 +63,7 @@ export async function removeReportOfTrainingTill(
   tx: SqlTransaction,
   { tillId, locationId }: TillPushedData,
 ): Promise<void> {
-  const previousReport = await reports.findReportDayOfTill(tx, tillId);
+  const previousReport = await reports.findReportDayAndCreationTime(tx, tillId);
   if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
   await reports.deleteReportOfTill(tx, tillId);
@@ -77,10 +77,10 @@ async function replaceOrders(
   rows: orders.ReportingOrderDatabaseRow[],
 ): Promise<void> {
   const ids = [...new Set([...(await orders.findOrderIdsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
-  const before = await orders.findCurrentOrderVersionDays(tx, { locationId, ids });
+  const before = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
   await orders.assignOrdersToLatestTill(tx, { locationId, ids });
-  const after = await orders.findCurrentOrderVersionDays(tx, { locationId, ids });
+  const after = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
   await adjustReportOrderDayCounts(tx, { locationId, kind: "order", before, after });
 }
 

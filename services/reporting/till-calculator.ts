@@ -1,7 +1,7 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createWorkerPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
-import type { TillCalculationResult, TillCalculationTask } from "./calculate-till.ts";
+import type { TillCalculationResult, TillCalculationWorkerInput } from "./calculate-till.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
 export type TillCalculator = ReturnType<typeof createTillCalculator>;
@@ -10,14 +10,14 @@ export type TillCalculator = ReturnType<typeof createTillCalculator>;
 const largeTillBytes = 4 * 1024 * 1024;
 
 export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
-  const pool = createWorkerPool<TillCalculationTask, TillCalculationResult>(
+  const pool = createWorkerPool<TillCalculationWorkerInput, TillCalculationResult>(
     import.meta.url,
     "./calculate-till",
     options,
   );
   const largeTillSemaphore = createKeyedSemaphore(1);
 
-  async function calculate(task: TillCalculationTask): Promise<TillCalculationResult> {
+  async function calculate(task: TillCalculationWorkerInput): Promise<TillCalculationResult> {
     try {
       // Retries in a new thread, because memory that earlier tills used may have caused the failure.
       return await pool.run(task).catch((error) => {
@@ -34,7 +34,7 @@ export function createTillCalculator(options: { threads: number; heapMegabytes: 
 
   return {
     /** Returns a till's report and orders. @throws `PermanentEventError` if the till needs more memory than a thread has. */
-    run: (task: TillCalculationTask) =>
+    run: (task: TillCalculationWorkerInput) =>
       task.bytes.byteLength < largeTillBytes ? calculate(task) : largeTillSemaphore.run(() => calculate(task)),
     close: () => pool.close(),
   };

@@ -1,19 +1,19 @@
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eraseTillPersonalData } from "./erase-till.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
-import { createTestOrder, createTestTill } from "./testing/till-fixtures.ts";
+import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-let principal = createTestPrincipal();
+let principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
-  principal = createTestPrincipal();
+  principal = buildTestPrincipal();
 });
 
 const push = (body: unknown) => service.request("POST", "/v2/tills/", { principal, body });
@@ -27,7 +27,7 @@ const erasePersonalData = (tillId: string) =>
   );
 
 const createTillNamingCustomer = () =>
-  createTestTill({ orderList: [createTestOrder({ firebaseCustomerName: "Ada Lovelace" })] });
+  buildTestTill({ orderList: [buildTestOrder({ firebaseCustomerName: "Ada Lovelace" })] });
 
 async function readStoredBodies(): Promise<string[]> {
   const keys = await service.db.sql<{ key: string }[]>`

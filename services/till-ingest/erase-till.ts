@@ -6,10 +6,10 @@ import { publishTillPushedEvent } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { insertTillRevision, scheduleSupersededTillBodyRemoval } from "./queries/till-versions.ts";
 import {
-  createNextTillRevision,
-  findTill,
+  findTillRow,
   lockTill,
   recordErasedTillPushedHash,
+  saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
 import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
@@ -60,7 +60,7 @@ export async function eraseTillPersonalData(
   { db, objects, requeueAfterSeconds }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds">,
   { tillId, orderIds, traceparent }: TillErasure,
 ): Promise<void> {
-  const existing = await findTill(db.sql, tillId);
+  const existing = await findTillRow(db.sql, tillId);
   if (!existing) return;
   const body = erasePersonalDataInTillBody(await objects.get(existing.objectKey), orderIds && new Set(orderIds));
   const hash = createHash("sha256").update(body).digest("hex");
@@ -74,7 +74,7 @@ export async function eraseTillPersonalData(
     const till = await lockTill(tx, tillId);
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
     if (hash !== existing.hash) {
-      const next = await createNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
+      const next = await saveNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
       await recordErasedTillPushedHash(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
       await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
       await publishTillPushedEvent(tx, next, { reason: "replace", isErasure: true, traceparent });

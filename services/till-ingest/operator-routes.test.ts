@@ -1,12 +1,12 @@
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTillOperatorRoutes } from "./service.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
-import { createTestTill } from "./testing/till-fixtures.ts";
+import { buildTestTill } from "./testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -22,7 +22,7 @@ async function listUnfinishedIds(): Promise<string[]> {
 }
 
 it("lists tills that wait for their report, by the age of their current revision", async () => {
-  const till = createTestTill();
+  const till = buildTestTill();
   const { id } = till;
   await service.request("POST", "/v2/tills/", { principal, body: till });
   const { sql } = service.db;

@@ -1,18 +1,21 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type DedicatedTestServers, startDedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServers,
+  startDedicatedInfrastructureServers,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
-import { createTestTill } from "./testing/till-fixtures.ts";
+import { buildTestTill } from "./testing/till-fixtures.ts";
 
-let servers: DedicatedTestServers;
+let servers: DedicatedInfrastructureServers;
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 
 beforeAll(async () => {
-  servers = await startDedicatedTestServers();
+  servers = await startDedicatedInfrastructureServers();
   await servers.kill("nats");
   service = await startTestTillIngestService({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
 });
@@ -25,7 +28,7 @@ const push = (body: unknown) => service.request("POST", "/v2/tills/", { principa
 
 describe("a push", () => {
   it("is accepted before NATS is first available, and its event follows later", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     expect((await push(till)).status).toBe(201);
     expect(await service.db.sql`select 1 from outbox where type = 'till.pushed'`).toHaveLength(1);
     await servers.start("nats");
@@ -34,7 +37,7 @@ describe("a push", () => {
 
   it("is accepted while NATS is unavailable, and its event follows later", async () => {
     await servers.kill("nats");
-    const tills = Array.from({ length: 5 }, () => createTestTill());
+    const tills = Array.from({ length: 5 }, () => buildTestTill());
     for (const till of tills) expect((await push(till)).status).toBe(201);
     await servers.start("nats");
     for (const till of tills) expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
@@ -44,7 +47,7 @@ describe("a push", () => {
     const folder = fileURLToPath(service.environment.variables.OBJECT_STORE ?? "");
     await rename(folder, `${folder}-away`);
     await writeFile(folder, "");
-    const till = createTestTill();
+    const till = buildTestTill();
     const response = await push(till);
     await rm(folder);
     await rename(`${folder}-away`, folder);
@@ -56,7 +59,7 @@ describe("a push", () => {
 
   it("returns 503 while PostgreSQL is unavailable, and a repeated push creates one till", async () => {
     await servers.kill("postgres");
-    const till = createTestTill();
+    const till = buildTestTill();
     const response = await push(till);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
     await servers.start("postgres");

@@ -1,5 +1,5 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { TillRevisionReason } from "./queries/till-versions.ts";
 import type { TillRow } from "./queries/tills.ts";
 
@@ -16,7 +16,7 @@ export async function publishTillPushedEvent(
   till: TillRow,
   { reason, traceparent, isErasure = false }: TillPushedDetails,
 ): Promise<void> {
-  await publishEvent(tx, "till.pushed", {
+  await writeEventToOutbox(tx, "till.pushed", {
     subject: till.id,
     data: {
       locationId: till.locationId,

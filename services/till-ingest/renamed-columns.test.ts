@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -21,7 +21,7 @@ const insertTill = (id: string, columns: Record<string, unknown>) => db.sql`
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const previous = await createPreviousSchema(environment, { _runtime: 6, "till-ingest": 6 });
+  const previous = await createPreviousDatabaseSchema(environment, { _runtime: 6, "till-ingest": 6 });
   db = previous.db;
   await db.sql`insert into object_intents (key, removing_since) values ('earlier', ${dueAt})`;
   await db.sql`

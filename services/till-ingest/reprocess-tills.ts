@@ -6,13 +6,13 @@ import { type RequestContext, runWithRequestContext } from "@pragma/runtime/obse
 import type { TillIngestContext } from "./context.ts";
 import { publishTillPushedEvent } from "./publish-till-events.ts";
 import {
-  findUnfinishedReprocessing,
+  findNextBulkReprocessingId,
+  lockBulkTillReprocessing,
   lockNextTillsToReprocess,
-  lockTillReprocessing,
-  recordReprocessingProgress,
+  recordBulkReprocessingProgress,
 } from "./queries/reprocessings.ts";
 import { findTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
-import { countPendingTills, createNextTillRevision, lockTill, type TillRow } from "./queries/tills.ts";
+import { countPendingTills, lockTill, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 import { createTillNotFoundError } from "./resolve-till-location.ts";
 
 /** The caller that requested a reprocessing, recorded as the author of the revision. */
@@ -64,7 +64,7 @@ async function createReprocessRevision(
     traceparent,
   }: { requeueAfterSeconds: number; author: TillRevisionAuthor; traceparent: string | undefined },
 ): Promise<TillRow> {
-  const next = await createNextTillRevision(tx, till, { requeueAfterSeconds });
+  const next = await saveNextTillRevision(tx, till, { requeueAfterSeconds });
   await insertTillRevision(tx, next, { reason: "reprocess", ...author });
   await publishTillPushedEvent(tx, next, { reason: "reprocess", traceparent });
   return next;
@@ -82,13 +82,13 @@ type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfter
  * the least progress. Progress is stored in the transaction that queues the batch, so that each till is queued exactly
  * once, even if a process dies.
  */
-export function startReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
+export function startTillReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;
   return startClaimLoop({
     name: "reprocessings",
     log,
     async claim() {
-      const ids = await findUnfinishedReprocessing(db.sql);
+      const ids = await findNextBulkReprocessingId(db.sql);
       return ids.length > 0 && (await countPendingTills(db.sql, maxPendingTills)) < maxPendingTills ? ids : [];
     },
     processItem: (id) => runWithRequestContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),
@@ -102,7 +102,7 @@ async function reprocessBatch(
   { id, traceparent }: { id: string; traceparent: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const reprocessing = await lockTillReprocessing(tx, id);
+    const reprocessing = await lockBulkTillReprocessing(tx, id);
     if (!reprocessing) return;
     const tills = await lockNextTillsToReprocess(tx, reprocessing, batchSize);
     const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
@@ -110,7 +110,7 @@ async function reprocessBatch(
       if (!(await isBeingReprocessed(tx, till)))
         await createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent });
     }
-    await recordReprocessingProgress(tx, reprocessing, { count: tills.length, lastTillId: tills.at(-1)?.id });
+    await recordBulkReprocessingProgress(tx, reprocessing, { count: tills.length, lastTillId: tills.at(-1)?.id });
     if (tills.length === 0)
       log.info({ reprocessing: reprocessing.id, tills: reprocessing.requeuedCount }, "reprocessing finished");
   });

@@ -5,8 +5,8 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestContext } from "./context.ts";
-import { findTill, type TillRow } from "./queries/tills.ts";
-import type { LegacyLocationId, TillMetadata } from "./validation/parse-till-body.ts";
+import { findTillRow, type TillRow } from "./queries/tills.ts";
+import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
 
 /**
  * Returns the location with the application and legacy id of a V1 till. It must be the location of the API key, unless
@@ -16,7 +16,7 @@ import type { LegacyLocationId, TillMetadata } from "./validation/parse-till-bod
  */
 export async function resolveLegacyLocation(
   { location: own, scopes }: Principal,
-  { application, legacyId }: LegacyLocationId,
+  { application, legacyId }: LegacyLocationIdentity,
   locations: LocationLookup,
   context: RequestContext,
 ): Promise<LocationRef> {
@@ -40,7 +40,7 @@ export async function resolveLocationOfReplacedTill(
   context: RequestContext,
 ): Promise<LocationRef> {
   if (metadata.format === "V1") return resolveLegacyLocation(principal, metadata.legacyLocation, locations, context);
-  const till = await findTill(db.sql, metadata.tillId);
+  const till = await findTillRow(db.sql, metadata.tillId);
   if (till && till.locationId === principal.location?.id) return principal.location;
   if (till && hasScope(principal.scopes, "locations:any")) return locations.getById(till.locationId, context);
   throw new ApiError("till_not_found", {
@@ -58,7 +58,7 @@ export async function requireReadableTill(
   { id, principal }: { id: string; principal: Principal },
 ): Promise<TillRow> {
   const readableLocationId = getReadableLocationId(principal);
-  const till = await findTill(db.sql, id);
+  const till = await findTillRow(db.sql, id);
   if (!till || (readableLocationId !== null && till.locationId !== readableLocationId))
     throw createTillNotFoundError(id);
   return till;

@@ -9,8 +9,8 @@ import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
 import { requeueTillsAwaitingReportTask } from "./periodic/requeue-unfinished-tills.ts";
-import { countOverdueTills, listTillsAwaitingReport, requeueTillNow } from "./queries/tills.ts";
-import { startReprocessingLoop } from "./reprocess-tills.ts";
+import { countTillsWithOverdueReport, listTillsAwaitingReport, requeueTillNow } from "./queries/tills.ts";
+import { startTillReprocessingLoop } from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
 import { getReprocessingRoute, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
 import {
@@ -21,7 +21,7 @@ import {
   pushTillV2Route,
   replaceTillRoute,
 } from "./routes/tills.ts";
-import { eraseOrderPersonalDataInTill } from "./subscriptions/orders-erased.ts";
+import { redactTillOrdersSubscription } from "./subscriptions/orders-erased.ts";
 import { markTillProcessedSubscription, markTillReportRemovedSubscription } from "./subscriptions/report-events.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
@@ -59,10 +59,10 @@ export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
     const locations = createUncachedLocationLookup(registry, "till-ingest");
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
-      countOverdueTills(db.sql),
+      countTillsWithOverdueReport(db.sql),
     );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
-    const reprocessingLoop = startReprocessingLoop({ db, log, requeueAfterSeconds });
+    const reprocessingLoop = startTillReprocessingLoop({ db, log, requeueAfterSeconds });
     return {
       services: {
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds },
@@ -91,7 +91,7 @@ export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
     reprocessTillsRoute,
     getReprocessingRoute,
   ],
-  subscriptions: [markTillProcessedSubscription, markTillReportRemovedSubscription, eraseOrderPersonalDataInTill],
+  subscriptions: [markTillProcessedSubscription, markTillReportRemovedSubscription, redactTillOrdersSubscription],
   periodic: [
     requeueTillsAwaitingReportTask,
     removeOrphanedTillObjectsTask,

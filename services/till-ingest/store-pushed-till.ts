@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestConfig } from "./config.ts";
 import type { TillIngestContext } from "./context.ts";
@@ -10,11 +10,11 @@ import { publishTillPushedEvent } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
 import { insertTillRevision } from "./queries/till-versions.ts";
 import {
-  createNextTillRevision,
-  findTill,
+  findTillRow,
   insertTill,
   lockTill,
   type NewTillRow,
+  saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
 import type { ReceivedTill } from "./validation/till-body-reader.ts";
@@ -28,7 +28,7 @@ interface TillSubmission {
 }
 
 /** The stored till, and whether this push created it. */
-export interface TillPushResult {
+export interface StorePushedTillResult {
   till: TillRow;
   isNew: boolean;
 }
@@ -49,9 +49,9 @@ export async function storePushedTill(
     config,
   }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
   { location, till, principal, context }: TillSubmission,
-): Promise<TillPushResult> {
+): Promise<StorePushedTillResult> {
   const row = toNewTill(location, till);
-  const existing = await findTill(db.sql, row.id);
+  const existing = await findTillRow(db.sql, row.id);
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
   await consumeTillQuotas(db.sql, config, row);
@@ -61,7 +61,7 @@ export async function storePushedTill(
     const inserted = await insertTill(tx, row, requeueAfterSeconds);
     if (!inserted) {
       // A concurrent push inserted the till first. The row exists, because tills are never deleted.
-      const concurrent = await findTill(tx, row.id);
+      const concurrent = await findTillRow(tx, row.id);
       const till = requireSameTill(concurrent as TillRow, row);
       await confirmTillObjectUpload(tx, row.objectKey);
       return { till, isNew: false };
@@ -72,7 +72,7 @@ export async function storePushedTill(
     const { device } = till.metadata;
     if (device) {
       const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
-      await publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+      await writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
     }
     await confirmTillObjectUpload(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
@@ -127,7 +127,7 @@ export async function replaceTill(
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
   const body = toNewTill(location, till);
-  const before = await findTill(db.sql, body.id);
+  const before = await findTillRow(db.sql, body.id);
   if (before?.locationId === location.id && isSameTillBody(before, body)) return before;
 
   await consumeTillQuotas(db.sql, config, body);
@@ -147,7 +147,7 @@ export async function replaceTill(
       return existing;
     }
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
-    const replaced = await createNextTillRevision(tx, existing, { body, requeueAfterSeconds });
+    const replaced = await saveNextTillRevision(tx, existing, { body, requeueAfterSeconds });
     await insertTillRevision(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
     await publishTillPushedEvent(tx, replaced, { reason: "replace", traceparent: context.traceparent });
     await confirmTillObjectUpload(tx, body.objectKey);

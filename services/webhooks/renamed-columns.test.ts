@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { createPreviousSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -22,7 +22,7 @@ async function insertDelivery(id: string, columns: Record<string, unknown>): Pro
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const previous = await createPreviousSchema(environment, { _runtime: 6, webhooks: 7 });
+  const previous = await createPreviousDatabaseSchema(environment, { _runtime: 6, webhooks: 7 });
   db = previous.db;
   await insertRecipient(earlier, { sealedApiKey: "earlier" });
   await db.sql`

@@ -9,7 +9,7 @@ import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createWebhookMessageBatcher } from "./messages/message-batcher.ts";
-import { removeOldWebhookMessagesTask } from "./periodic/remove-old-webhook-messages.ts";
+import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import {
   getDeliveryRoute,
@@ -32,7 +32,7 @@ import {
   resumeWebhookRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
-import { endpointFailureNotificationSubscriptions } from "./subscriptions/endpoint-events.ts";
+import { enqueueEndpointFailureWebhooksSubscriptions } from "./subscriptions/endpoint-events.ts";
 import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
 import { redactWebhookOrdersSubscription } from "./subscriptions/orders-erased.ts";
 
@@ -98,10 +98,10 @@ export const createWebhooksServiceDefinition = ({
     ],
     subscriptions: [
       ...orderAndReportEventSubscriptions,
-      ...endpointFailureNotificationSubscriptions,
+      ...enqueueEndpointFailureWebhooksSubscriptions,
       redactWebhookOrdersSubscription,
     ],
-    periodic: [createWebhookDeliveryRequeueTask(pollSeconds), removeOldWebhookMessagesTask],
+    periodic: [createWebhookDeliveryRequeueTask(pollSeconds), removeExpiredWebhookDataTask],
   });
 
 export default createWebhooksServiceDefinition();

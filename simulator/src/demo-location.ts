@@ -1,14 +1,18 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
-import { defaultConsumerScopes } from "@pragma/contracts/scopes";
+import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
 import {
   type DemoLocationCredentials,
   readDemoLocationCredentials,
   writeDemoLocationCredentials,
 } from "./demo-location-credentials.ts";
-import { createLocationApiKey, ensureApiConsumer, ensureRestaurantLocation } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
+import {
+  createLocationApiKey,
+  ensureApiConsumer,
+  importAndConfigureRestaurantLocation,
+} from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
@@ -81,7 +85,7 @@ export async function ensureDemoLocationAndKey(
     const ownLocation = createClient(stored.apiKey).GET("/v1/locations/own");
     if ((await nullOnProblem(ownLocation, "key_invalid", "key_revoked"))?.data.id === stored.locationId) return stored;
   }
-  const locationId = await ensureRestaurantLocation(admin, {
+  const locationId = await importAndConfigureRestaurantLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     owner: "pragma-demo",
@@ -96,7 +100,7 @@ const demoConsumerName = "Pragma demo";
 
 /** All scopes of the public API, so that users can try every operation of the API reference with the demo key. */
 const demoConsumerScopes = [
-  ...defaultConsumerScopes,
+  ...defaultApiConsumerScopes,
   "orders:write",
   "tills:read",
   "tills:write",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
-  createFirstDemoShift,
+  createDemoShiftSchedule,
   createNextDemoShift,
   type DemoShift,
   findInterruptedDemoShift,
   getDemoShiftProgressAtHour,
-  scheduleDemoShift,
+  planFirstDemoShift,
 } from "./simulate-demo.ts";
-import { FakeClock } from "./testing/fake-live-api.ts";
+import { FakeClock } from "./testing/fake-pragma-api.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const minuteMs = 60_000;
@@ -21,10 +21,10 @@ const createLiveTills = (...tillIds: string[]) => new Map(tillIds.map((tillId) =
 
 describe("the first shift of a demo", () => {
   it("started at least twenty minutes ago, so that orders are open", () => {
-    const shift = createFirstDemoShift(contextAt(now));
+    const shift = planFirstDemoShift(contextAt(now));
     expect(now - shift.startsAtMs).toBeGreaterThanOrEqual(20 * minuteMs);
     expect(now - shift.startsAtMs).toBeLessThan(25 * minuteMs);
-    const { revisions } = scheduleDemoShift(contextAt(now), shift);
+    const { revisions } = createDemoShiftSchedule(contextAt(now), shift);
     const last = new Map(revisions.filter(({ atMs }) => atMs <= now).map(({ order }) => [order.id, order.data]));
     const open = [...last.values()].filter(({ closedAt }) => closedAt === null);
     expect(open.length).toBeGreaterThan(4);
@@ -34,7 +34,7 @@ describe("the first shift of a demo", () => {
 
 describe("an interrupted shift", () => {
   it("is found by its till until its planned end", () => {
-    const first = createFirstDemoShift(contextAt(now));
+    const first = planFirstDemoShift(contextAt(now));
     const live = createLiveTills("another", first.tillId);
     expect(findInterruptedDemoShift(contextAt(now + 90 * minuteMs), live)).toEqual(first);
     expect(findInterruptedDemoShift(contextAt(now + 121 * minuteMs), live)).toBeUndefined();
@@ -44,7 +44,7 @@ describe("an interrupted shift", () => {
 
 describe("the following shifts", () => {
   it("follow one another: first short shifts, then two shifts a day", () => {
-    const shifts: DemoShift[] = [createFirstDemoShift(contextAt(now))];
+    const shifts: DemoShift[] = [planFirstDemoShift(contextAt(now))];
     for (let count = 1; count < 40; count++) {
       const before = shifts.at(-1) as DemoShift;
       const next = createNextDemoShift(contextAt(before.startsAtMs + before.durationMs + 1_000), before, count);
@@ -63,7 +63,7 @@ describe("the following shifts", () => {
   });
 
   it("start at the current time after the machine was suspended", () => {
-    const before = createFirstDemoShift(contextAt(now));
+    const before = planFirstDemoShift(contextAt(now));
     const morning = now + 600 * minuteMs;
     const next = createNextDemoShift(contextAt(morning), before, 1);
     expect(morning - next.startsAtMs).toBeGreaterThanOrEqual(0);
@@ -84,8 +84,8 @@ describe("the schedule of a shift", () => {
   });
 
   it("is always the same, and has a change every few seconds", () => {
-    const shift = createFirstDemoShift(contextAt(now));
-    const [one, other] = [1, 2].map(() => scheduleDemoShift(contextAt(now), shift));
+    const shift = planFirstDemoShift(contextAt(now));
+    const [one, other] = [1, 2].map(() => createDemoShiftSchedule(contextAt(now), shift));
     expect(JSON.stringify(one?.till)).toBe(JSON.stringify(other?.till));
     expect(one?.till.startedAt).toBe(new Date(shift.startsAtMs).toISOString());
     expect(one?.closesAtMs).toBeLessThan(shift.startsAtMs + shift.durationMs);

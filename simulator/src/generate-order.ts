@@ -20,10 +20,10 @@ import {
 import type { SeededRandom } from "./random.ts";
 import type {
   GeneratedRestaurant,
+  GeneratedRestaurantClerk,
   GeneratedRestaurantProduct,
   GeneratedRestaurantRoom,
   GeneratedRestaurantTable,
-  RestaurantClerk,
 } from "./restaurant.ts";
 import { applyDiscountToOrder, applySpecialOrderRowCases } from "./row-cases.ts";
 
@@ -34,7 +34,7 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   /** By table id: the time until which the table is occupied. Orders must be generated sorted by opening time. */
   occupiedUntil: Map<string, string>;
   /** The clerk who collects the payments. */
-  cashier: RestaurantClerk;
+  cashier: GeneratedRestaurantClerk;
 }
 
 const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
@@ -45,7 +45,7 @@ export function generateOrder(order: NewOrder): OrderData {
   const room = pickRoom(random, restaurant, plan);
   const table = pickTable(random, room, times, order.occupiedUntil);
   const context = { random, restaurant, room, operator, times };
-  const guestsCount = plan.service === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
+  const guestsCount = plan.serviceType === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
 
   const rows = generateRows(context, plan, guestsCount);
   const amounts = computeSimulatedOrderAmounts(rows);
@@ -89,7 +89,7 @@ export function generateOrder(order: NewOrder): OrderData {
     roomName: room.name,
     tableId: table.id,
     tableName: table.name,
-    beeperNumber: plan.service === "takeout" && random.chance(0.3) ? random.integer(1, 30) : null,
+    beeperNumber: plan.serviceType === "takeout" && random.chance(0.3) ? random.integer(1, 30) : null,
     preparationActivated: true,
     isMerged,
     manuallyClosed: plan.kind !== "training" && !isPaid && amounts.total <= 0,
@@ -100,10 +100,10 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     isPrepaid: delivery.source === "platform",
-    pickupHour: plan.service === "takeout" ? times.at(guestStayShareByOrderEvent.end) : null,
+    pickupHour: plan.serviceType === "takeout" ? times.at(guestStayShareByOrderEvent.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
     ...delivery,
-    serviceType: plan.service,
+    serviceType: plan.serviceType,
     isTraining: plan.kind === "training",
     paymentRowList,
     productRowList: [...rows.productRowList],
@@ -194,7 +194,7 @@ function pickRoom(
   { rooms }: GeneratedRestaurant,
   plan: SimulatedOrderPlan,
 ): GeneratedRestaurantRoom {
-  const roomTypes = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
+  const roomTypes = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.serviceType];
   const matchingRooms = rooms.filter(({ type }) => roomTypes.includes(type));
   return random.pickWeighted(matchingRooms.map((room) => [room, room.tables.length] as const));
 }
@@ -224,7 +224,7 @@ function pickCustomer({ random, restaurant }: OrderGenerationContext, plan: Simu
 
 /** Returns the delivery fields of an order. The channel is "unknown" for orders without a delivery platform. */
 function generateDelivery({ random, restaurant, times }: OrderGenerationContext, plan: SimulatedOrderPlan) {
-  if (plan.service !== "delivery") return { channel: "unknown", source: "unknown" } as const;
+  if (plan.serviceType !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);
   const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };

@@ -3,8 +3,8 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrder } from "./generate-order.ts";
-import { randomOrderTimes, toUtcDateTime } from "./order-times.ts";
-import { defaultSimulatedOrderCaseShares, planOrders, type SimulatedOrderCaseShares } from "./plan-orders.ts";
+import { epochMsToUtcDateTime, randomOrderTimes } from "./order-times.ts";
+import { defaultSimulatedOrderCaseShares, planSimulatedOrders, type SimulatedOrderCaseShares } from "./plan-orders.ts";
 import { sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
 import { type GeneratedEstablishment, type GeneratedRestaurant, generateRestaurant } from "./restaurant.ts";
@@ -57,10 +57,10 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const shifts = planSimulatedClerkShifts(restaurant.clerks, serviceDay);
   const occupiedUntil = new Map<string, string>();
   const arrivalTimes = generateGuestArrivalTimes(random, serviceDay, count);
-  const orderList = planOrders(random, count, mix).map((plan, index): OrderData => {
+  const orderList = planSimulatedOrders(random, count, mix).map((plan, index): OrderData => {
     const openedMs = arrivalTimes[index] ?? serviceDay.opensAtMs;
     const orderRandom = random.fork(index);
-    const times = randomOrderTimes(orderRandom, openedMs, plan.service);
+    const times = randomOrderTimes(orderRandom, openedMs, plan.serviceType);
     const operator = pickClerk(orderRandom, shifts, openedMs, !plan.isOffShift);
     const isCashierOperator = orderRandom.chance(0.75);
     return generateOrder({
@@ -78,7 +78,10 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
 
   const notes = ["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"];
   const note = random.chance(0.2) ? random.pick(notes) : null;
-  const [startedAt, finalizedAt] = [toUtcDateTime(serviceDay.opensAtMs), toUtcDateTime(serviceDay.closesAtMs)];
+  const [startedAt, finalizedAt] = [
+    epochMsToUtcDateTime(serviceDay.opensAtMs),
+    epochMsToUtcDateTime(serviceDay.closesAtMs),
+  ];
   return {
     ...createTillWithClosedOrders(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
@@ -86,8 +89,8 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
     ...computeCashDrawer(random, restaurant, serviceDay, orderList),
     clerkShiftList: shifts.map(({ clerk, from, to }) => ({
       ...clerk,
-      clockInDate: toUtcDateTime(from),
-      clockOutDate: to === null ? null : toUtcDateTime(to),
+      clockInDate: epochMsToUtcDateTime(from),
+      clockOutDate: to === null ? null : epochMsToUtcDateTime(to),
     })),
   };
 }
@@ -209,7 +212,7 @@ function createMovement(
   return {
     id: random.uuid(),
     ...movement,
-    recordedAt: toUtcDateTime(random.integer(day.opensAtMs / 1000, day.closesAtMs / 1000) * 1000),
+    recordedAt: epochMsToUtcDateTime(random.integer(day.opensAtMs / 1000, day.closesAtMs / 1000) * 1000),
     deviceIdentifier: restaurant.device.id,
     deviceName: restaurant.device.name,
     operatorId: manager?.id ?? null,

@@ -17,7 +17,7 @@ export interface SimulatedDaySchedule {
 type InstantMapping = (instantMs: number) => number;
 
 /** Returns the schedule of a day. The date-times in its orders and till are not changed. */
-export function scheduleOrdersAtOriginalTimes(
+export function createOriginalTimesDaySchedule(
   till: GeneratedTill,
   toSimulatedMs: InstantMapping,
 ): SimulatedDaySchedule {
@@ -30,7 +30,7 @@ export function scheduleOrdersAtOriginalTimes(
 }
 
 /** Returns the schedule of a day. The date-times in its orders and till are replaced with simulated date-times. */
-export function scheduleOrdersAtSimulatedTimes(
+export function createSimulatedTimesDaySchedule(
   till: GeneratedTill,
   toSimulatedMs: InstantMapping,
 ): SimulatedDaySchedule {
@@ -38,7 +38,7 @@ export function scheduleOrdersAtSimulatedTimes(
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
   return {
-    ...scheduleOrdersAtOriginalTimes(JSON.parse(shiftedJson), (instantMs) => instantMs),
+    ...createOriginalTimesDaySchedule(JSON.parse(shiftedJson), (instantMs) => instantMs),
     shouldUseNextReportNumber: true,
   };
 }
@@ -49,7 +49,7 @@ const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=
  * Returns the next batch of due revisions, and the remaining queue. A batch contains at most one revision of an order,
  * and at most as many revisions as one request can contain.
  */
-export function takeDueSimulatedOrderRevisions(
+export function splitDueSimulatedOrderRevisions(
   queue: readonly SimulatedOrderRevision[],
   nowMs: number,
 ): { batch: SimulatedOrderRevision[]; rest: SimulatedOrderRevision[] } {
@@ -63,7 +63,7 @@ export function takeDueSimulatedOrderRevisions(
 }
 
 /** Returns a schedule without past revisions, except for the last past revision of each order. */
-export function resumeSimulatedDaySchedule(schedule: SimulatedDaySchedule, nowMs: number): SimulatedDaySchedule {
+export function skipPastRevisionsInSchedule(schedule: SimulatedDaySchedule, nowMs: number): SimulatedDaySchedule {
   const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
   const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));
   return {

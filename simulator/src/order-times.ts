@@ -25,13 +25,13 @@ export const guestStayShareByOrderEvent = {
 } as const;
 
 /** Returns an instant in milliseconds as a date-time in UTC, truncated to the second. */
-export function toUtcDateTime(instantMs: number): string {
+export function epochMsToUtcDateTime(instantMs: number): string {
   return new Date(Math.floor(instantMs / 1000) * 1000).toISOString();
 }
 
 /** Returns the times of an order that is opened and closed at these instants, in milliseconds since 1970. */
 export function createSimulatedOrderTimes(openedMs: number, closedMs: number): SimulatedOrderTimes {
-  const at = (share: number) => toUtcDateTime(openedMs + (closedMs - openedMs) * share);
+  const at = (share: number) => epochMsToUtcDateTime(openedMs + (closedMs - openedMs) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
 

@@ -1,5 +1,5 @@
 import type { SeededRandom } from "./random.ts";
-import { type SpecialOrderRowCase, specialOrderRowCaseNames } from "./row-cases.ts";
+import { type SpecialOrderRowCaseName, specialOrderRowCaseNames } from "./row-cases.ts";
 
 /**
  * The default share of orders with each special case in a till, from 0 to 1. Shares are not probabilities: with a share
@@ -78,11 +78,11 @@ type Service = "eatin" | "takeout" | "delivery";
 
 const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-type OrderCase = SpecialOrderRowCase | (typeof paymentCaseNames)[number];
+type OrderCase = SpecialOrderRowCaseName | (typeof paymentCaseNames)[number];
 
 /** The kind and the special cases of one order to generate. */
 export interface SimulatedOrderPlan {
-  service: Service;
+  serviceType: Service;
   countsGuests: boolean;
   /** Whether the clerk who takes the order is not on shift. */
   isOffShift: boolean;
@@ -94,8 +94,18 @@ export interface SimulatedOrderPlan {
 }
 
 /** Returns plans for `count` orders. The shares in `mix` determine the number of orders with each special case. */
-export function planOrders(random: SeededRandom, count: number, mix: SimulatedOrderCaseShares): SimulatedOrderPlan[] {
-  const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, kind: "ordinary", kindIndex: 0 } as const;
+export function planSimulatedOrders(
+  random: SeededRandom,
+  count: number,
+  mix: SimulatedOrderCaseShares,
+): SimulatedOrderPlan[] {
+  const ordinary = {
+    serviceType: "eatin",
+    countsGuests: true,
+    isOffShift: false,
+    kind: "ordinary",
+    kindIndex: 0,
+  } as const;
   const plans = Array.from({ length: count }, (): SimulatedOrderPlan => ({ ...ordinary, cases: new Map() }));
   const isOrdinary = ({ kind }: SimulatedOrderPlan) => kind === "ordinary";
   const assign = (share: number, isEligible: (plan: SimulatedOrderPlan) => boolean) => {
@@ -112,9 +122,9 @@ export function planOrders(random: SeededRandom, count: number, mix: SimulatedOr
     for (const [kindIndex, plan] of chosen.entries()) Object.assign(plan, { kind, kindIndex });
   }
 
-  const eatsIn = ({ service }: SimulatedOrderPlan) => service === "eatin";
-  for (const plan of assign(mix.takeout, eatsIn)) plan.service = "takeout";
-  for (const plan of assign(mix.delivery, eatsIn)) plan.service = "delivery";
+  const eatsIn = ({ serviceType }: SimulatedOrderPlan) => serviceType === "eatin";
+  for (const plan of assign(mix.takeout, eatsIn)) plan.serviceType = "takeout";
+  for (const plan of assign(mix.delivery, eatsIn)) plan.serviceType = "delivery";
   for (const plan of assign(mix.noGuests, eatsIn)) plan.countsGuests = false;
   for (const plan of assign(mix.offShift, () => true)) plan.isOffShift = true;
 

@@ -12,12 +12,12 @@ import { guestStayShareByOrderEvent, type SimulatedOrderTimes } from "./order-ti
 import type { SeededRandom } from "./random.ts";
 import type {
   GeneratedRestaurant,
+  GeneratedRestaurantClerk,
   GeneratedRestaurantDiscount,
+  GeneratedRestaurantModifier,
   GeneratedRestaurantModifierGroup,
   GeneratedRestaurantProduct,
   GeneratedRestaurantRoom,
-  RestaurantClerk,
-  RestaurantModifier,
 } from "./restaurant.ts";
 
 /** The room, the times and the clerk of an order. All rows of the order share this context. */
@@ -25,7 +25,7 @@ export interface OrderGenerationContext {
   readonly random: SeededRandom;
   readonly restaurant: GeneratedRestaurant;
   readonly room: GeneratedRestaurantRoom;
-  readonly operator: RestaurantClerk;
+  readonly operator: GeneratedRestaurantClerk;
   readonly times: SimulatedOrderTimes;
 }
 
@@ -41,7 +41,7 @@ interface ProductLine {
   quantity?: number;
   /** The weight of a product that is sold by weight. */
   grams?: number;
-  modifiers?: readonly { group: GeneratedRestaurantModifierGroup; modifier: RestaurantModifier }[];
+  modifiers?: readonly { group: GeneratedRestaurantModifierGroup; modifier: GeneratedRestaurantModifier }[];
   /** For a product of a menu: its share of the menu's price in minor units, and its step in the menu. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }

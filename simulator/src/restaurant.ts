@@ -9,12 +9,12 @@ import { SeededRandom } from "./random.ts";
 /** A generated restaurant, which all its tills share. */
 export type GeneratedRestaurant = ReturnType<typeof generateRestaurant>;
 
-export type RestaurantClerk = GeneratedRestaurant["clerks"][number];
+export type GeneratedRestaurantClerk = GeneratedRestaurant["clerks"][number];
 export type GeneratedRestaurantRoom = GeneratedRestaurant["rooms"][number];
 export type GeneratedRestaurantTable = GeneratedRestaurantRoom["tables"][number];
 export type GeneratedRestaurantProduct = ReturnType<typeof generateProducts>[number];
 export type GeneratedRestaurantModifierGroup = GeneratedRestaurantProduct["modifierGroups"][number];
-export type RestaurantModifier = GeneratedRestaurantModifierGroup["modifiers"][number];
+export type GeneratedRestaurantModifier = GeneratedRestaurantModifierGroup["modifiers"][number];
 export type GeneratedRestaurantSetMenu = GeneratedRestaurant["menus"][number];
 export type GeneratedRestaurantDiscount = GeneratedRestaurant["discounts"][number];
 export type SimulatedPaymentMethodName = keyof typeof paymentMethodDefinitions;

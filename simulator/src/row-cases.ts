@@ -152,8 +152,8 @@ const rowCaseAppliers = {
   },
 } satisfies Record<string, (context: RowCaseContext) => SimulatedOrderRows>;
 
-export type SpecialOrderRowCase = keyof typeof rowCaseAppliers;
-export const specialOrderRowCaseNames = Object.keys(rowCaseAppliers) as SpecialOrderRowCase[];
+export type SpecialOrderRowCaseName = keyof typeof rowCaseAppliers;
+export const specialOrderRowCaseNames = Object.keys(rowCaseAppliers) as SpecialOrderRowCaseName[];
 
 function addProductRows({ rows }: RowCaseContext, ...newRows: ProductRow[]): SimulatedOrderRows {
   return { ...rows, productRowList: [...rows.productRowList, ...newRows] };

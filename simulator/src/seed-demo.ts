@@ -14,7 +14,7 @@ import {
   listDemoDays,
 } from "./demo-location.ts";
 import type { DemoLocationCredentials } from "./demo-location-credentials.ts";
-import { pushCatalogIfMissing } from "./ensure-location.ts";
+import { pushCatalogIfMissing } from "./import-and-configure-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { pushGeneratedTill } from "./simulate-day.ts";
 

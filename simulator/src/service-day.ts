@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 import type { SeededRandom } from "./random.ts";
-import type { RestaurantClerk } from "./restaurant.ts";
+import type { GeneratedRestaurantClerk } from "./restaurant.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -61,14 +61,14 @@ export function generateGuestArrivalTimes(
 
 /** A shift of a clerk, in milliseconds since 1970. The end is null if the clerk does not clock out. */
 interface ClerkShift {
-  clerk: RestaurantClerk;
+  clerk: GeneratedRestaurantClerk;
   from: number;
   to: number | null;
 }
 
 /** Returns the shifts of the clerks on a day. */
 export function planSimulatedClerkShifts(
-  clerks: readonly RestaurantClerk[],
+  clerks: readonly GeneratedRestaurantClerk[],
   { opensAtMs, closesAtMs }: RestaurantOpeningHours,
 ): ClerkShift[] {
   return clerks.flatMap((clerk, index) =>
@@ -86,7 +86,7 @@ export function pickClerk(
   shifts: readonly ClerkShift[],
   instant: number,
   isOnShift: boolean,
-): RestaurantClerk {
+): GeneratedRestaurantClerk {
   const activeShifts = shifts.filter(({ from, to }) => from <= instant && (to === null || instant < to));
   const clerksOnShift = new Set(activeShifts.map(({ clerk }) => clerk));
   return random.pick(isOnShift ? activeShifts : shifts.filter(({ clerk }) => !clerksOnShift.has(clerk))).clerk;

@@ -5,7 +5,7 @@ import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/
 import { createValidatedPaymentRow } from "./generate-payments.ts";
 import { createTillWithClosedOrders, type GeneratedTill } from "./generate-till.ts";
 import { toOrderLiveInput } from "./order-revisions.ts";
-import { type SimulatedDaySchedule, takeDueSimulatedOrderRevisions } from "./order-schedule.ts";
+import { type SimulatedDaySchedule, splitDueSimulatedOrderRevisions } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
@@ -52,7 +52,7 @@ export async function simulateRestaurantDay(
   const logProgress = createProgressLog(context, schedule, orders);
   let queue = schedule.revisions;
   while (queue.length > 0) {
-    const { batch, rest } = takeDueSimulatedOrderRevisions(queue, clock.now());
+    const { batch, rest } = splitDueSimulatedOrderRevisions(queue, clock.now());
     if (batch.length === 0) {
       await clock.wait(Math.max(1, (queue[0]?.atMs ?? 0) - clock.now()), signal);
       continue;

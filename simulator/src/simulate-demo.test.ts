@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { simulateDemoLocation } from "./simulate-demo.ts";
-import { copyOrderAsOtherDevice, FakeClock, FakeSimulatorApi } from "./testing/fake-live-api.ts";
+import { copyOrderAsOtherDevice, FakeClock, FakePragmaApi } from "./testing/fake-pragma-api.ts";
 import { createTransientRetryOptions } from "./transient-retry-options.ts";
 
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
@@ -13,7 +13,7 @@ const morning = Date.parse("2026-11-20T09:13:20.000Z");
 
 /** Simulates the demo on a fake clock for this number of hours, and returns the lines of its log. */
 async function simulateHours(
-  fake: FakeSimulatorApi,
+  fake: FakePragmaApi,
   clock: FakeClock,
   hours: number,
   onTick = () => {},
@@ -51,7 +51,7 @@ function salesOf(orders: readonly OrderData[]): number {
 
 describe("the demo's live orders", () => {
   it("change all day, end in consecutive tills, and do not accumulate", async () => {
-    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakePragmaApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 24);
     // Six shifts of two hours each, and one shift of twelve hours.
     expect(fake.tills).toHaveLength(7);
@@ -64,7 +64,7 @@ describe("the demo's live orders", () => {
   }, 60_000);
 
   it("continue the same till when the simulation restarts soon after an interruption", async () => {
-    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakePragmaApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 0.5);
     const [before] = [...fake.liveOrders.values()];
     clock.time += 0.25 * hourMs;
@@ -79,7 +79,7 @@ describe("the demo's live orders", () => {
   }, 30_000);
 
   it("are closed in their own till when the simulation restarts the next day, unlike the orders of other devices", async () => {
-    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakePragmaApi(), new FakeClock(morning)];
     await simulateHours(fake, clock, 0.5);
     const interruptedOrders = [...fake.liveOrders.values()];
     const others = interruptedOrders.slice(0, 2).map(copyOrderAsOtherDevice);
@@ -96,7 +96,7 @@ describe("the demo's live orders", () => {
   }, 30_000);
 
   it("continue after an API outage, and after a rejected request", async () => {
-    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakePragmaApi(), new FakeClock(morning)];
     let ticks = 0;
     const lines = await simulateHours(fake, clock, 2.5, () => {
       ticks += 1;
@@ -110,7 +110,7 @@ describe("the demo's live orders", () => {
   }, 30_000);
 
   it("start again after the machine was suspended, and close the till of the day before", async () => {
-    const [fake, clock] = [new FakeSimulatorApi(), new FakeClock(morning)];
+    const [fake, clock] = [new FakePragmaApi(), new FakeClock(morning)];
     let hasSlept = false;
     await simulateHours(fake, clock, 11, () => {
       if (hasSlept || fake.revisionCount < 100) return;

@@ -2,9 +2,9 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
 import {
-  resumeSimulatedDaySchedule,
+  createSimulatedTimesDaySchedule,
   type SimulatedDaySchedule,
-  scheduleOrdersAtSimulatedTimes,
+  skipPastRevisionsInSchedule,
 } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
@@ -37,13 +37,13 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
   for (let shiftCount = 0; ; ) {
     try {
       const liveOrdersByTill = await fetchLiveOrdersByTill(context);
-      let shift = findInterruptedDemoShift(context, liveOrdersByTill) ?? createFirstDemoShift(context);
+      let shift = findInterruptedDemoShift(context, liveOrdersByTill) ?? planFirstDemoShift(context);
       liveOrdersByTill.delete(shift.tillId);
       await closeInterruptedTills(context, liveOrdersByTill);
       for (;;) {
         await simulateRestaurantDay(
           context,
-          resumeSimulatedDaySchedule(scheduleDemoShift(context, shift), clock.now()),
+          skipPastRevisionsInSchedule(createDemoShiftSchedule(context, shift), clock.now()),
         );
         shiftCount++;
         shift = createNextDemoShift(context, shift, shiftCount);
@@ -73,13 +73,13 @@ export function findInterruptedDemoShift(
   return shifts.find((shift) => {
     const orders = liveOrdersByTill.get(shift.tillId);
     if (!orders || clock.now() > shift.startsAtMs + shift.durationMs) return false;
-    const scheduledIds = new Set(scheduleDemoShift(context, shift).till.orderList.map(({ id }) => id));
+    const scheduledIds = new Set(createDemoShiftSchedule(context, shift).till.orderList.map(({ id }) => id));
     return orders.every(({ id }) => scheduledIds.has(id));
   });
 }
 
 /** Returns a shift in which it is already noon, so that orders are open when the demo starts. */
-export function createFirstDemoShift({ locationId, clock }: ShiftContext): DemoShift {
+export function planFirstDemoShift({ locationId, clock }: ShiftContext): DemoShift {
   return createDemoShiftAt(locationId, clock.now() - headStartMs, shortShiftMs);
 }
 
@@ -103,14 +103,14 @@ export function createNextDemoShift(
 }
 
 /** Returns the schedule of a shift. A whole day, from opening to closing, is mapped to the duration of the shift. */
-export function scheduleDemoShift(
+export function createDemoShiftSchedule(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoShift,
 ): SimulatedDaySchedule {
   const day = getLocalDate(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
   const openedMs = Date.parse(till.startedAt);
-  return scheduleOrdersAtSimulatedTimes(
+  return createSimulatedTimesDaySchedule(
     till,
     (instantMs) => startsAtMs + durationMs * getDemoShiftProgressAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );

@@ -1,13 +1,13 @@
 import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pragma/client/api-client";
 import { Temporal } from "temporal-polyfill";
+import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationApiKey,
   ensureApiConsumer,
-  ensureRestaurantLocation,
+  importAndConfigureRestaurantLocation,
   pushCatalogIfMissing,
-} from "./ensure-location.ts";
-import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { scheduleOrdersAtOriginalTimes, scheduleOrdersAtSimulatedTimes } from "./order-schedule.ts";
+} from "./import-and-configure-location.ts";
+import { createOriginalTimesDaySchedule, createSimulatedTimesDaySchedule } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
@@ -58,7 +58,7 @@ async function simulateCreatedLocations(
       const seed = locationSeed(options, index);
       const restaurant = generateRestaurant(seed);
       const legacyId = new SeededRandom(`location/${seed}`).integer(1, 2 ** 31 - 1);
-      const locationId = await ensureRestaurantLocation(admin, {
+      const locationId = await importAndConfigureRestaurantLocation(admin, {
         restaurant,
         timeZone,
         owner: "pragma-simulator",
@@ -139,8 +139,8 @@ export async function simulateLocation(
     lastDay = await simulateRestaurantDay(
       context,
       from === undefined
-        ? scheduleOrdersAtSimulatedTimes(till, toSimulatedMs)
-        : scheduleOrdersAtOriginalTimes(till, toSimulatedMs),
+        ? createSimulatedTimesDaySchedule(till, toSimulatedMs)
+        : createOriginalTimesDaySchedule(till, toSimulatedMs),
     );
   }
   return lastDay;

@@ -32,7 +32,7 @@ export interface BrowserTab {
 }
 
 /** Serves the site that `npm test` or `node docs-portal/build.mjs` built. `flags` are additional flags of Chromium. */
-export async function serveDocumentationSite({
+export async function startDocumentationSiteWithBrowser({
   flags = [],
 }: {
   flags?: string[];

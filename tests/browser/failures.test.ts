@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocumentationSiteUnderTest, serveDocumentationSite, waitUntilHydrated } from "./documentation-site.ts";
+import {
+  type DocumentationSiteUnderTest,
+  startDocumentationSiteWithBrowser,
+  waitUntilHydrated,
+} from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await serveDocumentationSite();
+  documentationSite = await startDocumentationSiteWithBrowser();
 });
 afterAll(() => documentationSite?.close());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
-import { type DocumentationSiteUnderTest, serveDocumentationSite } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
-  documentationSite = await serveDocumentationSite();
+  documentationSite = await startDocumentationSiteWithBrowser();
 });
 afterAll(() => documentationSite?.close());
 

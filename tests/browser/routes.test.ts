@@ -3,7 +3,7 @@ import { findColorAccessibilityViolations, findSeriousAccessibilityViolations } 
 import {
   type BrowserTab,
   type DocumentationSiteUnderTest,
-  serveDocumentationSite,
+  startDocumentationSiteWithBrowser,
   waitUntilHydrated,
 } from "./documentation-site.ts";
 
@@ -25,7 +25,7 @@ const checkedPages = [
 let documentationSite: DocumentationSiteUnderTest;
 let routes: string[];
 beforeAll(async () => {
-  documentationSite = await serveDocumentationSite();
+  documentationSite = await startDocumentationSiteWithBrowser();
   const sitemap = await (await fetch(`${documentationSite.url}/sitemap.xml`)).text();
   routes = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map(([, path = ""]) => path);
 });

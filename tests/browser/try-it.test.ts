@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { type DocumentationSiteUnderTest, serveDocumentationSite } from "./documentation-site.ts";
+import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
 
 let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await testLocation.waitForReports(1);
   // The form sends requests to the default address of the gateway. The browser maps this address to the tested product.
-  documentationSite = await serveDocumentationSite({
+  documentationSite = await startDocumentationSiteWithBrowser({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
   });
 }, 120_000);

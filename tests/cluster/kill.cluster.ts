@@ -1,25 +1,28 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServer,
+  startDedicatedInfrastructureServer,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "../fault-injection/expect-consistency.ts";
 import { serviceAndGatewayNames } from "../harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "../harness/replicated-pragma.ts";
 import { createTestLocation } from "../harness/test-location.ts";
-import { startTestClientTraffic, testClientApiKeyScopes } from "../traffic/client-traffic.ts";
+import { clientTrafficApiKeyScopes, startTestTrafficClients } from "../traffic/client-traffic.ts";
 import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
 
 let nats: NatsCluster;
-let postgres: DedicatedTestServer;
-let redis: DedicatedTestServer;
+let postgres: DedicatedInfrastructureServer;
+let redis: DedicatedInfrastructureServer;
 let environment: IsolatedTestEnvironment;
 let replicatedProduct: ReplicatedPragmaUnderTest;
 
 beforeAll(async () => {
   [nats, postgres, redis] = await Promise.all([
     startNatsCluster(),
-    startDedicatedTestServer("postgres"),
-    startDedicatedTestServer("redis"),
+    startDedicatedInfrastructureServer("postgres"),
+    startDedicatedInfrastructureServer("redis"),
   ]);
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url, EVENT_STREAM_REPLICAS: "3" },
@@ -38,8 +41,8 @@ const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 describe("two instances of everything on three NATS servers", () => {
   it("lose nothing and repeat nothing while one instance of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
-    const testLocation = await createTestLocation(replicatedProduct, { scopes: testClientApiKeyScopes });
-    const traffic = await startTestClientTraffic(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
+    const testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficApiKeyScopes });
+    const traffic = await startTestTrafficClients(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
     const { counts } = traffic;
 
     /** Runs `work`. Logs the response times of the clients from the start of `work` until two seconds after its end. */

@@ -1,5 +1,5 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { assertNatsClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
+import { assertNatsClusterHasLeader, getJetStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { createTemporaryDataFolder, type StartedLocalServer, startNats } from "../../deploy/local/servers.js";
 
@@ -40,7 +40,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   return {
     url,
     async killStreamLeader(stream) {
-      const leader = (await getStreamReplicaStatus(addresses, stream)).leader ?? "n1";
+      const leader = (await getJetStreamReplicaStatus(addresses, stream)).leader ?? "n1";
       await servers.get(leader)?.kill();
       killed = leader;
       return leader;
@@ -51,7 +51,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
       killed = undefined;
       await eventually(
         "all replicas to be up to date",
-        async () => (await getStreamReplicaStatus(addresses, stream)).isFullyReplicated,
+        async () => (await getJetStreamReplicaStatus(addresses, stream)).isFullyReplicated,
         {
           timeoutSeconds: 60,
         },

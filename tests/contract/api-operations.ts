@@ -24,7 +24,7 @@ export interface OpenApiDocument {
 }
 
 /** A documented outcome of an operation: the status of a successful response, or the code of an error. */
-export type DocumentedOperationOutcome = `${2 | 3}${number}` | ApiErrorCode;
+export type DocumentedStatusOrErrorCode = `${2 | 3}${number}` | ApiErrorCode;
 
 /** An operation of the API, as the OpenAPI document describes it. */
 export interface DocumentedApiOperation {
@@ -42,7 +42,7 @@ export interface DocumentedApiOperation {
   bodySchema: JsonSchema;
   requiresBody: boolean;
   /** The documented outcomes. Each outcome has a status, and a schema for each content type of the response. */
-  outcomes: Map<DocumentedOperationOutcome, { status: number; content: Record<string, { schema: JsonSchema }> }>;
+  outcomes: Map<DocumentedStatusOrErrorCode, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
@@ -85,9 +85,9 @@ function readOutcomes({ responses }: OpenApiOperation): DocumentedApiOperation["
   return new Map(
     Object.entries(responses).flatMap(([status, { description, content = {} }]) => {
       const response = { status: Number(status), content };
-      if (response.status < 400) return [[status as DocumentedOperationOutcome, response] as const];
+      if (response.status < 400) return [[status as DocumentedStatusOrErrorCode, response] as const];
       return [...description.matchAll(/^`(\w+)`:/gm)].map(
-        ([, code]) => [code as DocumentedOperationOutcome, response] as const,
+        ([, code]) => [code as DocumentedStatusOrErrorCode, response] as const,
       );
     }),
   );

@@ -15,7 +15,7 @@ type ErrorRequestBuilder = (
 ) => ContractTestRequest | Promise<ContractTestRequest>;
 
 /** Functions by error code. Each returns a changed success request that causes the error in any operation. */
-export const errorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuilder>> = {
+export const contractTestErrorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuilder>> = {
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),
   malformed_body: (successRequest) =>
@@ -25,9 +25,9 @@ export const errorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuil
   unsupported_media_type: (successRequest) =>
     addContractTestRequestHeaders(successRequest, { "content-type": "text/plain" }),
   unsupported_encoding: (successRequest) => addContractTestRequestHeaders(successRequest, { "content-encoding": "br" }),
-  invalid_page_token: (successRequest) => withRequestQuery(successRequest, { pageToken: "x" }),
+  invalid_page_token: (successRequest) => addContractTestRequestQuery(successRequest, { pageToken: "x" }),
   location_forbidden: (successRequest, _, { otherLocation }) =>
-    withRequestQuery(successRequest, { locationId: otherLocation.locationId }),
+    addContractTestRequestQuery(successRequest, { locationId: otherLocation.locationId }),
 };
 
 /** Returns the request with an invalid value in every part that is validated: path, query and body. */
@@ -71,7 +71,7 @@ export function addContractTestRequestHeaders(
   return { ...operationRequest, headers: { ...operationRequest.headers, ...headers } };
 }
 
-export function withRequestQuery(
+export function addContractTestRequestQuery(
   operationRequest: ContractTestRequest,
   query: Record<string, string>,
 ): ContractTestRequest {

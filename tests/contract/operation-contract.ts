@@ -1,4 +1,4 @@
-import type { DocumentedApiOperation, DocumentedOperationOutcome } from "./api-operations.ts";
+import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "./api-operations.ts";
 import type { ContractTestFixture } from "./contract-fixture.ts";
 
 /** A request to an operation, without the method and the path template. */
@@ -13,7 +13,7 @@ export interface ContractTestRequest {
 }
 
 /** A function that returns a request with a certain outcome, after creating the data that the outcome requires. */
-export type OperationRequestBuilder = (
+export type ContractTestRequestBuilder = (
   fixture: ContractTestFixture,
 ) => ContractTestRequest | Promise<ContractTestRequest>;
 
@@ -23,23 +23,23 @@ export interface OperationContractTestCases {
    * Builders of a request for each outcome of this operation. The first successful outcome gives the success request,
    * from which the requests for common errors are built.
    */
-  requestsByOutcome: Partial<Record<DocumentedOperationOutcome, OperationRequestBuilder>>;
+  requestsByOutcome: Partial<Record<DocumentedStatusOrErrorCode, ContractTestRequestBuilder>>;
   /** The response status of the success request with the API key of another location. The key has all scopes. */
   statusForOtherLocation?: number;
   /** The documented outcomes that the contract tests cannot cause, each with the reason. */
-  untestableOutcomes?: Partial<Record<DocumentedOperationOutcome, string>>;
+  untestableOutcomes?: Partial<Record<DocumentedStatusOrErrorCode, string>>;
 }
 
 /** The contract test cases of the operations of a tag, by operation id. */
 export type TagContractTestCases = Record<string, OperationContractTestCases>;
 
 /** Returns the builder of an operation's success request. */
-export function getSuccessRequestBuilder(
+export function getSuccessfulTestRequestBuilder(
   { id }: DocumentedApiOperation,
   contract: OperationContractTestCases | undefined,
-): OperationRequestBuilder {
+): ContractTestRequestBuilder {
   const [first] = Object.keys(contract?.requestsByOutcome ?? {}).filter((outcome) => outcome.startsWith("2"));
-  const buildRequest = first && contract?.requestsByOutcome[first as DocumentedOperationOutcome];
+  const buildRequest = first && contract?.requestsByOutcome[first as DocumentedStatusOrErrorCode];
   if (!buildRequest) throw new Error(`${id} has no contract: add it to the file of its tag.`);
   return buildRequest;
 }

@@ -3,7 +3,7 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { demoTimeZone, documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
-import { edgeCaseTill } from "./edge-case-till.ts";
+import { documentationEdgeCaseTill } from "./edge-case-till.ts";
 import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
 /** The location in the examples of the documentation. It has three days of demo data and one day of edge cases. */
@@ -72,7 +72,7 @@ export async function createDocumentationExampleLocation(
 
   const key = await createKey("Partner", partnerScopes);
   const recorder = createExampleRecorder(product.url, () => key);
-  for (const till of [...exampleDays.map(generateExampleTill), edgeCaseTill]) {
+  for (const till of [...exampleDays.map(generateExampleTill), documentationEdgeCaseTill]) {
     recorder.keepIds(till);
     const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
     if (response.status !== 201) throw new Error(`The push of a till returned ${response.status}.`);

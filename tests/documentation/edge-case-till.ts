@@ -19,7 +19,7 @@ const createDiscountRow = (number: number, amount: number, discountGroupId: stri
 });
 
 /** The orders of the edge case till, by name. Every edge case of the documentation occurs in one of them. */
-export const edgeCaseOrders = {
+export const documentationEdgeCaseOrders = {
   /** Two guests share the price of a bottle. The original row has half of the price, and a child row the other half. */
   split: createExampleOrder(101, {
     products: [
@@ -97,11 +97,11 @@ export const edgeCaseOrders = {
 const tillHeader = { ...tillV2Example, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] };
 
 /** The till of the example day on which every edge case occurs once. */
-export const edgeCaseTill: TillV2Input = {
+export const documentationEdgeCaseTill: TillV2Input = {
   ...tillHeader,
   id: "0d7c1a52-6a0b-4b53-9d0c-3f6f1f3d0e31",
   reportNumber: 25,
   startedAt: "2026-05-31T08:00:00.000Z",
   finalizedAt: "2026-05-31T15:05:00.000Z",
-  orderList: Object.values(edgeCaseOrders),
+  orderList: Object.values(documentationEdgeCaseOrders),
 } as TillV2Input;

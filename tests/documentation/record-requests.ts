@@ -1,8 +1,8 @@
 import { type DocumentationExampleLocation, homePageTill } from "./documentation-fixture.ts";
-import { edgeCaseOrders, edgeCaseTill } from "./edge-case-till.ts";
+import { documentationEdgeCaseOrders, documentationEdgeCaseTill } from "./edge-case-till.ts";
 
 /** Records the examples of reads: the health check, a location, reports, orders and pages of lists. */
-export async function recordReadExchanges({ recorder }: DocumentationExampleLocation): Promise<void> {
+export async function recordReadRequestExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("health", { path: "/health/", key: null });
   await recordExchange("own-location", { path: "/v1/locations/own" });
@@ -27,7 +27,7 @@ export async function recordReadExchanges({ recorder }: DocumentationExampleLoca
 }
 
 /** Records the examples of error responses, and of the creation, use and revocation of an API key. */
-export async function recordErrorResponseExamples({
+export async function recordErrorAndApiKeyExamples({
   recorder,
   createKey,
   adminKey,
@@ -65,15 +65,15 @@ export async function recordErrorResponseExamples({
 }
 
 /** Records the orders, the report and the till of the example day with edge cases. */
-export async function recordEdgeCaseExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
+export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {
     const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    await recordExchange(`edge-${dashed}`, { path: `/v1/orders/${edgeCaseOrders[name].id}` });
+    await recordExchange(`edge-${dashed}`, { path: `/v1/orders/${documentationEdgeCaseOrders[name].id}` });
   }
   const { body: reports } = await sendRequest({ path: "/v2/reports/?since=2026-05-31&until=2026-05-31" });
   await recordExchange("edge-report", { path: `/v2/reports/${reports.data[0].id}` });
-  await recordExchange("edge-till", { path: `/v1/tills/${edgeCaseTill.id}` });
+  await recordExchange("edge-till", { path: `/v1/tills/${documentationEdgeCaseTill.id}` });
 }
 
 /** Records the examples of idempotent requests, and of tills that are pushed again, replaced and reprocessed. */
@@ -89,19 +89,26 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
   await recordExchange("idempotent-again", { ...recipient, headers, body });
   await recordExchange("idempotent-reused", { ...recipient, headers, body: { ...body, name: "Somebody else" } });
 
-  const { body: repeated, response } = await sendRequest({ method: "POST", path: "/v2/tills/", body: edgeCaseTill });
+  const { body: repeated, response } = await sendRequest({
+    method: "POST",
+    path: "/v2/tills/",
+    body: documentationEdgeCaseTill,
+  });
   recordExample("till-pushed-again", { reply: { status: response.status, headers: {}, body: repeated } });
   const { body: conflict } = await sendRequest({
     method: "POST",
     path: "/v2/tills/",
-    body: { ...edgeCaseTill, note: "changed" },
+    body: { ...documentationEdgeCaseTill, note: "changed" },
   });
   recordExample("till-conflict", { reply: { status: conflict.status, headers: {}, body: conflict } });
   const replaced = await sendRequest({
     method: "PUT",
-    path: `/v1/tills/${edgeCaseTill.id}`,
-    body: { ...edgeCaseTill, note: "changed" },
+    path: `/v1/tills/${documentationEdgeCaseTill.id}`,
+    body: { ...documentationEdgeCaseTill, note: "changed" },
   });
   recordExample("till-replaced", { reply: { status: replaced.response.status, headers: {}, body: replaced.body } });
-  await recordExchange("till-reprocessed", { method: "POST", path: `/v1/tills/${edgeCaseTill.id}/reprocess` });
+  await recordExchange("till-reprocessed", {
+    method: "POST",
+    path: `/v1/tills/${documentationEdgeCaseTill.id}/reprocess`,
+  });
 }

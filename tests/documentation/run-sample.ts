@@ -74,7 +74,7 @@ export interface RunnableCodeSample {
 }
 
 /** Returns the code sample that the reference shows for an operation after a reader has entered these values. */
-export function createRunnableSample(
+export function createRunnableCodeSample(
   language: CodeSampleLanguage,
   operationId: string,
   inputs: SampleInputs,

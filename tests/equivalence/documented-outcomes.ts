@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import {
   apiOperations,
   type DocumentedApiOperation,
-  type DocumentedOperationOutcome,
+  type DocumentedStatusOrErrorCode,
 } from "../contract/api-operations.ts";
-import { errorRequestBuilders } from "../contract/common-error-requests.ts";
+import { contractTestErrorRequestBuilders } from "../contract/common-error-requests.ts";
 import type { ContractTestRequest } from "../contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import type { DeploymentMode } from "../harness/both-modes.ts";
@@ -12,17 +12,17 @@ import { describeResponseShape } from "../harness/compare-responses.ts";
 import {
   buildOperationOutcomeRequest,
   contractFixturesByDeploymentMode,
-  pragmaInBothModes,
+  pragmaInBothDeploymentModes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
 /** Returns the outcomes of an operation that a single request can cause. */
-function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): DocumentedOperationOutcome[] {
+function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): DocumentedStatusOrErrorCode[] {
   const { requestsByOutcome = {}, untestableOutcomes = {} } = contractTestCasesByOperation[id] ?? {};
   return [...outcomes.keys()].filter(
     (outcome) =>
       outcome !== "service_unavailable" &&
-      (outcome in requestsByOutcome || outcome in errorRequestBuilders) &&
+      (outcome in requestsByOutcome || outcome in contractTestErrorRequestBuilders) &&
       !(outcome in untestableOutcomes),
   );
 }
@@ -30,12 +30,12 @@ function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): Documen
 async function buildRequest(
   operation: DocumentedApiOperation,
   mode: DeploymentMode,
-  outcome: DocumentedOperationOutcome,
+  outcome: DocumentedStatusOrErrorCode,
 ): Promise<ContractTestRequest> {
   const operationRequest = await buildOperationOutcomeRequest(operation, mode, outcome);
   if (contractTestCasesByOperation[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
   return (
-    (await errorRequestBuilders[outcome as keyof typeof errorRequestBuilders]?.(
+    (await contractTestErrorRequestBuilders[outcome as keyof typeof contractTestErrorRequestBuilders]?.(
       operationRequest,
       operation,
       contractFixturesByDeploymentMode[mode],
@@ -44,12 +44,12 @@ async function buildRequest(
 }
 
 /** Defines tests of every documented outcome. Reads must return equal bytes, and writes the same types. */
-export function defineOutcomeEquivalenceTests(): void {
+export function defineDeploymentEquivalenceOutcomeTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {
       const status = operation.outcomes.get(outcome)?.status;
       if (operation.method === "GET") {
-        const response = await pragmaInBothModes.expectSameResponse(
+        const response = await pragmaInBothDeploymentModes.expectSameResponse(
           toRawHttpRequest(operation, await buildRequest(operation, "singleProcess", outcome)),
         );
         expect(response.status).toBe(status);
@@ -60,7 +60,7 @@ export function defineOutcomeEquivalenceTests(): void {
         await buildRequest(operation, "split", outcome),
       ];
       const requests = { singleProcess, split };
-      const responses = await pragmaInBothModes.expectEquivalentResponses(
+      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
         (mode) => toRawHttpRequest(operation, requests[mode]),
         describeResponseShape,
       );

@@ -1,41 +1,45 @@
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import type { DocumentedApiOperation, DocumentedOperationOutcome } from "../contract/api-operations.ts";
+import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "../contract/api-operations.ts";
 import { type ContractTestFixture, createContractTestFixture } from "../contract/contract-fixture.ts";
-import { type ContractTestRequest, getSuccessRequestBuilder } from "../contract/operation-contract.ts";
+import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "../contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import { createTillV2Input } from "../contract/order-and-till-inputs.ts";
 import { testJobLimitVariables } from "../contract/tags/jobs.ts";
-import { type DeploymentMode, type PragmaInBothModes, startPragmaInBothModes } from "../harness/both-modes.ts";
 import {
+  type DeploymentMode,
+  type PragmaInBothDeploymentModes,
+  startPragmaInBothModes,
+} from "../harness/both-modes.ts";
+import {
+  buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
-  legacyBackofficeVariables,
   startFakeLegacyBackoffice,
 } from "../harness/fake-legacy-backoffice.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 
 /** One installation that runs in both modes. Each mode has its own fixture in the same database. */
-export let pragmaInBothModes: PragmaInBothModes;
+export let pragmaInBothDeploymentModes: PragmaInBothDeploymentModes;
 export let contractFixturesByDeploymentMode: Record<DeploymentMode, ContractTestFixture>;
 /** An API key without scopes. */
 export let apiKeyWithoutScopes: string;
 let environment: IsolatedTestEnvironment;
 let backoffice: FakeLegacyBackoffice;
 
-export async function startEquivalenceFixture(): Promise<void> {
+export async function startDeploymentEquivalenceFixture(): Promise<void> {
   backoffice = await startFakeLegacyBackoffice();
   environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
-    ...{ ...testJobLimitVariables, ...legacyBackofficeVariables(backoffice) },
+    ...{ ...testJobLimitVariables, ...buildFakeLegacyBackofficeVariables(backoffice) },
   });
-  pragmaInBothModes = await startPragmaInBothModes(environment.variables);
+  pragmaInBothDeploymentModes = await startPragmaInBothModes(environment.variables);
   const [singleProcess, split] = await Promise.all([
-    createContractTestFixture(pragmaInBothModes.singleProcess),
-    createContractTestFixture(pragmaInBothModes.split),
+    createContractTestFixture(pragmaInBothDeploymentModes.singleProcess),
+    createContractTestFixture(pragmaInBothDeploymentModes.split),
   ]);
   contractFixturesByDeploymentMode = { singleProcess, split };
   apiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
@@ -54,7 +58,7 @@ export async function startEquivalenceFixture(): Promise<void> {
 }
 
 export async function stopDeploymentEquivalenceFixture(): Promise<void> {
-  await pragmaInBothModes?.stop();
+  await pragmaInBothDeploymentModes?.stop();
   await backoffice?.stop();
   await environment?.remove();
 }
@@ -63,11 +67,11 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
 export async function buildOperationOutcomeRequest(
   operation: DocumentedApiOperation,
   mode: DeploymentMode,
-  outcome?: DocumentedOperationOutcome,
+  outcome?: DocumentedStatusOrErrorCode,
 ): Promise<ContractTestRequest> {
   const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
-    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessRequestBuilder(operation, contract);
+    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
   return {
     key: contractFixturesByDeploymentMode[mode].testLocation.key,
     ...(await buildRequest(contractFixturesByDeploymentMode[mode])),

@@ -5,7 +5,7 @@ import { addContractTestRequestHeaders } from "../contract/common-error-requests
 import {
   apiKeyWithoutScopes,
   buildOperationOutcomeRequest,
-  pragmaInBothModes,
+  pragmaInBothDeploymentModes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
@@ -30,21 +30,21 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
 /** Defines tests of the errors that every operation can return. */
-export function defineInvalidRequestEquivalenceTests(): void {
+export function defineDeploymentEquivalenceInvalidRequestTests(): void {
   it.each(apiOperations.filter(({ scope }) => scope))(
     "$method $path rejects API keys with equal responses",
     async (operation) => {
       const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
       for (const authorization of invalidAuthorizations) {
         const headers = authorization === undefined ? {} : { authorization };
-        const { status } = await pragmaInBothModes.expectSameResponse(
+        const { status } = await pragmaInBothDeploymentModes.expectSameResponse(
           toRawHttpRequest(operation, addContractTestRequestHeaders({ ...operationRequest, key: null }, headers)),
         );
         expect(status).toBe(401);
       }
       expect(
         (
-          await pragmaInBothModes.expectSameResponse(
+          await pragmaInBothDeploymentModes.expectSameResponse(
             toRawHttpRequest(operation, { ...operationRequest, key: apiKeyWithoutScopes }),
           )
         ).status,
@@ -66,7 +66,7 @@ export function defineInvalidRequestEquivalenceTests(): void {
         );
         // All operations read bodies with the same code, so each body is sent to an operation only once. It is chunked
         // for every second operation.
-        const { status } = await pragmaInBothModes.expectSameResponse({
+        const { status } = await pragmaInBothDeploymentModes.expectSameResponse({
           ...request,
           isChunked: (index + at) % 2 === 1,
         });

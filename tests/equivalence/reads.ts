@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { addContractTestRequestHeaders, withRequestQuery } from "../contract/common-error-requests.ts";
+import { addContractTestRequestHeaders, addContractTestRequestQuery } from "../contract/common-error-requests.ts";
 import {
   buildOperationOutcomeRequest,
   contractFixturesByDeploymentMode,
-  pragmaInBothModes,
+  pragmaInBothDeploymentModes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
 /** Defines tests of all reads, with pages, date filters, keys of locations and operators, and conditional requests. */
-export function defineReadEquivalenceTests(): void {
+export function defineDeploymentEquivalenceReadTests(): void {
   describe.each(apiOperations.filter(({ method }) => method === "GET"))(
     "GET $path has equal responses",
     (operation) => {
@@ -20,12 +20,12 @@ export function defineReadEquivalenceTests(): void {
         const pages = [{ size: "1" }, { size: "2", index: "1" }, { size: "100" }, { index: "99" }];
         const days = [{ since: "2026-05-30" }, { until: "2026-05-29" }];
         for (const part of [{}, ...(hasParameter("size") ? pages : []), ...(hasParameter("since") ? days : [])]) {
-          const operationRequest = withRequestQuery(successRequest, part);
-          const { status, body } = await pragmaInBothModes.expectSameResponse(
+          const operationRequest = addContractTestRequestQuery(successRequest, part);
+          const { status, body } = await pragmaInBothDeploymentModes.expectSameResponse(
             toRawHttpRequest(operation, operationRequest),
           );
           expect(status).toBe(200);
-          await pragmaInBothModes.expectSameResponse(
+          await pragmaInBothDeploymentModes.expectSameResponse(
             toRawHttpRequest(operation, {
               ...operationRequest,
               key: contractFixturesByDeploymentMode.singleProcess.product.adminKey,
@@ -33,8 +33,8 @@ export function defineReadEquivalenceTests(): void {
           );
           const pageToken = hasParameter("pageToken") && JSON.parse(body).nextPageToken;
           if (pageToken)
-            await pragmaInBothModes.expectSameResponse(
-              toRawHttpRequest(operation, withRequestQuery(operationRequest, { pageToken })),
+            await pragmaInBothDeploymentModes.expectSameResponse(
+              toRawHttpRequest(operation, addContractTestRequestQuery(operationRequest, { pageToken })),
             );
         }
       });
@@ -42,21 +42,22 @@ export function defineReadEquivalenceTests(): void {
       it("with and without a trailing slash, for HEAD, for other origins, and for conditional requests", async () => {
         const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
         const request = toRawHttpRequest(operation, operationRequest);
-        const { headers } = await pragmaInBothModes.expectSameResponse(request);
+        const { headers } = await pragmaInBothDeploymentModes.expectSameResponse(request);
         const crossOriginRequest = addContractTestRequestHeaders(operationRequest, {
           origin: "https://portal.example",
           "accept-encoding": "gzip, br",
         });
         for (const path of [request.path, request.path.replace(/(\?|$)/, "/$1")]) {
-          if (!request.isHeadersOnly) await pragmaInBothModes.expectSameResponse({ ...request, method: "HEAD", path });
-          await pragmaInBothModes.expectSameResponse({
+          if (!request.isHeadersOnly)
+            await pragmaInBothDeploymentModes.expectSameResponse({ ...request, method: "HEAD", path });
+          await pragmaInBothDeploymentModes.expectSameResponse({
             ...toRawHttpRequest(operation, crossOriginRequest),
             path,
           });
         }
         const tag = headers.find(([name]) => name === "etag")?.[1];
         for (const ifNoneMatch of [tag ?? '"none"', `"other", W/${tag}`, "*", '"other"', "not a tag"]) {
-          const { status } = await pragmaInBothModes.expectSameResponse(
+          const { status } = await pragmaInBothDeploymentModes.expectSameResponse(
             toRawHttpRequest(
               operation,
               addContractTestRequestHeaders(operationRequest, { "if-none-match": ifNoneMatch }),

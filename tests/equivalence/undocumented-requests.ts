@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { contractFixturesByDeploymentMode, pragmaInBothModes } from "./equivalence-fixture.ts";
+import { contractFixturesByDeploymentMode, pragmaInBothDeploymentModes } from "./equivalence-fixture.ts";
 
 const testedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
 const origin = "https://portal.example";
@@ -10,7 +10,7 @@ const withKey = (extraHeaders: Record<string, string> = {}) => ({
 });
 
 /** Defines tests of the responses to undocumented methods, unknown paths and unused headers. */
-export function defineUndocumentedRequestTests(): void {
+export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
   const documented = new Set(apiOperations.map(({ method, path }) => `${method} ${path}`));
 
   const paths = [...new Set(apiOperations.map(({ path }) => path))].map((path, at) => ({ path, at }));
@@ -19,7 +19,7 @@ export function defineUndocumentedRequestTests(): void {
     const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
     // The same code rejects methods on all paths, so each path is tested with only a third of the methods.
     for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
-      const { status } = await pragmaInBothModes.expectSameResponse({
+      const { status } = await pragmaInBothDeploymentModes.expectSameResponse({
         method,
         path: requestPath,
         ...withKey(),
@@ -32,12 +32,12 @@ export function defineUndocumentedRequestTests(): void {
       "access-control-request-method": "PUT",
       "access-control-request-headers": "authorization",
     };
-    await pragmaInBothModes.expectSameResponse({
+    await pragmaInBothDeploymentModes.expectSameResponse({
       method: "OPTIONS",
       path: requestPath,
       headers: preflightHeaders,
     });
-    await pragmaInBothModes.expectSameResponse({
+    await pragmaInBothDeploymentModes.expectSameResponse({
       method: "OPTIONS",
       path: `${requestPath}/`,
       headers: { origin },
@@ -67,7 +67,7 @@ export function defineUndocumentedRequestTests(): void {
     ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
   ])("%s has equal responses", async (path) => {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
-      await pragmaInBothModes.expectSameResponse({ method, path, ...withKey() });
+      await pragmaInBothDeploymentModes.expectSameResponse({ method, path, ...withKey() });
   });
 
   describe("unused headers have equal responses", () => {
@@ -86,7 +86,7 @@ export function defineUndocumentedRequestTests(): void {
       ["traceparent", "no"],
       ["x-request-id", "\xe9"],
     ])("%s: %s", async (name, value) => {
-      await pragmaInBothModes.expectSameResponse({
+      await pragmaInBothDeploymentModes.expectSameResponse({
         method: "GET",
         path: "/v2/reports",
         ...withKey({ [name]: value }),
@@ -95,7 +95,7 @@ export function defineUndocumentedRequestTests(): void {
 
     it("a body of a GET request", async () => {
       for (const isChunked of [false, true])
-        await pragmaInBothModes.expectSameResponse({
+        await pragmaInBothDeploymentModes.expectSameResponse({
           method: "GET",
           path: "/v2/reports",
           ...withKey(),

@@ -7,7 +7,7 @@ import { type DeploymentMode, deploymentModes } from "../harness/both-modes.ts";
 import { maskVolatileResponseValues } from "../harness/compare-responses.ts";
 import type { RawHttpRequest } from "../harness/raw-http-client.ts";
 import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
-import { contractFixturesByDeploymentMode, pragmaInBothModes } from "./equivalence-fixture.ts";
+import { contractFixturesByDeploymentMode, pragmaInBothDeploymentModes } from "./equivalence-fixture.ts";
 
 const createTill = (orders: number) => generateTill({ seed: 2, orders, day: "2026-05-28", tillId: randomUUID() });
 const forEachMode = <T>(create: (mode: DeploymentMode) => T): Record<DeploymentMode, T> => ({
@@ -31,7 +31,7 @@ function createPostRequest(
 }
 
 /** Defines tests of writes. Each mode uses its own names, so the responses may differ only in these names. */
-export function defineWriteEquivalenceTests(): void {
+export function defineDeploymentEquivalenceWriteTests(): void {
   it("new, repeated, conflicting, compressed, chunked and large tills have equal responses", async () => {
     const [small, compressed, large] = [
       forEachMode(() => createTill(4)),
@@ -47,7 +47,7 @@ export function defineWriteEquivalenceTests(): void {
       [200, (mode) => ({ body: JSON.stringify(large[mode]) })],
     ];
     for (const [status, postOf] of pushes) {
-      const responses = await pragmaInBothModes.expectEquivalentResponses(
+      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest("/v2/tills/", postOf(mode), contractFixturesByDeploymentMode[mode].testLocation.key),
         maskVolatileResponseValues,
@@ -56,7 +56,7 @@ export function defineWriteEquivalenceTests(): void {
     }
     for (const mode of deploymentModes) {
       const headers = { authorization: contractFixturesByDeploymentMode[mode].testLocation.key };
-      const { body } = await pragmaInBothModes.expectSameResponse({
+      const { body } = await pragmaInBothDeploymentModes.expectSameResponse({
         method: "GET",
         path: `/v1/tills/${large[mode].id}/object`,
         headers,
@@ -74,7 +74,7 @@ export function defineWriteEquivalenceTests(): void {
       [200, {}],
       [409, { other: true }],
     ] as const) {
-      const responses = await pragmaInBothModes.expectEquivalentResponses(
+      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/tills/",
@@ -95,12 +95,12 @@ export function defineWriteEquivalenceTests(): void {
       [201, (mode: DeploymentMode) => ({ name: name[mode] })],
       [422, () => ({ name: "other" })],
     ] as const) {
-      const responses = await pragmaInBothModes.expectEquivalentResponses(
+      const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(
             "/v1/consumers/",
             { body: JSON.stringify(bodyOf(mode)), headers: headers[mode] },
-            pragmaInBothModes[mode].adminKey,
+            pragmaInBothDeploymentModes[mode].adminKey,
           ),
         maskVolatileResponseValues,
       );

@@ -1,5 +1,5 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { DedicatedTestServers } from "@pragma/runtime/testing/dedicated-test-servers";
+import type { DedicatedInfrastructureServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
@@ -30,7 +30,7 @@ export interface FaultInjectionRunOptions {
 
 interface FaultInjectionEnvironment {
   product: PragmaUnderTest;
-  servers: DedicatedTestServers;
+  servers: DedicatedInfrastructureServers;
   environment: IsolatedTestEnvironment;
   /** A new location, which has no reports or orders before the run. */
   testLocation: TestLocation;

@@ -1,4 +1,4 @@
-import { fetchAllPages, fetchAsOlderClient, type OlderClientApiAccess } from "./field-client-api.ts";
+import { fetchAllPagesAsOlderClient, fetchAsOlderClient, type OlderClientApiSettings } from "./field-client-api.ts";
 
 interface Report {
   id: string;
@@ -12,10 +12,10 @@ interface PaymentMethod {
 }
 
 /** Returns the total payments of a period, by the name that each payment method has in the catalog. */
-export async function sumTakingsByPaymentMethod(api: OlderClientApiAccess) {
+export async function fetchTakingsByPaymentMethod(api: OlderClientApiSettings) {
   const methods = await fetchAsOlderClient<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));
-  const reports = await fetchAllPages<Report>(api, "/v1/reports");
+  const reports = await fetchAllPagesAsOlderClient<Report>(api, "/v1/reports");
   const takings: Record<string, number> = {};
   for (const { paymentAmount, paymentCatalogId } of reports.flatMap(({ reportPayments }) => reportPayments)) {
     const name = nameById.get(paymentCatalogId ?? "") ?? "unknown";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * The settings of an older client. Older clients send a bearer key, use paths without a trailing slash, and send the
  * location and the period as query parameters of every request, even if the API ignores these parameters.
  */
-export interface OlderClientApiAccess {
+export interface OlderClientApiSettings {
   url: string;
   apiKey: string;
   locationId: string;
@@ -15,7 +15,7 @@ export interface OlderClientApiAccess {
 
 /** Sends a GET request with retries after status 429, and returns the parsed body. */
 export async function fetchAsOlderClient<Body>(
-  api: OlderClientApiAccess,
+  api: OlderClientApiSettings,
   path: string,
   query: Record<string, string> = {},
 ): Promise<Body> {
@@ -35,7 +35,7 @@ interface Page<Item> {
 }
 
 /** Returns all items of a list. Requests pages of 100 items. The first page contains the number of pages. */
-export async function fetchAllPages<Item>(api: OlderClientApiAccess, path: string): Promise<Item[]> {
+export async function fetchAllPagesAsOlderClient<Item>(api: OlderClientApiSettings, path: string): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0, pages = 1; index < pages; index++) {
     const page = await fetchAsOlderClient<Page<Item>>(api, path, { size: "100", index: String(index) });

@@ -1,4 +1,4 @@
-import { fetchAllPages, fetchAsOlderClient, type OlderClientApiAccess } from "./field-client-api.ts";
+import { fetchAllPagesAsOlderClient, fetchAsOlderClient, type OlderClientApiSettings } from "./field-client-api.ts";
 
 interface Order {
   id: string;
@@ -11,8 +11,8 @@ interface Order {
 const maxConcurrentRequests = 20;
 
 /** Returns every order whose id is in a report of the period. Requests up to twenty orders concurrently. */
-export async function fetchOrdersOfReports(api: OlderClientApiAccess): Promise<Order[]> {
-  const reports = await fetchAllPages<{ id: string; orders: string[] }>(api, "/v1/reports");
+export async function fetchOrdersOfReports(api: OlderClientApiSettings): Promise<Order[]> {
+  const reports = await fetchAllPagesAsOlderClient<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);
   const copied: Order[] = [];
   for (let start = 0; start < ids.length; start += maxConcurrentRequests) {
@@ -23,6 +23,6 @@ export async function fetchOrdersOfReports(api: OlderClientApiAccess): Promise<O
 }
 
 /** Returns every order of a location from its list of orders. */
-export function fetchAllOrdersOfLocation(api: OlderClientApiAccess): Promise<Order[]> {
-  return fetchAllPages<Order>(api, "/v1/orders");
+export function fetchAllOrdersOfLocation(api: OlderClientApiSettings): Promise<Order[]> {
+  return fetchAllPagesAsOlderClient<Order>(api, "/v1/orders");
 }

@@ -1,4 +1,4 @@
-import { fetchAllPages, fetchAsOlderClient, type OlderClientApiAccess } from "./field-client-api.ts";
+import { fetchAllPagesAsOlderClient, fetchAsOlderClient, type OlderClientApiSettings } from "./field-client-api.ts";
 
 interface Report {
   reportProducts: { productCatalogId: string | null; productQuantity: number }[];
@@ -11,10 +11,10 @@ interface Product {
 }
 
 /** Returns the quantity sold in a period for each product that has a SKU. */
-export async function fetchSoldQuantitiesBySku(api: OlderClientApiAccess) {
+export async function fetchSoldQuantitiesBySku(api: OlderClientApiSettings) {
   const catalog = await fetchAsOlderClient<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();
-  for (const { reportProducts } of await fetchAllPages<Report>(api, "/v1/reports")) {
+  for (const { reportProducts } of await fetchAllPagesAsOlderClient<Report>(api, "/v1/reports")) {
     for (const { productCatalogId, productQuantity } of reportProducts) {
       soldById.set(productCatalogId, (soldById.get(productCatalogId) ?? 0) + productQuantity);
     }

@@ -9,7 +9,7 @@ export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
 /** One installation that runs in both deployment modes at the same time, on the same servers. */
-export interface PragmaInBothModes extends Record<DeploymentMode, PragmaUnderTest> {
+export interface PragmaInBothDeploymentModes extends Record<DeploymentMode, PragmaUnderTest> {
   /** Sends the same request in both modes, checks that the responses are equal, and returns the response. */
   expectSameResponse(request: RawHttpRequest): Promise<RawHttpResponse>;
   /** Sends a request in each mode, checks that `summarize` returns the same for both responses, and returns both. */
@@ -22,7 +22,7 @@ export interface PragmaInBothModes extends Record<DeploymentMode, PragmaUnderTes
 
 type ResponsesByMode = Record<DeploymentMode, RawHttpResponse>;
 
-export async function startPragmaInBothModes(variables: Record<string, string>): Promise<PragmaInBothModes> {
+export async function startPragmaInBothModes(variables: Record<string, string>): Promise<PragmaInBothDeploymentModes> {
   const singleProcess = await startPragmaUnderTest(variables);
   const split = await startPragmaUnderTest(variables, { split: true, adminKey: singleProcess.adminKey });
   const products = { singleProcess, split };

@@ -20,7 +20,7 @@ interface LegacyLocation {
  * discounts that are not validated, and tips are omitted, because the V1 format does not have them. A returned item
  * becomes one unit with a negative price.
  */
-export function convertTillToV1(till: GeneratedTill, { application, legacyId }: LegacyLocation): TillV1 {
+export function convertGeneratedTillToV1(till: GeneratedTill, { application, legacyId }: LegacyLocation): TillV1 {
   return {
     application,
     legacyId,

@@ -139,6 +139,6 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 }
 
 /** Returns environment variables that configure this backoffice for POPINA, and no backoffice for JALIA. */
-export function legacyBackofficeVariables({ url, token }: FakeLegacyBackoffice): Record<string, string> {
+export function buildFakeLegacyBackofficeVariables({ url, token }: FakeLegacyBackoffice): Record<string, string> {
   return { LEGACY_POPINA_URL: url, LEGACY_POPINA_TOKEN: token, LEGACY_TIMEOUT_SECONDS: "1" };
 }

@@ -79,9 +79,9 @@ export function pickInvalidValue(random: SeededRandom): unknown {
   ])();
 }
 
-type JsonValueKind = "number" | "boolean" | "date" | "id" | "text" | "other";
+type JsonValueFormat = "number" | "boolean" | "date" | "id" | "text" | "other";
 
-export function getJsonValueKind(value: unknown): JsonValueKind {
+export function classifyJsonValueFormat(value: unknown): JsonValueFormat {
   if (typeof value === "number") return "number";
   if (typeof value === "boolean") return "boolean";
   if (typeof value !== "string") return "other";
@@ -91,7 +91,7 @@ export function getJsonValueKind(value: unknown): JsonValueKind {
 
 /** Returns an edge case of the same type as the value, so that a field with this type often accepts it. */
 export function pickEdgeCaseOfSameKind(random: SeededRandom, value: unknown): unknown {
-  const edgeCasesByKind: Record<JsonValueKind, () => unknown> = {
+  const edgeCasesByKind: Record<JsonValueFormat, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),
     boolean: () => !value,
     date: () => pickEdgeCaseDate(random),
@@ -99,5 +99,5 @@ export function pickEdgeCaseOfSameKind(random: SeededRandom, value: unknown): un
     text: () => random.pick(edgeCaseStrings),
     other: () => pickInvalidValue(random),
   };
-  return edgeCasesByKind[getJsonValueKind(value)]();
+  return edgeCasesByKind[classifyJsonValueFormat(value)]();
 }

@@ -3,7 +3,12 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import { corruptBytes, corruptJsonText } from "./corrupt-json.ts";
 import type { TillFormat } from "./expected-report.ts";
-import { getJsonValueKind, pickEdgeCaseDate, pickEdgeCaseOfSameKind, pickInvalidValue } from "./invalid-values.ts";
+import {
+  classifyJsonValueFormat,
+  pickEdgeCaseDate,
+  pickEdgeCaseOfSameKind,
+  pickInvalidValue,
+} from "./invalid-values.ts";
 import { createSampleTillV1 } from "./sample-till-v1.ts";
 
 /** A till with random errors, such as a broken or malicious client may push. */
@@ -107,7 +112,7 @@ function applyRandomMutation(till: Container, random: SeededRandom): string {
   // The depth is often limited, because most values are deep in the till, so the others would rarely be mutated.
   const maxDepth = random.pick([2, 4, 100]);
   const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
-  const kind = ({ container, key }: JsonSlot) => getJsonValueKind(getSlotValue(container, key));
+  const kind = ({ container, key }: JsonSlot) => classifyJsonValueFormat(getSlotValue(container, key));
   const pickedKind = random.pick([...new Set(candidates.map(kind))]);
   const slot = random.pick(candidates.filter((each) => kind(each) === pickedKind));
   const [name, , apply] = random.pickWeighted(tillMutations.map((each) => [each, each[1]] as const));

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  type EventStreamReader,
   readServerSentEvents,
   type ServerSentEvent,
-} from "@pragma/runtime/testing/event-stream-reader";
+  type ServerSentEventReader,
+} from "@pragma/runtime/testing/server-sent-event-reader";
 
 /** An event that a client received, with the time of its arrival. */
 export interface ReceivedStreamEvent extends ServerSentEvent {
@@ -32,7 +32,7 @@ const reconnectDelayMs = 100;
 export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
   const orderEvents: ReceivedStreamEvent[] = [];
   let lastEventId: string | undefined;
-  let stream: EventStreamReader | undefined;
+  let stream: ServerSentEventReader | undefined;
   let opened = 0;
   let resets = 0;
   let isStopped = false;

@@ -35,7 +35,7 @@ export default async function shareProduct(project: TestProject): Promise<() => 
 async function startSharedProduct() {
   // The modules are loaded on demand, because most runs of only a few test files do not need the installation.
   const { createIsolatedTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
-  const { legacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
+  const { buildFakeLegacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
   const { startPragmaUnderTest } = await import("./pragma-under-test.ts");
   const backoffice = await startFakeLegacyBackoffice();
   const environment = await createIsolatedTestEnvironment({
@@ -47,7 +47,7 @@ async function startSharedProduct() {
       JOBS_MAX_PER_DAY: "1000000",
       JOBS_MAX_BYTES_PER_DAY: "10000000000",
     },
-    ...legacyBackofficeVariables(backoffice),
+    ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   const product = await startPragmaUnderTest(environment.variables);
   return {

@@ -4,7 +4,7 @@ import type { ContractTestRequest } from "../contract/operation-contract.ts";
 import { type IsolationVictimResourceKind, isolationVictimResourceKinds, type VictimData } from "./victim-data.ts";
 
 /** Requests with a known outcome, by operation id. They include requests of both locations. */
-export type KnownRequestsByOperationId = Map<string, ContractTestRequest[]>;
+export type ContractTestRequestsByOperationId = Map<string, ContractTestRequest[]>;
 
 /** A generated request of the other location. It consists of a known request and inserted data of the victim. */
 export interface CrossLocationRequest {
@@ -52,7 +52,7 @@ export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> =
 /** Returns the request in a form that can be sent, with the data of the victim inserted. */
 export function buildCrossLocationRequest(
   { operation, requestIndex, path, query, headers }: CrossLocationRequest,
-  knownRequests: KnownRequestsByOperationId,
+  knownRequests: ContractTestRequestsByOperationId,
   victimData: VictimData,
 ) {
   const { ids, pageTokens, etags } = victimData;

@@ -11,7 +11,7 @@ import { computeExpectedReport, roundTripThroughJson } from "../harness/expected
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** The results of all requests that the clients have sent. */
-export interface ClientTrafficResults {
+export interface TestTrafficResults {
   responseCount: number;
   /** The duration of each request with its retries, in milliseconds. */
   responseTimesMs: number[];
@@ -20,8 +20,8 @@ export interface ClientTrafficResults {
 }
 
 /** Running clients of a location that push tills, pay orders, read lists and receive webhooks. */
-export interface TestClientTraffic {
-  counts: ClientTrafficResults;
+export interface TestTrafficClients {
+  counts: TestTrafficResults;
   tills: object[];
   /** Waits for the current requests of the clients, and stops the clients. */
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface TestClientTraffic {
 }
 
 /** The scopes that the API key of the clients must have. */
-export const testClientApiKeyScopes: ApiScope[] = [
+export const clientTrafficApiKeyScopes: ApiScope[] = [
   "tills:write",
   "reports:read",
   "orders:read",
@@ -49,10 +49,10 @@ interface ClientTrafficOptions {
   shouldRetry: boolean;
 }
 
-export async function startTestClientTraffic(
+export async function startTestTrafficClients(
   testLocation: TestLocation,
   { clients, maxPauseMs, shouldRetry }: ClientTrafficOptions,
-): Promise<TestClientTraffic> {
+): Promise<TestTrafficClients> {
   const receiver = await startWebhookReceiver();
   const endpoint = receiver.addEndpoint();
   const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Traffic" } });
@@ -60,7 +60,7 @@ export async function startTestClientTraffic(
     body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid"] },
   });
   const stopController = new AbortController();
-  const counts: ClientTrafficResults = { responseCount: 0, responseTimesMs: [], failures: [] };
+  const counts: TestTrafficResults = { responseCount: 0, responseTimesMs: [], failures: [] };
   const tills: { id: string }[] = [];
   const paid: string[] = [];
 

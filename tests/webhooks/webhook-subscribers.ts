@@ -31,7 +31,7 @@ interface EndpointTimings {
 }
 
 /** Starts the given number of endpoints of each kind, and subscribes them to the paid orders of the location. */
-export async function startWebhookSubscribers(
+export async function startTestWebhookSubscribers(
   testLocation: TestLocation,
   counts: Record<TestWebhookEndpointBehavior, number>,
   timings: EndpointTimings,

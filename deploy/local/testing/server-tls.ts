@@ -25,13 +25,13 @@ function writeCertificate(
 }
 
 /** Returns NATS configuration that requires TLS and client certificates. */
-export function renderNatsTlsConfig(folder: string, certificate: ServerCertificate): string {
+export function prepareNatsTlsConfig(folder: string, certificate: ServerCertificate): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }
 
 /** Returns Redis configuration that accepts only TLS connections on this port. */
-export function renderRedisTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
+export function prepareRedisTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;
 }
@@ -40,7 +40,7 @@ export function renderRedisTlsConfig(folder: string, certificate: ServerCertific
 const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R postgres /own && exec "$@"';
 
 /** Returns an `adjustLaunch` for `startPostgres` that enables TLS. */
-export function createPostgresTlsLaunchAdjuster(
+export function createPostgresServerTlsLaunchAdjuster(
   folder: string,
   certificate: ServerCertificate,
 ): (launch: ServerLaunchSpec) => ServerLaunchSpec {

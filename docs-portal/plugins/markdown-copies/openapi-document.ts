@@ -2,12 +2,12 @@
 export interface OpenApiDocument {
   info: { title: string; description: string };
   tags: { name: string; description: string }[];
-  paths: Record<string, Record<string, OperationObject>>;
-  webhooks: Record<string, Record<string, OperationObject>>;
+  paths: Record<string, Record<string, OpenApiOperationObject>>;
+  webhooks: Record<string, Record<string, OpenApiOperationObject>>;
   components: { schemas: Record<string, OpenApiSchemaObject> };
 }
 
-export interface OperationObject {
+export interface OpenApiOperationObject {
   operationId: string;
   tags: string[];
   summary: string;

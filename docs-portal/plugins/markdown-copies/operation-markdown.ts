@@ -1,10 +1,10 @@
-import type { OpenApiDocument, OpenApiSchemaObject, OperationObject } from "./openapi-document.ts";
+import type { OpenApiDocument, OpenApiOperationObject, OpenApiSchemaObject } from "./openapi-document.ts";
 
 interface DocumentedOperation {
   /** The method in upper case. */
   method: string;
   path: string;
-  operation: OperationObject;
+  operation: OpenApiOperationObject;
 }
 
 /** Returns the Markdown copy of an operation's page, with its parameters, request body and responses. */

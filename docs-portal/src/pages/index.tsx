@@ -6,7 +6,7 @@ import Layout from "@theme/Layout";
 import type { ReactNode } from "react";
 import { RequestCodeSamples } from "../examples/RequestCodeSamples.tsx";
 import { ResponseCodeBlock } from "../examples/ResponseCodeBlock.tsx";
-import { HomePageDayReport } from "../home/HomePageDayReport.tsx";
+import { HomePageReportCard } from "../home/HomePageReportCard.tsx";
 import styles from "./index.module.css";
 
 /** Renders the home page with the purpose of the API, a first request and an example report. */
@@ -46,7 +46,7 @@ export default function Home(): ReactNode {
             This report is the response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link> for a
             Saturday at the demo restaurant. The hourly sales come from its <Link to="/api/list-orders">orders</Link>.
           </p>
-          <HomePageDayReport />
+          <HomePageReportCard />
         </section>
 
         <section className={styles.section}>

@@ -5,13 +5,13 @@ import {
   exampleRequestBodyOf,
   getParameterInputKey,
   operationRequiresApiKey,
-  responseKindOf,
+  responseKindOfOperation,
   type TryItOperation,
 } from "./operation.ts";
 import { RequestParameterFormField } from "./RequestParameterFormField.tsx";
-import { ResponseView } from "./ResponseView.tsx";
 import { sendTryItRequest, type TryItResponse } from "./send-request.ts";
 import styles from "./styles.module.css";
+import { TryItResponseView } from "./TryItResponseView.tsx";
 import { useTabStorage } from "./use-tab-storage.ts";
 
 const placeholderKey = "<your key>";
@@ -34,7 +34,7 @@ export function TryItForm({ operation }: { operation: TryItOperation }): ReactNo
     <div className={styles.panel}>
       <CodeSamples
         request={composeTryItRequest(operation, { ...inputs, key: placeholderKey })}
-        responseKind={responseKindOf(operation)}
+        responseKind={responseKindOfOperation(operation)}
       />
       <form className={styles.form} onSubmit={submit} aria-label="Try it">
         <h2 className={styles.heading}>Try it</h2>
@@ -83,7 +83,7 @@ export function TryItForm({ operation }: { operation: TryItOperation }): ReactNo
       </form>
       <div aria-live="polite">
         {failure && <p className={styles.failure}>{failure}</p>}
-        {response && <ResponseView response={response} />}
+        {response && <TryItResponseView response={response} />}
       </div>
     </div>
   );

@@ -36,7 +36,7 @@ interface MediaType {
 /** The kind of body that a successful response has. */
 export type ResponseKind = "json" | "file" | "empty" | "stream";
 
-export function responseKindOf({ responses = {} }: TryItOperation): ResponseKind {
+export function responseKindOfOperation({ responses = {} }: TryItOperation): ResponseKind {
   const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
   const types = Object.keys(success?.content ?? {});
   if (types.length === 0) return "empty";

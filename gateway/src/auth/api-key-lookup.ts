@@ -9,7 +9,7 @@ const lookupTimeoutMs = 2_000;
  * Returns a function that looks up API keys in the accounts service. The function rejects with `ApiError`
  * service_unavailable if the lookup fails or times out.
  */
-export function createApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
+export function createUncachedApiKeyLookup(registry: ServiceRegistry): ApiKeyLookup {
   return async (hash) => {
     try {
       const response = await registry.request("accounts", {

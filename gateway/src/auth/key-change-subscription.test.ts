@@ -1,24 +1,27 @@
 import { randomUUID } from "node:crypto";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createEventBus, type EventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServer,
+  startDedicatedInfrastructureServer,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: IsolatedTestEnvironment;
-let server: DedicatedTestServer;
+let server: DedicatedInfrastructureServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
-const accounts = new FakeAccountsService();
+const accounts = new FakeApiKeyLookupService();
 let gateways: TestGateway[];
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  server = await startDedicatedTestServer("nats");
+  server = await startDedicatedInfrastructureServer("nats");
   bus = createEventBus(
     { NATS_URL: server.url, NAMESPACE: environment.namespace, EVENT_STREAM_REPLICAS: 1 },
     { name: "test", log: createLogger({ name: "test", level: "silent" }) },
@@ -58,7 +61,7 @@ async function waitForSubscriptions(): Promise<void> {
   }
 }
 
-function publish<Type extends "key.changed" | "location.updated">(type: Type, data: EventData<Type>): void {
+function publish<Type extends "key.changed" | "location.updated">(type: Type, data: BusEventData<Type>): void {
   const envelope = {
     specversion: "1.0",
     id: randomUUID(),
@@ -88,7 +91,7 @@ describe("every gateway", () => {
   });
 
   it("accepts a new key at once, even if it was used before it was created", async () => {
-    const created = new FakeAccountsService().addKey();
+    const created = new FakeApiKeyLookupService().addKey();
     expect(await problemCodesOf(created.key)).toEqual(["key_invalid", "key_invalid"]);
     accounts.addKey(created.resolvedKey, created.key);
     publish("key.changed", {

@@ -1,13 +1,13 @@
-import { eventDataSchemas } from "@pragma/contracts/events";
+import { busEventDataSchemas } from "@pragma/contracts/events";
 import type { EventBus } from "@pragma/runtime/messaging/event-bus";
 import { parseEventEnvelope } from "@pragma/runtime/messaging/handle-event";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { OpenStreamTracker } from "../streams/stream-tracker.ts";
+import type { KeyCheckedStreamTracker } from "../streams/stream-tracker.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 
 interface KeyChangeTargets {
   cache: ApiKeyCache;
-  streams: OpenStreamTracker;
+  streams: KeyCheckedStreamTracker;
 }
 
 /**
@@ -37,12 +37,12 @@ export async function subscribeToApiKeyChanges(
     });
   }
   subscribe(bus.buildSubjectFilter("key.changed"), (data) => {
-    const { keyHash, keyId, revoked } = eventDataSchemas["key.changed"].parse(data);
+    const { keyHash, keyId, revoked } = busEventDataSchemas["key.changed"].parse(data);
     cache.invalidateKey(keyHash, revoked);
     streams.endStreamsOfKey(keyId, revoked);
   });
   subscribe(bus.buildSubjectFilter("location.updated"), (data) => {
-    cache.invalidateLocation(eventDataSchemas["location.updated"].parse(data).locationId);
+    cache.invalidateLocation(busEventDataSchemas["location.updated"].parse(data).locationId);
   });
 
   /**

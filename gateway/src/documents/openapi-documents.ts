@@ -4,7 +4,7 @@ import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
 /** An OpenAPI document that the gateway serves, with its entity tag. */
-export interface ServedOpenApiDocument {
+export interface OpenApiDocumentWithEtag {
   /** The document as bytes. Do not modify this buffer, because all responses share it. */
   body: Buffer;
   etag: string;
@@ -24,14 +24,14 @@ export async function readOpenApiDocuments(folder = contractsFolder) {
   return { openapi, full };
 }
 
-async function readServedDocument(path: string): Promise<ServedOpenApiDocument> {
+async function readServedDocument(path: string): Promise<OpenApiDocumentWithEtag> {
   try {
-    return createServedOpenApiDocument(await readFile(path, "utf8"));
+    return createOpenApiDocumentWithEtag(await readFile(path, "utf8"));
   } catch (cause) {
     throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }
 }
 
-export function createServedOpenApiDocument(body: string): ServedOpenApiDocument {
+export function createOpenApiDocumentWithEtag(body: string): OpenApiDocumentWithEtag {
   return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }

@@ -65,7 +65,7 @@ async function forwardInProcess(
 ): Promise<Response> {
   const request = context.get("request");
   const { incoming, outgoing } = request;
-  const response = Promise.resolve(service(context.req.raw, { incoming, outgoing, caller: request }));
+  const response = Promise.resolve(service(context.req.raw, { incoming, outgoing, requestIdentity: request }));
   let timer: NodeJS.Timeout | undefined;
   let isTimedOut = false;
   const timeout = new Promise<never>((_, reject) => {

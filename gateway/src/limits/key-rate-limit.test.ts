@@ -1,7 +1,10 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServer,
+  startDedicatedInfrastructureServer,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -131,9 +134,9 @@ describe("the rate limit of a key", () => {
 });
 
 describe("while Redis", () => {
-  let redis: DedicatedTestServer;
+  let redis: DedicatedInfrastructureServer;
   beforeAll(async () => {
-    redis = await startDedicatedTestServer("redis");
+    redis = await startDedicatedInfrastructureServer("redis");
   });
   afterAll(() => redis.stop());
 

@@ -1,14 +1,17 @@
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedTestServer, startDedicatedTestServer } from "@pragma/runtime/testing/dedicated-test-servers";
+import {
+  type DedicatedInfrastructureServer,
+  startDedicatedInfrastructureServer,
+} from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKeyRateLimiter } from "./key-rate-limit.ts";
 import { createRateLimitLeaseStore } from "./token-lease-store.ts";
 
-let redis: DedicatedTestServer;
+let redis: DedicatedInfrastructureServer;
 beforeAll(async () => {
-  redis = await startDedicatedTestServer("redis");
+  redis = await startDedicatedInfrastructureServer("redis");
 });
 afterAll(() => redis?.stop());
 

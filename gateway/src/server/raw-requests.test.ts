@@ -10,7 +10,7 @@ import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/int
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 /** The names of two consumers. Each has its own API key. */
 const clients = ["Anna", "Bruno"] as const;
@@ -38,14 +38,14 @@ async function describeRequest(incoming: IncomingMessage, consumer: string): Pro
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const accounts = new FakeAccountsService();
+  const accounts = new FakeApiKeyLookupService();
   for (const consumer of clients) {
     accounts.addKey({ consumer, rateLimit: { perSecond: 100_000, burst: 1_000_000 } }, keys[consumer]);
   }
   const verify = createInternalRequestVerifier(environment.variables, "reporting");
-  const respond = async (_: Request, { incoming, caller }: ServiceBindings = {}) => {
+  const respond = async (_: Request, { incoming, requestIdentity }: ServiceBindings = {}) => {
     if (!incoming) throw new Error("Every request comes over HTTP.");
-    const { principal } = caller ?? verify(incoming);
+    const { principal } = requestIdentity ?? verify(incoming);
     return Response.json(await describeRequest(incoming, principal.consumer));
   };
   service = await startHttpServer(respond, { port: 0 });

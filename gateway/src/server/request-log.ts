@@ -1,4 +1,4 @@
-import { type Logger, logEntriesInBatch } from "@pragma/runtime/observability/logger";
+import { type Logger, writeLogEntryBatch } from "@pragma/runtime/observability/logger";
 import type { Metrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
 import type { GatewayRequest } from "./gateway-request.ts";
@@ -26,7 +26,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }
     }
-    logEntriesInBatch(log, pendingLines, "request");
+    writeLogEntryBatch(log, pendingLines, "request");
   }
 
   return {

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
 import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type EventStreamReader, readServerSentEvents } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { readServerSentEvents, type ServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: IsolatedTestEnvironment;
 let bus: EventBus;
 let service: HttpServer;
-const accounts = new FakeAccountsService();
+const accounts = new FakeApiKeyLookupService();
 const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
 /** The controllers of the service's open streams, by request id. */
@@ -61,7 +61,7 @@ const startStreamGateway = (variables: Record<string, string>, isInProcess: bool
   });
 
 async function publishKeyChange(
-  change: Pick<EventData<"key.changed">, "keyId" | "keyHash" | "revoked">,
+  change: Pick<BusEventData<"key.changed">, "keyId" | "keyHash" | "revoked">,
 ): Promise<void> {
   const data = { locationId: null, ...change };
   const head = { specversion: "1.0", id: randomUUID(), type: "key.changed", source: "accounts", subject: change.keyId };
@@ -74,7 +74,7 @@ async function publishKeyChange(
 }
 
 /** A stream for tests, with functions to read events as the client and to send events as the service. */
-interface TestServiceStream extends EventStreamReader {
+interface TestServiceStream extends ServerSentEventReader {
   sendEvent(text: string): void;
   /** Returns a promise that resolves when the gateway has canceled the service's response. */
   cancelledByGateway(): Promise<unknown>;
@@ -210,7 +210,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
 
 describe("a stream whose key cannot be looked up", () => {
   it("continues for a while and then ends", async () => {
-    const unreachableAccounts = new FakeAccountsService();
+    const unreachableAccounts = new FakeApiKeyLookupService();
     const { key, hash } = unreachableAccounts.addKey();
     const gateway = await startTestGateway(environment, {
       accounts: unreachableAccounts,

@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { CachedApiKey, GatewayMiddleware, GatewayRequest } from "../server/gateway-request.ts";
 
 /** Tracks open streams and ends a stream if its API key is revoked or changed. */
-export type OpenStreamTracker = ReturnType<typeof createOpenStreamTracker>;
+export type KeyCheckedStreamTracker = ReturnType<typeof createKeyCheckedStreamTracker>;
 
 interface StreamTrackerOptions {
   /** Returns the current state of the key in an Authorization header, or null if the key does not exist. */
@@ -16,7 +16,7 @@ interface StreamTrackerOptions {
 /** Number of consecutive failed key lookups after which a stream ends. By then, requests with the key also fail. */
 const maxLookupFailures = 5;
 
-export function createOpenStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
+export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
   /** The open streams, with the number of consecutive failed lookups of each stream's key. */
   const openStreams = new Map<GatewayRequest, number>();
   const timer = setInterval(() => void recheckKeys(), keyCheckIntervalMs).unref();
@@ -77,7 +77,7 @@ export function createOpenStreamTracker({ findKey, keyCheckIntervalMs, idleTimeo
 }
 
 /** Returns middleware that marks a request as a stream and tracks it. */
-export function createStreamTrackingMiddleware(streams: OpenStreamTracker): GatewayMiddleware {
+export function createStreamTrackingMiddleware(streams: KeyCheckedStreamTracker): GatewayMiddleware {
   return (context, next) => {
     const request = context.get("request");
     request.isStream = true;

@@ -2,14 +2,14 @@ import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-serv
 import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
+import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** The process in which a test's service runs: the gateway's process or a separate server. */
-export type ServiceProcessMode = "in-process" | "remote";
+export type InProcessOrRemoteMode = "in-process" | "remote";
 
 /** Two gateways with the same test service, one in process and one remote. Both must respond in the same way. */
-export interface InProcessAndRemoteGateways extends Record<ServiceProcessMode, TestGateway> {
-  accounts: FakeAccountsService;
+export interface InProcessAndRemoteGateways extends Record<InProcessOrRemoteMode, TestGateway> {
+  accounts: FakeApiKeyLookupService;
   stop(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function startInProcessAndRemoteGateways(
   variables: Record<string, string> = {},
 ): Promise<InProcessAndRemoteGateways> {
   const environment = await createIsolatedTestEnvironment();
-  const accounts = new FakeAccountsService();
+  const accounts = new FakeApiKeyLookupService();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);
   const service: HttpServer = await startHttpServer(serviceFetch, { port: 0 });
   const inProcess = await startTestGateway(environment, {

@@ -10,7 +10,7 @@ import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-envir
 import { startGateway } from "../main.ts";
 
 /** A fake of the accounts service. It returns the API keys that the test added. */
-export class FakeAccountsService {
+export class FakeApiKeyLookupService {
   readonly keys = new Map<string, ResolvedApiKey>();
   /** The key hashes of all lookups so far. */
   readonly lookups: string[] = [];
@@ -49,7 +49,7 @@ export class FakeAccountsService {
 export interface TestGateway {
   url: string;
   port: number;
-  accounts: FakeAccountsService;
+  accounts: FakeApiKeyLookupService;
   /** The parsed log lines that the gateway has written so far. */
   logLines: Record<string, unknown>[];
   request(path: string, init?: RequestInit & { key?: string; duplex?: "half" }): Promise<Response>;
@@ -59,7 +59,7 @@ export interface TestGateway {
 interface TestGatewayOptions {
   /** The services that run in the gateway's process. */
   inProcessServices?: Partial<Record<ServiceName, ServiceAppFetch>>;
-  accounts?: FakeAccountsService;
+  accounts?: FakeApiKeyLookupService;
   /** Additional environment variables, such as the URLs of services. */
   variables?: Record<string, string>;
 }
@@ -68,7 +68,7 @@ export async function startTestGateway(
   { variables }: IsolatedTestEnvironment,
   {
     inProcessServices = {},
-    accounts = new FakeAccountsService(),
+    accounts = new FakeApiKeyLookupService(),
     variables: extraVariables = {},
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {

@@ -21,14 +21,14 @@ const pemFile = z
  * system's, and this process's client certificate and key for servers that request a client certificate. TLS is turned
  * on in the URL of each server (`sslmode=verify-full`, `tls://`, `rediss://`).
  */
-export const serverConnectionTlsConfig = z.object({
+export const serverConnectionTlsConfigSchema = z.object({
   TLS_CA_FILE: pemFile,
   TLS_CERT_FILE: pemFile,
   TLS_KEY_FILE: pemFile,
 });
 
 /** The TLS configuration. All files are optional. */
-export type ServerConnectionTlsConfig = Partial<z.output<typeof serverConnectionTlsConfig>>;
+export type ServerConnectionTlsConfig = Partial<z.output<typeof serverConnectionTlsConfigSchema>>;
 
 /** Returns the contents of the PEM files as options for `node:tls`. */
 export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerConnectionTlsConfig) {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteRowsInBatches } from "../service/remove-expired-rows.ts";
-import { createPreviousSchema } from "../testing/previous-schema.ts";
+import { createPreviousDatabaseSchema } from "../testing/previous-schema.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import type { Database } from "./postgres.ts";
 
@@ -13,7 +13,7 @@ const earlier = randomUUID();
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const previous = await createPreviousSchema(environment, { _runtime: 6 });
+  const previous = await createPreviousDatabaseSchema(environment, { _runtime: 6 });
   db = previous.db;
   role = `${environment.namespace}_role`;
   await db.sql`create role ${db.sql(role)}`;

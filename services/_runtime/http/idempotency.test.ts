@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CrashingRequestOptions } from "../testing/crashing-request.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { createTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
-import { createIdempotencyTestService, type IdempotentRequestStep } from "../testing/things-service.ts";
+import { buildTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
+import { createIdempotencyTestService, type IdempotentRequestProcessingStage } from "../testing/things-service.ts";
 
 /** The step at which requests pause, and the promise that ends the pause. For tests that need a request in progress. */
-let pause: { atStep: IdempotentRequestStep; until: Promise<void> } | undefined;
+let pause: { atStep: IdempotentRequestProcessingStage; until: Promise<void> } | undefined;
 const thingsDefinition = createIdempotencyTestService(async (step) => {
   if (step === pause?.atStep) await pause.until;
 });
@@ -29,14 +29,14 @@ afterAll(async () => {
   await environment.remove();
 });
 
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 
 function createThing(key: string, body: object, as = principal): Promise<Response> {
   return service.request("POST", "/v1/things/", { principal: as, body, headers: { "idempotency-key": key } });
 }
 
 /** Pauses requests at a step. Returns a function that ends the pause. */
-function pauseRequestsAt(atStep: IdempotentRequestStep): () => void {
+function pauseRequestsAt(atStep: IdempotentRequestProcessingStage): () => void {
   let release = () => {};
   const until = new Promise<void>((resolve) => {
     release = resolve;
@@ -157,7 +157,7 @@ describe("a POST with an Idempotency-Key", () => {
   it("is independent of the same key of another location", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     await createThing(key, { name });
-    expect((await createThing(key, { name }, createTestPrincipal())).headers.get("idempotency-replayed")).toBeNull();
+    expect((await createThing(key, { name }, buildTestPrincipal())).headers.get("idempotency-replayed")).toBeNull();
     expect(await countThings(name)).toBe(2);
   });
 
@@ -204,7 +204,7 @@ describe("a POST with an Idempotency-Key", () => {
   });
 
   it("returns 204 when it is repeated after the location's daily bytes are used up", async () => {
-    const limited = createTestPrincipal();
+    const limited = buildTestPrincipal();
     const names = Array.from({ length: 8 }, () => randomUUID());
     const send = () => Promise.all(names.map((name) => createThing(name, { name, size: 40_000 }, limited)));
     expect(new Set((await send()).map(({ status }) => status))).toEqual(new Set([201]));
@@ -219,7 +219,7 @@ describe("a POST with an Idempotency-Key", () => {
   });
 
   it("returns 429 and has no effect when the location's daily keys are used up", async () => {
-    const limited = createTestPrincipal();
+    const limited = buildTestPrincipal();
     await service.db.sql`
       insert into daily_usage (location_id, day, quota, used)
       values (${limited.location?.id ?? ""}, (now() at time zone 'UTC')::date, 'idempotency_keys', 100)`;

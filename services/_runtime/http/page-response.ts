@@ -54,7 +54,7 @@ type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJso
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function createLargeItemsPageResponse<Schema extends z.ZodType<PagePosition>>(
+export async function createConcurrencyLimitedPageResponse<Schema extends z.ZodType<PagePosition>>(
   request: PageRequest & Pick<AnyRouteInput, "principal">,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
 import { RequestBodyMemoryReservation, setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
-import { createTestIncomingRequest } from "../testing/incoming-request.ts";
+import { buildTestIncomingRequest } from "../testing/incoming-request.ts";
 import { readRequestBody, setMinRequestBodyRate } from "./read-body.ts";
 
 const kibibyte = 1024;
@@ -23,11 +23,11 @@ afterEach(() => {
 });
 
 function requestOf(body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}): IncomingMessage {
-  return createTestIncomingRequest({ method: "POST", headers, body });
+  return buildTestIncomingRequest({ method: "POST", headers, body });
 }
 
 test("rejects an unknown content encoding without reading the body", async () => {
-  const request = createTestIncomingRequest({ method: "POST", headers: { "content-encoding": "br" }, body: [] });
+  const request = buildTestIncomingRequest({ method: "POST", headers: { "content-encoding": "br" }, body: [] });
   await expect(
     readRequestBody(request, { memoryReservation: new RequestBodyMemoryReservation("a") }),
   ).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { getInternalScopes, type InternalCallerName } from "@pragma/contracts/service-names";
+import { getInternalScopesOfCaller, type InternalCallerName } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
 /** The principal of a request to a service, and the data about the request that the gateway sends to the service. */
@@ -25,7 +25,7 @@ export interface ServiceBindings {
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
   /** The trusted identity, from the gateway in this process or from a verified signature. Clients cannot set it. */
-  caller?: RequestIdentity;
+  requestIdentity?: RequestIdentity;
 }
 
 /** The Hono context of a request to a service. */
@@ -41,11 +41,11 @@ export function getRequestHeader({ env }: ServiceHonoContext, name: string): str
 export type ServiceAppFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
 
 /** Returns the principal of a service's own requests to another service. */
-export function createInternalPrincipal(caller: InternalCallerName, service: ServiceName): Principal {
+export function createCallingServicePrincipal(caller: InternalCallerName, service: ServiceName): Principal {
   return {
     keyId: "00000000-0000-0000-0000-000000000000",
     consumer: caller,
-    scopes: [...getInternalScopes(caller, service)],
+    scopes: [...getInternalScopesOfCaller(caller, service)],
     location: null,
   };
 }

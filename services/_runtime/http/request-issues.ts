@@ -66,7 +66,7 @@ export class IssueCollector implements RequestBodyIssues {
 }
 
 /** Returns a schema that converts a list of at most `max` orders to their ids, as UUIDs. The ids must be unique. */
-export function ordersToUniqueIdsSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
+export function createOrdersToIdsSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
     return typeof id === "string" ? normalizeClientGeneratedUuid(id) : undefined;

@@ -77,21 +77,21 @@ async function serveRequest<Services>(
 ): Promise<Response> {
   const { service, log, metrics } = options;
   const started = performance.now();
-  const { caller } = hono.env;
+  const { requestIdentity } = hono.env;
   const { method, path } = hono.req;
   const identity = {
-    requestId: caller?.requestId,
-    traceparent: caller?.traceparent,
+    requestId: requestIdentity?.requestId,
+    traceparent: requestIdentity?.traceparent,
     operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
   return runWithRequestContext(identity, async (context) => {
     const { requestId, traceId, span, logFields } = context;
     let response: RouteHandlerResponse;
     try {
-      if (!caller) {
+      if (!requestIdentity) {
         throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
       }
-      response = await handleRequest(hono, route, { ...options, caller, context });
+      response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context });
     } catch (error) {
       response = createErrorResponse(error, { requestId, log, logFields });
     }
@@ -108,7 +108,7 @@ async function serveRequest<Services>(
       if (status >= 500) markSpanFailed(span, `status ${status}`);
     }
     metrics.recordRequestDuration(seconds, { service, route: route.path, method, status });
-    if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
+    if (requestIdentity?.logFields) Object.assign(requestIdentity.logFields, { operation: route.path }, logFields);
     else {
       const fields = { requestId, traceId, method, route: route.path, path, status };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");

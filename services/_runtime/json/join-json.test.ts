@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { buildDataListJson, joinJsonArray, mergeJsonObjects, wrapInJsonObject } from "./join-json.ts";
+import { buildDataListJson, joinJsonArray, joinJsonObjectTexts, wrapInJsonObject } from "./join-json.ts";
 
 const text = fc.json();
 const objects = fc
@@ -15,17 +15,17 @@ describe("joined JSON texts", () => {
   it("have the members of all objects", () => {
     fc.assert(
       fc.property(objects, ([one, other]) => {
-        const joined = mergeJsonObjects(JSON.stringify(one), "{}", JSON.stringify(other));
+        const joined = joinJsonObjectTexts(JSON.stringify(one), "{}", JSON.stringify(other));
         expect(JSON.parse(joined)).toEqual({ ...one, ...other });
       }),
     );
   });
 
   it("keep the order of members and every digit of numbers", () => {
-    expect(mergeJsonObjects('{"b":1.10,"a":{}}', '{"c":12345678901234567890}')).toBe(
+    expect(joinJsonObjectTexts('{"b":1.10,"a":{}}', '{"c":12345678901234567890}')).toBe(
       '{"b":1.10,"a":{},"c":12345678901234567890}',
     );
-    expect(mergeJsonObjects("{}", "{}")).toBe("{}");
+    expect(joinJsonObjectTexts("{}", "{}")).toBe("{}");
   });
 
   it("form a member, an array and a page", () => {

@@ -1,7 +1,7 @@
 // These functions combine stored JSON texts without parsing them, because parsing would take much longer.
 
 /** Returns the JSON of an object with the members of all `objects`, in sequence. Member names must be unique. */
-export function mergeJsonObjects(...objects: string[]): string {
+export function joinJsonObjectTexts(...objects: string[]): string {
   const members = objects.map((object) => object.slice(1, -1)).filter((text) => text !== "");
   return `{${members.join(",")}}`;
 }

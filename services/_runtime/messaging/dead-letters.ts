@@ -12,7 +12,7 @@ export interface DeadLetter {
   deadLetteredAt: Date;
 }
 
-export async function insertDeadLetter(sql: SqlClient, deadLetter: Omit<DeadLetter, "deadLetteredAt">): Promise<void> {
+export async function upsertDeadLetter(sql: SqlClient, deadLetter: Omit<DeadLetter, "deadLetteredAt">): Promise<void> {
   await sql`
     insert into dead_letters ${sql(deadLetter)}
     on conflict (event_id, subscription) do update set reason = excluded.reason, dead_lettered_at = now()`;
@@ -22,7 +22,7 @@ export async function listDeadLetters({ sql }: Database): Promise<DeadLetter[]> 
   return sql<DeadLetter[]>`select * from dead_letters order by dead_lettered_at limit 1000`;
 }
 
-export async function findDeadLetters({ sql }: Database, eventId: string): Promise<DeadLetter[]> {
+export async function findDeadLettersOfEvent({ sql }: Database, eventId: string): Promise<DeadLetter[]> {
   return sql<DeadLetter[]>`select * from dead_letters where event_id = ${eventId}`;
 }
 
@@ -31,7 +31,7 @@ export async function deleteDeadLetter({ sql }: Database, { eventId, subscriptio
 }
 
 /** Deletes the dead letters about a subject up to a revision, because a newer event makes them obsolete. */
-export async function deleteOutdatedDeadLetters(
+export async function deleteSupersededDeadLetters(
   sql: SqlClient,
   { subscription, subject, revision }: { subscription: string; subject: string; revision: number },
 ): Promise<void> {

@@ -10,7 +10,7 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import { type ConnectionOptions, connect, type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
-import type { EventType } from "@pragma/contracts/events";
+import type { BusEventType } from "@pragma/contracts/events";
 import { sleep } from "../concurrency/sleep.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -102,9 +102,10 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
     /** Returns the subject `<namespace>.<type>.<locationId>`. `locationId` is `none` for events without a location. */
-    buildSubject: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
+    buildSubject: (type: BusEventType, locationId: string | null) =>
+      `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
-    buildSubjectFilter: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
+    buildSubjectFilter: (type: BusEventType) => `${config.NAMESPACE}.${type}.>`,
     /** Creates the notifier of a topic. The hyphen in its subject excludes notifications from the event stream. */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;

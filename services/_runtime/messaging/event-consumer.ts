@@ -1,6 +1,6 @@
 import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
-import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
+import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
@@ -160,7 +160,7 @@ async function getOrCreateConsumer<Services>(
   { service, subscription, bus }: EventConsumerOptions<Services>,
   signal: AbortSignal,
 ): Promise<Consumer> {
-  const { client, manager } = await rejectOnAbort(bus.connected, signal);
+  const { client, manager } = await racePromiseWithAbort(bus.connected, signal);
   await bus.ensureStream();
   const durable = buildNatsConsumerName(service, subscription.type);
   const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };

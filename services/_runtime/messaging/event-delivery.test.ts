@@ -1,29 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
-import { type DedicatedTestServers, startDedicatedTestServers } from "../testing/dedicated-test-servers.ts";
+import {
+  type DedicatedInfrastructureServers,
+  startDedicatedInfrastructureServers,
+} from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createLocationListener, publishLocationUpdate } from "../testing/location-listener.ts";
+import { createTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
-import { publishEvent } from "./outbox.ts";
+import { writeEventToOutbox } from "./outbox.ts";
 
-type LocationUpdated = EventData<"location.updated">;
+type LocationUpdated = BusEventData<"location.updated">;
 
 /** The function that the handler calls before it changes data. Each test sets it. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
-const listenerService = createLocationListener((data) => beforeEffect(data));
+const listenerService = createTestLocationEventService((data) => beforeEffect(data));
 
-let servers: DedicatedTestServers;
+let servers: DedicatedInfrastructureServers;
 let environment: IsolatedTestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
-  servers = await startDedicatedTestServers();
+  servers = await startDedicatedInfrastructureServers();
   environment = await createIsolatedTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
   service = await startTestService(listenerService, environment);
 });
@@ -49,14 +52,14 @@ const findDeadLetter = async (locationId: string) =>
 
 describe("an event", () => {
   it("has its effect and is removed from the outbox", async () => {
-    await waitForEffect(await publishLocationUpdate(service.db));
+    await waitForEffect(await publishTestLocationUpdatedEvent(service.db));
     await service.waitForEmptyOutbox();
   });
 
   it("is not sent when its transaction is rolled back", async () => {
     const locationId = randomUUID();
     const failing = service.db.transaction(async (tx) => {
-      await publishEvent(tx, "location.updated", {
+      await writeEventToOutbox(tx, "location.updated", {
         traceparent: undefined,
         subject: locationId,
         data: { locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
@@ -64,19 +67,19 @@ describe("an event", () => {
       throw new Error("rollback");
     });
     await expect(failing).rejects.toThrow("rollback");
-    await waitForEffect(await publishLocationUpdate(service.db));
+    await waitForEffect(await publishTestLocationUpdatedEvent(service.db));
     expect(await countEffects(locationId)).toBe(0);
   });
 
   it("has its effect once when the stream delivers it again", async () => {
-    const locationId = await publishLocationUpdate(service.db);
+    const locationId = await publishTestLocationUpdatedEvent(service.db);
     await waitForEffect(locationId);
     const connection = await connect({ servers: servers.nats.url });
     const manager = await jetstreamManager(connection);
     // The service then creates a new consumer, which receives all events again, as after a restore from a backup.
     await manager.consumers.delete(`${environment.namespace}_events`, "accounts-location-updated");
     await connection.close();
-    await waitForEffect(await publishLocationUpdate(service.db));
+    await waitForEffect(await publishTestLocationUpdatedEvent(service.db));
     expect(await countEffects(locationId)).toBe(1);
   });
 });
@@ -88,7 +91,7 @@ describe("a handler that fails", () => {
       calls++;
       if (calls < 7) throw new TransientError("not yet");
     };
-    const locationId = await publishLocationUpdate(service.db);
+    const locationId = await publishTestLocationUpdatedEvent(service.db);
     await waitForEffect(locationId);
     expect(calls).toBe(7);
     expect(await findDeadLetter(locationId)).toBeUndefined();
@@ -100,8 +103,8 @@ describe("a handler that fails", () => {
       if (locationId === failingLocationId) throw new PermanentEventError("permanent", { cause: new Error("because") });
     };
     failingLocationId = randomUUID();
-    await publishLocationUpdate(service.db, { locationId: failingLocationId });
-    await waitForEffect(await publishLocationUpdate(service.db));
+    await publishTestLocationUpdatedEvent(service.db, { locationId: failingLocationId });
+    await waitForEffect(await publishTestLocationUpdatedEvent(service.db));
     const deadLetter = await eventually("the dead letter", () => findDeadLetter(failingLocationId));
     expect(deadLetter.reason).toBe("PermanentError: permanent <- Error: because".replace("PermanentError", "Error"));
     expect(await service.running.deadLetters.retry(deadLetter.eventId)).toMatchObject([{ done: false }]);
@@ -122,7 +125,7 @@ describe("a handler that fails", () => {
         await tx`select pg_sleep(1)`;
       });
     };
-    const locationId = await publishLocationUpdate(service.db);
+    const locationId = await publishTestLocationUpdatedEvent(service.db);
     await eventually("the dead letter", () => findDeadLetter(locationId));
     expect(calls).toBe(5);
   });
@@ -133,7 +136,7 @@ describe("a handler that fails", () => {
       calls++;
       throw new TypeError("a bug");
     };
-    const locationId = await publishLocationUpdate(service.db);
+    const locationId = await publishTestLocationUpdatedEvent(service.db);
     await eventually("the dead letter", () => findDeadLetter(locationId));
     expect(calls).toBe(5);
   });
@@ -142,14 +145,18 @@ describe("a handler that fails", () => {
 describe("when servers are unavailable", () => {
   it("events wait for NATS, and each has its effect once when NATS is back", async () => {
     await servers.kill("nats");
-    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate(service.db)));
+    const locationIds = await Promise.all(
+      Array.from({ length: 20 }, () => publishTestLocationUpdatedEvent(service.db)),
+    );
     await servers.start("nats");
     for (const locationId of locationIds) await waitForEffect(locationId);
     for (const locationId of locationIds) expect(await countEffects(locationId)).toBe(1);
   });
 
   it("each event has its effect once after PostgreSQL was killed", async () => {
-    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate(service.db)));
+    const locationIds = await Promise.all(
+      Array.from({ length: 20 }, () => publishTestLocationUpdatedEvent(service.db)),
+    );
     await servers.restart("postgres", 500);
     for (const locationId of locationIds) await waitForEffect(locationId);
     for (const locationId of locationIds) expect(await countEffects(locationId)).toBe(1);
@@ -159,13 +166,13 @@ describe("when servers are unavailable", () => {
     const connection = await connect({ servers: servers.nats.url });
     await (await jetstreamManager(connection)).streams.delete(`${environment.namespace}_events`);
     await connection.close();
-    await waitForEffect(await publishLocationUpdate(service.db));
+    await waitForEffect(await publishTestLocationUpdatedEvent(service.db));
   });
 
   it("a second instance takes over the outbox when the first instance has stopped", async () => {
     const second = await startTestService(listenerService, environment);
     await service.running.stop();
-    const locationId = await publishLocationUpdate(service.db);
+    const locationId = await publishTestLocationUpdatedEvent(service.db);
     await waitForEffect(locationId);
     await second.stop();
   });

@@ -12,11 +12,11 @@ import { createLogger } from "../observability/logger.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
+import { waitUntilEventsHandled } from "../testing/event-stream-admin.ts";
 import { eventually } from "../testing/eventually.ts";
-import { waitUntilEventsHandled } from "../testing/jetstream-control.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
-import { publishEvent } from "./outbox.ts";
+import { writeEventToOutbox } from "./outbox.ts";
 import { defineEventSubscription } from "./subscription.ts";
 
 interface PushedTill {
@@ -73,7 +73,7 @@ async function publishTills(tills: PushedTill[]): Promise<void> {
         ...({ reason: "push", version: "V2", timeZone: "UTC", object: { key: "", hash: "" } } as const),
         pushedAt: new Date().toISOString(),
       };
-      await publishEvent(tx, "till.pushed", { subject: till.tillId, data, traceparent: undefined });
+      await writeEventToOutbox(tx, "till.pushed", { subject: till.tillId, data, traceparent: undefined });
     }
   });
 }
@@ -167,7 +167,7 @@ describe("an event whose handler runs when the process ends", () => {
     async function publishLocationUpdate(locationId: string, legacyId: number): Promise<void> {
       const data = { locationId, application: "POPINA", legacyId, timeZone: "UTC" } as const;
       await db.transaction((tx) =>
-        publishEvent(tx, "location.updated", { subject: locationId, data, traceparent: undefined }),
+        writeEventToOutbox(tx, "location.updated", { subject: locationId, data, traceparent: undefined }),
       );
     }
     async function runProcess(): Promise<void> {

@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createLocationListener, publishLocationUpdate } from "../testing/location-listener.ts";
+import { createTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createEventBus } from "./event-bus.ts";
@@ -14,7 +14,7 @@ let service: TestService;
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
-  service = await startTestService(createLocationListener(), environment);
+  service = await startTestService(createTestLocationEventService(), environment);
 });
 afterAll(async () => {
   await service?.stop();
@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 
 /** Publishes an event that contains a text of the given size in bytes. Returns the location id of the event. */
-const publishEventOfSize = (bytes: number) => publishLocationUpdate(service.db, { timeZone: "x".repeat(bytes) });
+const publishEventOfSize = (bytes: number) =>
+  publishTestLocationUpdatedEvent(service.db, { timeZone: "x".repeat(bytes) });
 
 const countOutbox = async () => (await service.db.sql`select 1 from outbox`).length;
 const listEffects = async () =>

@@ -1,4 +1,4 @@
-import { type EventEnvelope, eventDataSchemas, eventEnvelopeSchema } from "@pragma/contracts/events";
+import { busEventDataSchemas, type EventEnvelope, eventEnvelopeSchema } from "@pragma/contracts/events";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
 import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
@@ -22,7 +22,7 @@ export async function handleEventOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
   { subscription, database, services, context }: EventHandlingOptions<Services> & { context: RequestContext },
 ): Promise<boolean> {
-  const { success, data, error } = eventDataSchemas[type].safeParse(rawData);
+  const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
   if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
   const key = { eventId: id, subscription: subscription.type };
   if (!subscription.isBatched) {

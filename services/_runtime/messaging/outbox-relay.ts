@@ -1,6 +1,6 @@
 import type { JetStreamClient } from "@nats-io/jetstream";
-import type { EventType } from "@pragma/contracts/events";
-import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
+import type { BusEventType } from "@pragma/contracts/events";
+import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
 import type { Database } from "../database/postgres.ts";
@@ -13,7 +13,7 @@ import { parseEventEnvelope } from "./handle-event.ts";
 
 interface OutboxRow {
   id: string;
-  type: EventType;
+  type: BusEventType;
   locationId: string | null;
   body: string;
   createdAt: Date;
@@ -61,7 +61,7 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
       select id, type, location_id, body, created_at from measured
       where number = 1 or bytes <= ${maxBatchBytes} order by position`;
     if (rows.length === 0) return false;
-    const { client } = await rejectOnAbort(bus.connected, stopping.signal);
+    const { client } = await racePromiseWithAbort(bus.connected, stopping.signal);
     const outcomes = await Promise.allSettled(rows.map((row) => publishRow(row, client)));
     const sent = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
     await sql`delete from outbox where id = any(${sent}::uuid[])`;

@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { type EventData, type EventEnvelope, type EventType, eventDataSchemas } from "@pragma/contracts/events";
+import {
+  type BusEventData,
+  type BusEventType,
+  busEventDataSchemas,
+  type EventEnvelope,
+} from "@pragma/contracts/events";
 import { type Database, runAfterCommit, type SqlTransaction } from "../database/postgres.ts";
-import { mergeJsonObjects, wrapInJsonObject } from "../json/join-json.ts";
+import { joinJsonObjectTexts, wrapInJsonObject } from "../json/join-json.ts";
 
-interface EventToPublish<Type extends EventType> {
+interface EventToPublish<Type extends BusEventType> {
   /** The subject of the event, such as the id of a till. */
   subject: string;
-  data: EventData<Type>;
+  data: BusEventData<Type>;
   /** The id of the event. Defaults to a new id. Set it if the event may be published twice but must be handled once. */
   id?: string;
   /** The W3C trace context of the request or event that caused this event. */
@@ -24,24 +29,24 @@ const maxEventBytes = 1024 * 1024 - 1024;
  *
  * @throws `Error` when the data does not match the schema of the event type, or is too large for a NATS message.
  */
-export async function publishEvent<Type extends EventType>(
+export async function writeEventToOutbox<Type extends BusEventType>(
   tx: SqlTransaction,
   type: Type,
   { data, ...event }: EventToPublish<Type>,
 ): Promise<void> {
-  const text = JSON.stringify(eventDataSchemas[type].parse(data));
-  await publishEventJson(tx, type, { ...event, locationId: data.locationId, data: text });
+  const text = JSON.stringify(busEventDataSchemas[type].parse(data));
+  await writeEventJsonToOutbox(tx, type, { ...event, locationId: data.locationId, data: text });
 }
 
-interface EventJsonToPublish extends Omit<EventToPublish<EventType>, "data"> {
+interface EventJsonToPublish extends Omit<EventToPublish<BusEventType>, "data"> {
   locationId: string | null;
   data: string;
 }
 
-/** Publishes an event as `publishEvent` does. The data must already be validated and serialized. */
-export async function publishEventJson(
+/** Publishes an event as `writeEventToOutbox` does. The data must already be validated and serialized. */
+export async function writeEventJsonToOutbox(
   tx: SqlTransaction,
-  type: EventType,
+  type: BusEventType,
   { id = randomUUID(), subject, locationId, data, traceparent }: EventJsonToPublish,
 ): Promise<void> {
   const head: Omit<EventEnvelope, "data"> = {
@@ -53,7 +58,7 @@ export async function publishEventJson(
     subject,
     ...(traceparent && { traceparent }),
   };
-  const body = mergeJsonObjects(JSON.stringify(head), wrapInJsonObject("data", data));
+  const body = joinJsonObjectTexts(JSON.stringify(head), wrapInJsonObject("data", data));
   // Rejects the event here, because NATS never accepts it and the relay would retry forever.
   if (Buffer.byteLength(body) > maxEventBytes) throw new Error(`The event ${type} exceeds ${maxEventBytes} bytes.`);
   await tx`

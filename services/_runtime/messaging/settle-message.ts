@@ -14,7 +14,7 @@ import {
   isTransient,
   PermanentEventError,
 } from "../retries/transient-error.ts";
-import { deleteOutdatedDeadLetters, insertDeadLetter } from "./dead-letters.ts";
+import { deleteSupersededDeadLetters, upsertDeadLetter } from "./dead-letters.ts";
 import { type EventHandlingOptions, handleEventOnce, parseEventEnvelope, runInEventContext } from "./handle-event.ts";
 
 export interface MessageSettlerOptions<Services> extends EventHandlingOptions<Services> {
@@ -68,7 +68,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
       log.error({ err: error, subject }, "invalid event envelope; stored as a dead letter");
       // Uses a random id and the NATS subject, because the event's own id and subject cannot be read.
       const row = { eventId: randomUUID(), subscription: subscription.type, subject, type: subject };
-      return insertDeadLetter(sql, { ...row, body, reason: describeErrorChain(error) });
+      return upsertDeadLetter(sql, { ...row, body, reason: describeErrorChain(error) });
     }
     await runInEventContext(envelope, service, (context) => handle(message, envelope, context));
   }
@@ -99,7 +99,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
       const row = { eventId, subscription: subscription.type, subject, type: event };
-      await insertDeadLetter(sql, { ...row, body: message.string(), reason: describeErrorChain(error) });
+      await upsertDeadLetter(sql, { ...row, body: message.string(), reason: describeErrorChain(error) });
     }
   }
 
@@ -137,7 +137,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   /** Deletes the dead letters about the event's subject, up to the event's revision. */
   async function removeOutdatedDeadLetters({ subject, data }: EventEnvelope): Promise<void> {
     const revision = subscription.hasRevisions && readEventRevision(data);
-    if (revision) await deleteOutdatedDeadLetters(sql, { subscription: subscription.type, subject, revision });
+    if (revision) await deleteSupersededDeadLetters(sql, { subscription: subscription.type, subject, revision });
   }
 
   /** Removes the attempts in progress from the counts when the process stops, so that they do not count as crashes. */

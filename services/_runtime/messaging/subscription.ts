@@ -1,13 +1,13 @@
-import type { EventData, EventType } from "@pragma/contracts/events";
+import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { SqlTransaction } from "../database/postgres.ts";
 import type { RequestContext } from "../observability/request-context.ts";
 
 /** The input of an event handler. */
-export interface EventHandlerInput<Type extends EventType, Services> {
+export interface EventHandlerInput<Type extends BusEventType, Services> {
   eventId: string;
   /** The time at which the event occurred, in UTC. */
   time: string;
-  data: EventData<Type>;
+  data: BusEventData<Type>;
   services: Services;
   context: RequestContext;
   /**
@@ -33,7 +33,7 @@ interface SubscriptionOptions {
 }
 
 /** A service's subscription to an event type, with its handler. */
-export interface EventSubscription<Services, Type extends EventType = EventType> extends SubscriptionOptions {
+export interface EventSubscription<Services, Type extends BusEventType = BusEventType> extends SubscriptionOptions {
   type: Type;
   handle(input: EventHandlerInput<Type, Services>): Promise<unknown>;
 }
@@ -42,7 +42,7 @@ export interface EventSubscription<Services, Type extends EventType = EventType>
  * Returns a subscription to an event type. After a transient error, the handler is called again until it succeeds.
  * After a `PermanentEventError`, or after several other errors or statement timeouts, the event becomes a dead letter.
  */
-export function defineEventSubscription<Services, Type extends EventType>(
+export function defineEventSubscription<Services, Type extends BusEventType>(
   type: Type,
   handle: (input: EventHandlerInput<Type, Services>) => Promise<unknown>,
   { concurrency = 8, hasRevisions = false, isBatched = false }: Partial<SubscriptionOptions> = {},

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { expectObjectStoreUnavailable } from "../testing/object-store-conformance.ts";
-import { createObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
+import { createObjectStore, ObjectStoreUnavailableError } from "./object-store.ts";
 
 let folder: string;
 const toFolderUrl = (path: string) => pathToFileURL(path).href;
@@ -67,8 +67,8 @@ test("is unavailable, instead of reporting an absent object, when the whole stor
   const store = createObjectStore(toFolderUrl(folder));
   await store.put("a/b", bytes);
   await rm(folder, { recursive: true });
-  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
-  await expect(store.delete("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailableError);
+  await expect(store.delete("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailableError);
   await store.close();
 });
 

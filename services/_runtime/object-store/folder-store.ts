@@ -8,7 +8,7 @@ import {
   ignoreObjectNotFound,
   ObjectNotFoundError,
   type ObjectStore,
-  ObjectStoreUnavailable,
+  ObjectStoreUnavailableError,
   toWebStream,
 } from "./store-interface.ts";
 
@@ -96,8 +96,8 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     );
   }
 
-  function createUnavailableError(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
+  function createUnavailableError(error: unknown): ObjectStoreUnavailableError {
+    return new ObjectStoreUnavailableError(`the folder ${root} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
       cause: error,
     });
   }

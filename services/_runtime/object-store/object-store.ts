@@ -3,7 +3,7 @@ import { createFolderObjectStore } from "./folder-store.ts";
 import { createS3ObjectStore, parseS3Url } from "./s3-store.ts";
 import type { ObjectStore } from "./store-interface.ts";
 
-export { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
+export { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "./store-interface.ts";
 
 /**
  * Creates the object store for a URL, without checking that the store is usable:

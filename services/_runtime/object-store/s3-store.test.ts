@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { expectObjectStoreUnavailable } from "../testing/object-store-conformance.ts";
-import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
+import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "./object-store.ts";
 import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
 
 const bytes = Buffer.from("content");
@@ -79,7 +79,7 @@ test("retries server errors, up to three attempts", async () => {
   expect(requests).toBe(3);
 
   respond = (_, response) => response.writeHead(500).end();
-  await expect(store.put("a/b", bytes)).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await expect(store.put("a/b", bytes)).rejects.toBeInstanceOf(ObjectStoreUnavailableError);
   expect(requests).toBe(6);
 });
 
@@ -123,7 +123,7 @@ test("reports an absent object only for NoSuchKey", async () => {
   await expect(store.stream("a/b")).rejects.toBeInstanceOf(ObjectNotFoundError);
   await store.delete("a/b");
   respond = (_, response) => response.writeHead(404).end();
-  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailableError);
 });
 
 test("does not report EntityTooLarge as unavailable", async () => {
@@ -138,10 +138,10 @@ test.each([
   respond = (_, response) => {
     response.writeHead(200, { "content-length": 100_000 }).write(Buffer.alloc(1_000), () => interrupt(response));
   };
-  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailableError);
   const { body, size } = await store.stream("a/b");
   expect(size).toBe(100_000);
-  await expect(new Response(body).arrayBuffer()).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await expect(new Response(body).arrayBuffer()).rejects.toBeInstanceOf(ObjectStoreUnavailableError);
 });
 
 test("ends the transfer of a canceled stream", async () => {

@@ -15,7 +15,7 @@ import {
   isObjectStoreKey,
   ObjectNotFoundError,
   type ObjectStore,
-  ObjectStoreUnavailable,
+  ObjectStoreUnavailableError,
   toWebStream,
 } from "./store-interface.ts";
 
@@ -58,15 +58,15 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   const { bucket: Bucket, prefix } = location;
   const client = new S3Client(buildS3ClientConfig(location, timeouts));
 
-  function createUnavailableError(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
+  function createUnavailableError(error: unknown): ObjectStoreUnavailableError {
+    return new ObjectStoreUnavailableError(`the bucket ${Bucket} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
       cause: error,
     });
   }
 
   /**
    * Converts an S3 error to an error of the store. Errors that an operator must fix, such as wrong credentials, become
-   * `ObjectStoreUnavailable`, so that the caller retries until they are fixed.
+   * `ObjectStoreUnavailableError`, so that the caller retries until they are fixed.
    */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFoundError(key);

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
  * at most 500 characters. Because keys can be file paths, a key must not be a folder of another key (`a` and `a/b`),
  * and keys must not differ only in case.
  *
- * All functions throw `TypeError` for an invalid key, and `ObjectStoreUnavailable` when the store is unusable.
+ * All functions throw `TypeError` for an invalid key, and `ObjectStoreUnavailableError` when the store is unusable.
  */
 export interface ObjectStore {
   /** Stores an object durably and atomically, even if the process crashes. Storing the same bytes again is allowed. */
@@ -45,8 +45,8 @@ export function ignoreObjectNotFound(error: unknown): undefined {
  * The error for a store that currently cannot be used, because of the network, a 5xx response, a full or failing disk,
  * or rejected credentials. A retry can succeed later. `cause` is the original error.
  */
-export class ObjectStoreUnavailable extends Error {
-  override readonly name = "ObjectStoreUnavailable";
+export class ObjectStoreUnavailableError extends Error {
+  override readonly name = "ObjectStoreUnavailableError";
 }
 
 /** Maximum number of characters in a key or in the prefix of all keys. Together, they fit into S3's 1,024 bytes. */

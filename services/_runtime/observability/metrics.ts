@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
-import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
+import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 
 /** The metrics of a process. The server for operators returns them in the text format of Prometheus. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -109,7 +109,7 @@ const readTimeoutMs = 1_000;
 /** Returns the values of a gauge, or none if reading fails or times out, so that the metrics omit the gauge. */
 async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   try {
-    return await rejectOnAbort(Promise.resolve(read()), AbortSignal.timeout(readTimeoutMs));
+    return await racePromiseWithAbort(Promise.resolve(read()), AbortSignal.timeout(readTimeoutMs));
   } catch {
     return [];
   }

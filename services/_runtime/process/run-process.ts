@@ -19,7 +19,7 @@ export interface ProcessComponent extends ComponentOpsInterface {
   stop(): Promise<void>;
 }
 
-export interface ProcessDependencies {
+export interface ProcessRuntimeResources {
   environment: EnvironmentVariables;
   log: Logger;
   metrics: Metrics;
@@ -47,7 +47,7 @@ const shutdownTimeoutMs = 30_000;
  */
 export async function runProcessUntilSignal(
   name: string,
-  start: (dependencies: ProcessDependencies, onStarted: (component: ProcessComponent) => void) => Promise<void>,
+  start: (dependencies: ProcessRuntimeResources, onStarted: (component: ProcessComponent) => void) => Promise<void>,
 ): Promise<void> {
   const environment = process.env;
   const components: ProcessComponent[] = [];

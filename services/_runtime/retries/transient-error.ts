@@ -36,7 +36,12 @@ const transientErrorCodes = new Set([
   "UND_ERR_SOCKET",
   "UND_ERR_HEADERS_TIMEOUT",
 ]);
-const transientErrorNames = new Set(["TimeoutError", "NoRespondersError", "ConnectionError", "ObjectStoreUnavailable"]);
+const transientErrorNames = new Set([
+  "TimeoutError",
+  "NoRespondersError",
+  "ConnectionError",
+  "ObjectStoreUnavailableError",
+]);
 
 /** Returns whether an error probably has a temporary cause, such as a lock or a full disk, so that a retry can help. */
 export function isTransient(error: unknown): boolean {

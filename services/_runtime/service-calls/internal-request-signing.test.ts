@@ -4,7 +4,7 @@ import type { ApiError } from "@pragma/contracts/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
 import type { RequestIdentity } from "../http/request-identity.ts";
-import { createTestPrincipal } from "../testing/test-service.ts";
+import { buildTestPrincipal } from "../testing/test-service.ts";
 import { createInternalRequestSigner, createInternalRequestVerifier } from "./internal-request-signing.ts";
 
 const createSecret = (name: string) => `k:${name.repeat(40).slice(0, 40)}`;
@@ -17,7 +17,7 @@ const keys = {
   WEBHOOKS_TO_ACCOUNTS_KEYS: createSecret("wa"),
   JOBS_TO_ACCOUNTS_KEYS: createSecret("ja"),
 };
-const principal = createTestPrincipal({ scopes: ["reports:read"] });
+const principal = buildTestPrincipal({ scopes: ["reports:read"] });
 const request = { method: "GET", target: "/v1/locations/own?devices=true", origin: "https://api.example" };
 const traceparent = undefined;
 
@@ -82,7 +82,7 @@ describe("a signed request", () => {
       "another principal",
       {
         headers: {
-          "x-pragma-principal": Buffer.from(JSON.stringify(createTestPrincipal({ scopes: ["admin"] }))).toString(
+          "x-pragma-principal": Buffer.from(JSON.stringify(buildTestPrincipal({ scopes: ["admin"] }))).toString(
             "base64url",
           ),
         },
@@ -117,7 +117,7 @@ describe("a signed request", () => {
 
   it("gives a service only its own scopes, whatever principal it sends", async () => {
     const sign = createInternalRequestSigner(keys, "catalog", "accounts");
-    const asAdmin = createTestPrincipal({ scopes: ["admin", "internal:keys"] });
+    const asAdmin = buildTestPrincipal({ scopes: ["admin", "internal:keys"] });
     const identity = await sendRequest({
       headers: sign({ ...request, requestId: randomUUID(), traceparent, principal: asAdmin }),
     });

@@ -7,7 +7,7 @@ import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/con
 import { LRUCache } from "lru-cache";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { createInternalPrincipal, type RequestIdentity } from "../http/request-identity.ts";
+import { createCallingServicePrincipal, type RequestIdentity } from "../http/request-identity.ts";
 
 /** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
@@ -119,7 +119,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       principal:
         caller === "gateway" && text !== ""
           ? parsePrincipal(text)
-          : createInternalPrincipal(caller as InternalCallerName, service),
+          : createCallingServicePrincipal(caller as InternalCallerName, service),
       requestId,
       traceparent: header("traceparent") || undefined,
       origin,

@@ -3,10 +3,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { InternalCallerName } from "@pragma/contracts/service-names";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
-import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
+import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { readConfigFromEnvironment } from "../config/runtime-config.ts";
-import { createInternalPrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
+import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
@@ -68,10 +68,10 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
       const origin = "http://internal";
       const localFetch = localServices.get(service);
       if (localFetch) {
-        const caller = { principal: createInternalPrincipal(from, service), requestId, traceparent, origin };
-        const response = localFetch(new Request(`http://${service}${path}`, { signal }), { caller });
+        const caller = { principal: createCallingServicePrincipal(from, service), requestId, traceparent, origin };
+        const response = localFetch(new Request(`http://${service}${path}`, { signal }), { requestIdentity: caller });
         // A service in this process does not stop when the signal is aborted, so only the wait for its response ends.
-        return rejectOnAbort(Promise.resolve(response), signal).catch((cause) => {
+        return racePromiseWithAbort(Promise.resolve(response), signal).catch((cause) => {
           throw createServiceUnavailableError(service, cause);
         });
       }

@@ -5,11 +5,11 @@ import type { ServiceRoute } from "../http/define-route.ts";
 import type { InstanceNotifier } from "../messaging/event-bus.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
 import type { RequestContext } from "../observability/request-context.ts";
-import type { ProcessComponent, ProcessDependencies } from "../process/run-process.ts";
+import type { ProcessComponent, ProcessRuntimeResources } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
 /** The resources that the runtime creates for every service. */
-export interface ServiceDependencies extends Omit<ProcessDependencies, "environment"> {
+export interface ServiceRuntimeResources extends Omit<ProcessRuntimeResources, "environment"> {
   db: Database;
   /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;
@@ -40,7 +40,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
   module: string;
   config: Config;
   createResources(
-    dependencies: ServiceDependencies,
+    dependencies: ServiceRuntimeResources,
     config: z.output<Config>,
   ): Promise<ServiceResources<Services>> | ServiceResources<Services>;
   routes: ServiceRoute<Services>[];

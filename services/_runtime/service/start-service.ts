@@ -8,13 +8,18 @@ import { setMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
-import { type DeadLetter, deleteDeadLetter, findDeadLetters, listDeadLetters } from "../messaging/dead-letters.ts";
+import {
+  type DeadLetter,
+  deleteDeadLetter,
+  findDeadLettersOfEvent,
+  listDeadLetters,
+} from "../messaging/dead-letters.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
-import type { ProcessDependencies } from "../process/run-process.ts";
+import type { ProcessRuntimeResources } from "../process/run-process.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -33,7 +38,7 @@ export function buildServiceSchemaName(namespace: string, name: string): string 
 /** Starts a service: reads its configuration, migrates its schema, creates its resources and starts its consumers. */
 export async function startService(
   definition: AnyServiceDefinition,
-  { environment, log: processLog, metrics, registry }: ProcessDependencies & { registry: ServiceRegistry },
+  { environment, log: processLog, metrics, registry }: ProcessRuntimeResources & { registry: ServiceRegistry },
 ) {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
@@ -128,7 +133,7 @@ export async function startService(
       },
       deadLetters: {
         list: () => listDeadLetters(db),
-        retry: async (eventId: string) => Promise.all((await findDeadLetters(db, eventId)).map(retryDeadLetter)),
+        retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),
       },
       ...opsResources,
       beforeStop,

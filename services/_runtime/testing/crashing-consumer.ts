@@ -1,4 +1,4 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
 import { defineEventSubscription } from "../messaging/subscription.ts";
@@ -9,7 +9,7 @@ import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 
 /** Handles an event for half a second. Prints its start and end. Kills the process if the event's legacyId is 666. */
-async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {
+async function handle({ locationId, legacyId }: BusEventData<"location.updated">): Promise<void> {
   process.stdout.write(`begin ${locationId}\n`);
   await sleep(500);
   if (legacyId === 666) process.kill(process.pid, "SIGKILL");

@@ -4,7 +4,7 @@ import { createLogger } from "../observability/logger.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
-import { createTestIncomingRequest } from "./incoming-request.ts";
+import { buildTestIncomingRequest } from "./incoming-request.ts";
 import { createIdempotencyTestService } from "./things-service.ts";
 
 /** The argument of the process, as JSON. */
@@ -29,6 +29,6 @@ const { fetch } = await startService(service, {
 });
 const headers = { "content-type": "application/json", "idempotency-key": key };
 await fetch(new Request("http://pragma.test/v1/things/", { method: "POST" }), {
-  incoming: createTestIncomingRequest({ method: "POST", headers, body: [Buffer.from(JSON.stringify(body))] }),
-  caller: { principal, requestId: randomUUID(), traceparent: undefined, origin: "http://pragma.test" },
+  incoming: buildTestIncomingRequest({ method: "POST", headers, body: [Buffer.from(JSON.stringify(body))] }),
+  requestIdentity: { principal, requestId: randomUUID(), traceparent: undefined, origin: "http://pragma.test" },
 });

@@ -43,7 +43,7 @@ export function createFakeAccountsService(): FakeAccountsService {
       locations.push(location);
       return location;
     },
-    async fetch({ url }, { caller } = {}) {
+    async fetch({ url }, { requestIdentity: caller } = {}) {
       try {
         return Response.json(findLocation(url, caller));
       } catch (error) {

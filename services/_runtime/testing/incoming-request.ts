@@ -10,7 +10,7 @@ interface IncomingRequestOptions {
 }
 
 /** Returns a node:http request that has only the properties that services read. */
-export function createTestIncomingRequest({ method, headers = {}, body }: IncomingRequestOptions): IncomingMessage {
+export function buildTestIncomingRequest({ method, headers = {}, body }: IncomingRequestOptions): IncomingMessage {
   const lowerCaseHeaders = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const framing = body ? { "transfer-encoding": "chunked" } : {};
   const incoming = Readable.from(body ?? [], { objectMode: false });

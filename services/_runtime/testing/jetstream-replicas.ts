@@ -2,7 +2,7 @@ import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 
 /** The state of a stream's replicas in a NATS cluster. */
-export interface StreamReplicaStatus {
+export interface JetStreamReplicaStatus {
   /** The name of the server that leads the stream. */
   leader: string | undefined;
   /** Whether all replicas are online and up to date. */
@@ -19,7 +19,7 @@ async function withJetStreamManager<T>(servers: string[], work: (manager: JetStr
 }
 
 /** Returns the state of a stream's replicas. Sends the request to any available server. */
-export function getStreamReplicaStatus(servers: string[], stream: string): Promise<StreamReplicaStatus> {
+export function getJetStreamReplicaStatus(servers: string[], stream: string): Promise<JetStreamReplicaStatus> {
   return withJetStreamManager(servers, async (manager) => {
     const { cluster, config } = await manager.streams.info(stream);
     const others = cluster?.replicas ?? [];

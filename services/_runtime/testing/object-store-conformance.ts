@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailable } from "../object-store/object-store.ts";
+import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "../object-store/object-store.ts";
 import { ignoreObjectNotFound } from "../object-store/store-interface.ts";
 
 const allByteValues = Uint8Array.from({ length: 256 }, (_, value) => value);
@@ -162,7 +162,7 @@ export function defineObjectStoreConformanceTests(openStore: () => ObjectStore):
   test("passes its check", () => withStore((store) => store.check()));
 }
 
-/** Expects all functions of a store to reject with `ObjectStoreUnavailable` within `withinMs` milliseconds in total. */
+/** Expects all functions of a store to reject with `ObjectStoreUnavailableError` within `withinMs` milliseconds in total. */
 export async function expectObjectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
   const start = performance.now();
   const calls = [
@@ -174,7 +174,7 @@ export async function expectObjectStoreUnavailable(store: ObjectStore, withinMs:
   ];
   for (const call of calls) {
     await expect(call()).rejects.toSatisfy(
-      (error: unknown) => error instanceof ObjectStoreUnavailable && error.cause !== undefined,
+      (error: unknown) => error instanceof ObjectStoreUnavailableError && error.cause !== undefined,
     );
   }
   await store.close();

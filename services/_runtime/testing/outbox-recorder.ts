@@ -1,14 +1,14 @@
-import type { EventData, EventType } from "@pragma/contracts/events";
+import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { Database } from "../database/postgres.ts";
 
 /** An event that a service wrote to its outbox. */
-interface RecordedEvent<Type extends EventType> {
+interface RecordedEvent<Type extends BusEventType> {
   type: Type;
-  data: EventData<Type>;
+  data: BusEventData<Type>;
 }
 
 /** Copies every new outbox row to the table `recorded_outbox`, because the outbox relay deletes rows after sending. */
-export async function recordOutboxEvents({ sql }: Database): Promise<void> {
+export async function installOutboxRecordingTrigger({ sql }: Database): Promise<void> {
   await sql.unsafe(`
     create table recorded_outbox (like outbox, subject text);
     create index on recorded_outbox (subject);
@@ -21,7 +21,7 @@ export async function recordOutboxEvents({ sql }: Database): Promise<void> {
 }
 
 /** Returns the recorded events about a subject, oldest first. */
-export async function readRecordedEvents<Type extends EventType>(
+export async function readRecordedEvents<Type extends BusEventType>(
   { sql }: Database,
   subject: string,
 ): Promise<RecordedEvent<Type>[]> {

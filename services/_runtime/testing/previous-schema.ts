@@ -13,7 +13,7 @@ type FirstNewMigrations = Record<string, number>;
  * Creates the schema of the previous version, so that a test can insert rows as that version would. `migrate` then
  * applies the new migrations, folder by folder in the sequence of `firstNewMigrations`.
  */
-export async function createPreviousSchema(
+export async function createPreviousDatabaseSchema(
   environment: IsolatedTestEnvironment,
   firstNewMigrations: FirstNewMigrations,
 ): Promise<{ db: Database; migrate(): Promise<void> }> {

@@ -1,6 +1,11 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { type EventData, type EventEnvelope, type EventType, eventDataSchemas } from "@pragma/contracts/events";
+import {
+  type BusEventData,
+  type BusEventType,
+  busEventDataSchemas,
+  type EventEnvelope,
+} from "@pragma/contracts/events";
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
@@ -26,12 +31,12 @@ export async function readPublishedEnvelopes({
 }
 
 /** Returns the data of all events of a type about a subject, oldest first, from the event stream of a test. */
-export async function readPublishedEvents<Type extends EventType>(
+export async function readPublishedEvents<Type extends BusEventType>(
   environment: IsolatedTestEnvironment,
   type: Type,
   subject: string,
-): Promise<EventData<Type>[]> {
+): Promise<BusEventData<Type>[]> {
   return (await readPublishedEnvelopes(environment))
     .filter((envelope) => envelope.type === type && envelope.subject === subject)
-    .map(({ data }) => eventDataSchemas[type].parse(data) as EventData<Type>);
+    .map(({ data }) => busEventDataSchemas[type].parse(data) as BusEventData<Type>);
 }

@@ -6,7 +6,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { installOpenStackSwift, startSwiftServer } from "./swift-server.ts";
+import { installOpenStackSwift, startOpenStackSwiftServer } from "./openstack-swift-server.ts";
 
 /** A bucket on a real S3 server for one test. The bucket is initially empty. */
 export interface TestS3Bucket {
@@ -31,7 +31,7 @@ export async function createTestS3Bucket(): Promise<TestS3Bucket | { missing: st
 }
 
 async function createBucketOnSwift(): Promise<TestS3Bucket> {
-  const { endpoint, accessKeyId, secretAccessKey, stop } = await startSwiftServer();
+  const { endpoint, accessKeyId, secretAccessKey, stop } = await startOpenStackSwiftServer();
   try {
     const bucket = await createBucketOn(endpoint, { accessKeyId, secretAccessKey });
     const variables = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };

@@ -13,7 +13,7 @@ import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { buildServiceSchemaName, type RunningService, startService } from "../service/start-service.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
 import { eventually } from "./eventually.ts";
-import { createTestIncomingRequest } from "./incoming-request.ts";
+import { buildTestIncomingRequest } from "./incoming-request.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** A real service that runs in this process. Tests send requests to it in the same way as the gateway. */
@@ -57,7 +57,7 @@ interface ExpectedResponse<Schema> {
 }
 
 /** Returns the principal of an API key that has the most common scopes and a new location. */
-export function createTestPrincipal(overrides: Partial<Principal> = {}): Principal {
+export function buildTestPrincipal(overrides: Partial<Principal> = {}): Principal {
   return {
     keyId: randomUUID(),
     consumer: "test",
@@ -85,7 +85,7 @@ export async function startTestService(
   const request: TestService["request"] = async (
     method,
     path,
-    { principal = createTestPrincipal(), body, headers = {}, outgoing } = {},
+    { principal = buildTestPrincipal(), body, headers = {}, outgoing } = {},
   ) => {
     const isRaw = typeof body === "string" || body instanceof Uint8Array;
     const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
@@ -95,13 +95,13 @@ export async function startTestService(
       traceparent: header("traceparent"),
       origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
     };
-    const incoming = createTestIncomingRequest({
+    const incoming = buildTestIncomingRequest({
       method,
       headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
       ...(body !== undefined && { body: [Buffer.from(isRaw ? body : JSON.stringify(body))] }),
     });
     const fetchRequest = new Request(`http://pragma.test${path}`, { method });
-    return running.fetch(fetchRequest, { incoming, caller, ...(outgoing && { outgoing }) });
+    return running.fetch(fetchRequest, { incoming, requestIdentity: caller, ...(outgoing && { outgoing }) });
   };
 
   const sendJson: TestService["sendJson"] = async ({ method, path, ...options }, { status, schema }) => {

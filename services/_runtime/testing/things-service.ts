@@ -7,7 +7,7 @@ import { jsonResponse } from "../http/route-response.ts";
 import { defineService } from "../service/define-service.ts";
 
 /** A step of a request: the key is reserved, rows are inserted but not committed, or the transaction is committed. */
-export type IdempotentRequestStep = "reserved" | "worked" | "committed";
+export type IdempotentRequestProcessingStage = "reserved" | "worked" | "committed";
 
 const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
 
@@ -27,7 +27,7 @@ const definition = {
  * Returns a service with two POST routes. The first route inserts one row, and the second inserts two rows. `onStep` is
  * called at each step of the first route, and can delay the route or crash the process.
  */
-export function createIdempotencyTestService(onStep: (step: IdempotentRequestStep) => Promise<void> | void) {
+export function createIdempotencyTestService(onStep: (step: IdempotentRequestProcessingStage) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();
   return defineService<z.ZodObject, { db: Database }>({
     name: "accounts",

@@ -4,7 +4,7 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { DatabaseRowOfApiEntity } from "../context.ts";
 
-export interface NewApiKey {
+export interface NewApiKeyRow {
   id: string;
   hash: string;
   prefix: string;
@@ -13,7 +13,7 @@ export interface NewApiKey {
   createdFrom: "request" | "first start" | "environment";
 }
 
-export async function insertApiKey(tx: SqlTransaction, key: NewApiKey): Promise<void> {
+export async function insertApiKey(tx: SqlTransaction, key: NewApiKeyRow): Promise<void> {
   await tx`insert into api_keys ${tx(key)}`;
 }
 

@@ -47,14 +47,17 @@ export async function lockApiConsumer(
 }
 
 /** Returns the operators' consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function findOperatorApiConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
+export async function lockOperatorApiConsumerByName(
+  tx: SqlTransaction,
+  name: string,
+): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
     select ${consumerColumns(tx)} from consumers where name = ${name} and location_id is null for share`;
   return row;
 }
 
 /** Returns the location's consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function findLocationApiConsumer(
+export async function lockLocationApiConsumer(
   tx: SqlTransaction,
   { name, locationId }: { name: string; locationId: string },
 ): Promise<ConsumerRow | undefined> {
@@ -78,7 +81,7 @@ export async function updateApiConsumerRow(
 }
 
 /** Returns the query that lists the consumers that a location created, or all consumers if `locationId` is null. */
-export const buildConsumerListSql = (sql: SqlClient, locationId: string | null) => ({
+export const buildApiConsumerListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: consumerColumns(sql),
   table: sql`consumers`,
   where: locationId === null ? sql`true` : isCreatedByLocation(sql, locationId),

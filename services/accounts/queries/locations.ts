@@ -1,5 +1,5 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { Location, LocationTicketHeader } from "@pragma/contracts/location";
 import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { PosApplication } from "@pragma/contracts/pos-application";
@@ -41,7 +41,7 @@ export async function lockLocationRow(tx: SqlTransaction, id: string): Promise<L
 
 type LocationChanges = Pick<LocationRow, "id" | "organizationId" | "agencyId" | "options" | "settings">;
 
-export async function updateLocation(tx: SqlTransaction, location: LocationChanges): Promise<LocationRow> {
+export async function updateLocationRow(tx: SqlTransaction, location: LocationChanges): Promise<LocationRow> {
   const [row] = await tx<[LocationRow]>`
     update locations set
       organization_id = ${location.organizationId}, agency_id = ${location.agencyId},
@@ -72,7 +72,7 @@ export const buildLocationListSql = (sql: SqlClient, { locationId, application, 
     and (${legacyId}::bigint is null or legacy_id = ${legacyId})`,
 });
 
-export async function listDevices(
+export async function listLocationPosDevices(
   { sql }: Database,
   locationId: string,
   { offset, limit }: { offset: number; limit: number },
@@ -88,7 +88,7 @@ export async function listDevices(
  */
 export async function recordSeenDevice(
   tx: SqlTransaction,
-  { locationId, deviceId, name, seenAt }: EventData<"device.seen">,
+  { locationId, deviceId, name, seenAt }: BusEventData<"device.seen">,
 ): Promise<void> {
   await tx`
     insert into devices (location_id, id, name, first_seen_at, last_seen_at)

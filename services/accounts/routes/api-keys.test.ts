@@ -6,7 +6,7 @@ import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -136,7 +136,7 @@ describe("GET /v1/auth/keys/", () => {
 
   it("shows a key without locations:any only the keys of its own location", async () => {
     await createKey(otherLocationId);
-    const principal = createTestLocationPrincipal(ownLocationId, "keys:write");
+    const principal = buildTestLocationPrincipal(ownLocationId, "keys:write");
     const { data } = await accounts.getJson("/v1/auth/keys/?size=100", ApiKeyPage, principal);
     expect(new Set(data.map(({ locationId }) => locationId))).toEqual(new Set([ownLocationId]));
     const path = `/v1/auth/keys/?locationId=${otherLocationId}`;
@@ -145,7 +145,7 @@ describe("GET /v1/auth/keys/", () => {
 
   it("returns 403 without the scope, and 400 for invalid pages and tokens", async () => {
     const path = "/v1/auth/keys/";
-    const principal = createTestLocationPrincipal(ownLocationId, "consumers:write");
+    const principal = buildTestLocationPrincipal(ownLocationId, "consumers:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const problem = await accounts.requestProblem({ method: "GET", path: `${path}?size=101&locationId=x` });
     expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual(["locationId", "size"]);

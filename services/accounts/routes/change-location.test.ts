@@ -9,7 +9,7 @@ import {
   minimalLocationBody,
 } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -96,7 +96,7 @@ describe("PATCH /v1/locations/{id}", () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
     const id = await createTestLocation(accounts);
-    const principal = createTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = buildTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const forbiddenChange = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
     expect((await accounts.requestProblem(forbiddenChange)).code).toBe("location_not_found");
     expect((await fetchTestLocationDetails(accounts, id)).agencyId).toBe("3");
@@ -104,7 +104,7 @@ describe("PATCH /v1/locations/{id}", () => {
 
   it("lets a key change its own location", async () => {
     const id = await createTestLocation(accounts);
-    const principal = createTestLocationPrincipal(id, "locations:write");
+    const principal = buildTestLocationPrincipal(id, "locations:write");
     const request = { method: "PATCH", path: `/v1/locations/${id}`, body: { compactOrder: true }, principal };
     expect((await accounts.sendJson(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);
   });

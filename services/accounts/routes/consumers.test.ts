@@ -4,7 +4,7 @@ import { CreatedLocation } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
   type TestAccountsService,
@@ -47,7 +47,7 @@ describe("POST /v1/consumers/", () => {
 
   it("returns 409 for a name in use, and accepts one of many concurrent requests", async () => {
     const request = {
-      principal: createTestLocationPrincipal(randomUUID(), "consumers:write"),
+      principal: buildTestLocationPrincipal(randomUUID(), "consumers:write"),
       body: { name: "Popular" },
     };
     const locationResponses = await Promise.all(
@@ -72,7 +72,7 @@ describe("POST /v1/consumers/", () => {
   );
 
   it("returns 403 for a key without the scope", async () => {
-    const principal = createTestLocationPrincipal(randomUUID(), "keys:write");
+    const principal = buildTestLocationPrincipal(randomUUID(), "keys:write");
     const request = { method: "POST", path: "/v1/consumers/", body: { name: "Rejected" }, principal };
     expect((await accounts.requestProblem(request)).code).toBe("scope_missing");
   });
@@ -144,7 +144,7 @@ describe("PATCH /v1/consumers/{id}", () => {
       (key) => key.consumerName === name,
     );
     await accounts.request("DELETE", `/v1/auth/keys/${keys[0]?.id}`, {
-      principal: createTestLocationPrincipal(location.id, "admin"),
+      principal: buildTestLocationPrincipal(location.id, "admin"),
     });
     await changeConsumer(id, { scopes: ["reports:read"] });
     const eventsByKey = await Promise.all(keys.map((key) => accounts.findEvents("key.changed", key.id)));

@@ -5,9 +5,9 @@ import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { changeConsumer, createApiConsumer } from "../consumers.ts";
+import { changeApiConsumer, createApiConsumer } from "../consumers.ts";
 import { defineAccountsRoute } from "../context.ts";
-import { buildConsumerListSql } from "../queries/consumers.ts";
+import { buildApiConsumerListSql } from "../queries/consumers.ts";
 
 const consumerRouteDefaults = { tag: "Consumers", audience: "operator", scope: "consumers:write" } as const;
 
@@ -27,7 +27,7 @@ export const listConsumersRoute = defineAccountsRoute({
     return createNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
-      buildConsumerListSql(services.db.sql, locationId),
+      buildApiConsumerListSql(services.db.sql, locationId),
     );
   },
 });
@@ -65,6 +65,6 @@ export const changeApiConsumerRoute = defineAccountsRoute({
   responses: { 200: { description: "The changed consumer", schema: ApiConsumer } },
   errors: ["consumer_not_found", "rate_limit_forbidden"],
   async handle({ params, body, principal, services, context }) {
-    return jsonResponse(200, await changeConsumer(services, { id: params.id, change: body, principal, context }));
+    return jsonResponse(200, await changeApiConsumer(services, { id: params.id, change: body, principal, context }));
   },
 });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation, fetchTestLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -204,7 +204,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const principal = createTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = buildTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -215,11 +215,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key without the scope", async () => {
-    const principal = createTestLocationPrincipal(
-      await createTestLocation(accounts),
-      "locations:read",
-      "locations:any",
-    );
+    const principal = buildTestLocationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",

@@ -3,7 +3,7 @@ import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
   type TestAccountsService,
@@ -28,7 +28,7 @@ describe("GET /v1/locations/{id}", () => {
 
   it("returns the key's own location, with and without the trailing slash", async () => {
     const id = await createTestLocation(accounts);
-    const principal = createTestLocationPrincipal(id, "locations:write");
+    const principal = buildTestLocationPrincipal(id, "locations:write");
     expect((await accounts.getJson(`/v1/locations/${id.toUpperCase()}/`, LocationDetails, principal)).id).toBe(id);
   });
 
@@ -36,7 +36,7 @@ describe("GET /v1/locations/{id}", () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "GET", path })).code).toBe("location_not_found");
     const otherPath = `/v1/locations/${await createTestLocation(accounts)}`;
-    const principal = createTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = buildTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
     expect((await accounts.requestProblem({ method: "GET", path: otherPath, principal })).code).toBe(
       "location_not_found",
     );

@@ -6,7 +6,7 @@ import {
   importTestLocation,
 } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
   type TestAccountsService,
@@ -88,7 +88,7 @@ describe("POST /v1/locations/import", () => {
 
   it("returns 403 for a key that may not act for any location", async () => {
     const body = createLegacyLocationImportBody();
-    const principal = createTestLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
+    const principal = buildTestLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");
   });

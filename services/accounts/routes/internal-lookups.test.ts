@@ -6,7 +6,7 @@ import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -144,7 +144,7 @@ describe("GET /internal/locations/", () => {
 
   it("returns 403 to anyone but internal services", async () => {
     const path = `/internal/locations/${locationId}`;
-    const principal = createTestLocationPrincipal(locationId, "locations:write", "locations:any");
+    const principal = buildTestLocationPrincipal(locationId, "locations:write", "locations:any");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
     expect(

@@ -12,7 +12,7 @@ import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
 
-export const findApiKeyRoute = defineAccountsRoute({
+export const internalApiKeyLookupRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/keys/{hash}",
   operationId: "findApiKey",
@@ -40,7 +40,7 @@ export const findApiKeyRoute = defineAccountsRoute({
   },
 });
 
-export const findLocationRoute = defineAccountsRoute({
+export const internalLocationLookupRoute = defineAccountsRoute({
   method: "get",
   path: "/internal/locations/{id}",
   operationId: "findLocation",

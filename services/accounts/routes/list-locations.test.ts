@@ -7,7 +7,7 @@ import {
   importTestLocation,
 } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -72,7 +72,7 @@ describe("GET /v1/locations/", () => {
     const page = await accounts.getJson(
       "/v1/locations/",
       LocationPage,
-      createTestLocationPrincipal(id, "locations:write"),
+      buildTestLocationPrincipal(id, "locations:write"),
     );
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.meta.totalCount).toBe(1);

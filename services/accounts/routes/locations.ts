@@ -30,7 +30,7 @@ import {
   toLocationTicketHeader,
 } from "../locations.ts";
 import { requireLocationsAnyScope } from "../permissions.ts";
-import { buildLocationListSql, findLocation, listDevices } from "../queries/locations.ts";
+import { buildLocationListSql, findLocation, listLocationPosDevices } from "../queries/locations.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
 
@@ -238,7 +238,8 @@ export const getOwnLocationRoute = defineAccountsRoute({
     const location = await findLocation(services.db, id);
     if (!location) throw createLocationNotFoundError(id);
     const { devices, index, size } = query;
-    const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
+    const deviceList =
+      devices && (await listLocationPosDevices(services.db, id, { offset: index * size, limit: size }));
     const locationHeader = { ...toLocationTicketHeader(location), ...(deviceList && { deviceList }) };
     return conditionalJsonResponseByContent(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
   },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CreatedLocation, LocationTicketHeader } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
   startTestAccountsService,
@@ -42,7 +42,7 @@ async function createLocation(locationSettings: object): Promise<string> {
 describe("GET /v1/locations/own", () => {
   it("returns the ticket header of the key's location", async () => {
     expect(
-      await accounts.getJson(path, LocationTicketHeader, createTestLocationPrincipal(id, "locations:read")),
+      await accounts.getJson(path, LocationTicketHeader, buildTestLocationPrincipal(id, "locations:read")),
     ).toEqual({
       id,
       name: "Le Bistrot",
@@ -60,7 +60,7 @@ describe("GET /v1/locations/own", () => {
   });
 
   it("uses the name of the location if the establishment has none", async () => {
-    const own = createTestLocationPrincipal(await createLocation({ locationName: "Chez Max" }), "locations:read");
+    const own = buildTestLocationPrincipal(await createLocation({ locationName: "Chez Max" }), "locations:read");
     expect(await accounts.getJson(path, LocationTicketHeader, own)).toMatchObject({
       name: "Chez Max",
       address: null,
@@ -69,7 +69,7 @@ describe("GET /v1/locations/own", () => {
   });
 
   it("adds the devices with devices=true", async () => {
-    const own = createTestLocationPrincipal(id, "locations:read");
+    const own = buildTestLocationPrincipal(id, "locations:read");
     expect((await accounts.getJson(`${path}?devices=true`, LocationTicketHeader, own)).deviceList).toEqual([]);
     const other = await createLocation({ locationName: "Other" });
     const { sql } = accounts.db;
@@ -85,13 +85,13 @@ describe("GET /v1/locations/own", () => {
   });
 
   it.each(["false", "", "1", "TRUE"])("returns 400 for devices=%s", async (devices) => {
-    const principal = createTestLocationPrincipal(id, "locations:read");
+    const principal = buildTestLocationPrincipal(id, "locations:read");
     const problem = await accounts.requestProblem({ method: "GET", path: `${path}?devices=${devices}`, principal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "devices" }] });
   });
 
   it("returns 304 while the header has not changed", async () => {
-    const principal = createTestLocationPrincipal(id, "locations:read");
+    const principal = buildTestLocationPrincipal(id, "locations:read");
     const etag = (await accounts.request("GET", path, { principal })).headers.get("etag") ?? "";
     const headers = { "if-none-match": etag };
     expect((await accounts.request("GET", path, { principal, headers })).status).toBe(304);
@@ -101,15 +101,10 @@ describe("GET /v1/locations/own", () => {
     const pathWithLocation = `${path}?locationId=${id}`;
     expect((await accounts.getJson(pathWithLocation, LocationTicketHeader, operatorTestPrincipal)).id).toBe(id);
     expect(
-      (
-        await accounts.getJson(
-          pathWithLocation,
-          LocationTicketHeader,
-          createTestLocationPrincipal(id, "locations:read"),
-        )
-      ).id,
+      (await accounts.getJson(pathWithLocation, LocationTicketHeader, buildTestLocationPrincipal(id, "locations:read")))
+        .id,
     ).toBe(id);
-    const principal = createTestLocationPrincipal(await createLocation({ locationName: "Other" }), "locations:read");
+    const principal = buildTestLocationPrincipal(await createLocation({ locationName: "Other" }), "locations:read");
     expect((await accounts.requestProblem({ method: "GET", path: pathWithLocation, principal })).code).toBe(
       "location_forbidden",
     );
@@ -126,7 +121,7 @@ describe("GET /v1/locations/own", () => {
   });
 
   it("returns 403 for a key without the scope, and for internal services", async () => {
-    const principal = createTestLocationPrincipal(id, "locations:write");
+    const principal = buildTestLocationPrincipal(id, "locations:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
       "scope_missing",

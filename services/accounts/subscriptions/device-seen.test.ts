@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { LocationTicketHeader } from "@pragma/contracts/location";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
-  createTestLocationPrincipal,
+  buildTestLocationPrincipal,
   startTestAccountsService,
   type TestAccountsService,
 } from "../testing/start-test-accounts.ts";
@@ -18,11 +18,11 @@ beforeAll(async () => {
 afterAll(() => accounts.remove());
 
 /** Publishes `device.seen` and waits until the accounts service has handled the event. */
-async function publishDeviceSeen(fields: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
+async function publishDeviceSeen(fields: Partial<BusEventData<"device.seen">> & { locationId: string }): Promise<void> {
   const id = randomUUID();
   const data = { deviceId: "d1", name: null, seenAt: "2026-05-29T10:00:00.000Z", ...fields };
   const publication = { id, subject: data.deviceId, data, traceparent: undefined };
-  await accounts.db.transaction((tx) => publishEvent(tx, "device.seen", publication));
+  await accounts.db.transaction((tx) => writeEventToOutbox(tx, "device.seen", publication));
   await eventually("the event to be handled", async () => {
     const [handled] = await accounts.db.sql`select 1 from inbox where event_id = ${id}`;
     return handled;
@@ -31,7 +31,7 @@ async function publishDeviceSeen(fields: Partial<EventData<"device.seen">> & { l
 
 async function listDevices(locationId: string, query = "") {
   const path = `/v1/locations/own?devices=true${query}`;
-  return (await accounts.getJson(path, LocationTicketHeader, createTestLocationPrincipal(locationId, "locations:read")))
+  return (await accounts.getJson(path, LocationTicketHeader, buildTestLocationPrincipal(locationId, "locations:read")))
     .deviceList;
 }
 

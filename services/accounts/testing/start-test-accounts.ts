@@ -1,10 +1,10 @@
-import type { EventData, EventType } from "@pragma/contracts/events";
+import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { readRecordedEvents, recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
+import { installOutboxRecordingTrigger, readRecordedEvents } from "@pragma/runtime/testing/outbox-recorder";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import {
-  createTestPrincipal,
+  buildTestPrincipal,
   startTestService,
   type TestRequest,
   type TestService,
@@ -14,24 +14,24 @@ import accounts from "../service.ts";
 /** The accounts service of one test file. `sendJson`, `getJson` and `requestProblem` act as the operator by default. */
 export interface TestAccountsService extends TestService {
   /** Returns the published events of a type and subject, oldest first. */
-  findEvents<Type extends EventType>(type: Type, subject: string): Promise<EventData<Type>[]>;
+  findEvents<Type extends BusEventType>(type: Type, subject: string): Promise<BusEventData<Type>[]>;
   remove(): Promise<void>;
 }
 
 /** The principal of the operator, which has the scope admin. */
-export const operatorTestPrincipal = createTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
+export const operatorTestPrincipal = buildTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
 /** The principal of the gateway, which has the internal scopes. */
-export const gatewayTestPrincipal = createTestPrincipal({
+export const gatewayTestPrincipal = buildTestPrincipal({
   consumer: "gateway",
   scopes: ["internal:keys", "internal:locations"],
   location: null,
 });
 
 /** Returns a principal of one location with these scopes. */
-export function createTestLocationPrincipal(locationId: string, ...scopes: ApiScope[]): Principal {
+export function buildTestLocationPrincipal(locationId: string, ...scopes: ApiScope[]): Principal {
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "Europe/Paris" };
-  return createTestPrincipal({ scopes, location });
+  return buildTestPrincipal({ scopes, location });
 }
 
 export const testAdminKey = "an-admin-key-for-tests-only";
@@ -39,14 +39,14 @@ export const testAdminKey = "an-admin-key-for-tests-only";
 export async function startTestAccountsService(variables: Record<string, string> = {}): Promise<TestAccountsService> {
   const environment = await createIsolatedTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
   const service = await startTestService(accounts, environment);
-  await recordOutboxEvents(service.db);
+  await installOutboxRecordingTrigger(service.db);
   const asOperator = (request: TestRequest) => ({ principal: operatorTestPrincipal, ...request });
   return {
     ...service,
     sendJson: (request, expected) => service.sendJson(asOperator(request), expected),
     getJson: (path, schema, principal = operatorTestPrincipal) => service.getJson(path, schema, principal),
     requestProblem: (request) => service.requestProblem(asOperator(request)),
-    async findEvents<Type extends EventType>(type: Type, subject: string) {
+    async findEvents<Type extends BusEventType>(type: Type, subject: string) {
       const events = await readRecordedEvents<Type>(service.db, subject);
       return events.filter((event) => event.type === type).map(({ data }) => data);
     },

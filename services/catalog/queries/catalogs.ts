@@ -1,19 +1,26 @@
-import type { CatalogListName } from "@pragma/contracts/catalog";
+import type { CatalogItemListName } from "@pragma/contracts/catalog";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { emptySerializedCatalog, type SerializedCatalog, type SerializedCatalogList } from "../serialize-catalog.ts";
+import {
+  emptySerializedCatalog,
+  type SerializedCatalog,
+  type SerializedCatalogItemList,
+} from "../serialize-catalog.ts";
 
 /** The entity tag of a location's catalog, and the time of its last change. */
-export interface CatalogVersion {
+export interface CatalogEtagAndUpdateTime {
   etag: string;
   updatedAt: Date;
 }
 
 /** Locks a location's catalog until the transaction ends, and returns its version. If missing, inserts an empty one. */
-export async function lockCatalog(tx: SqlTransaction, locationId: string): Promise<CatalogVersion> {
+export async function lockCatalogInsertingIfMissing(
+  tx: SqlTransaction,
+  locationId: string,
+): Promise<CatalogEtagAndUpdateTime> {
   await tx`
     insert into catalogs ${tx({ locationId, etag: emptySerializedCatalog.etag })}
     on conflict (location_id) do nothing`;
-  const [current] = await tx<[CatalogVersion]>`
+  const [current] = await tx<[CatalogEtagAndUpdateTime]>`
     select etag, updated_at from catalogs where location_id = ${locationId} for update`;
   return current;
 }
@@ -23,11 +30,11 @@ export async function upsertCatalog(
   tx: SqlTransaction,
   locationId: string,
   { etag, lists }: SerializedCatalog,
-): Promise<CatalogVersion> {
-  const storedLists = await tx<{ list: CatalogListName; etag: string }[]>`
+): Promise<CatalogEtagAndUpdateTime> {
+  const storedLists = await tx<{ list: CatalogItemListName; etag: string }[]>`
     select list, etag from catalog_lists where location_id = ${locationId}`;
   const storedEtags = new Map(storedLists.map((row) => [row.list, row.etag]));
-  const changed = (Object.entries(lists) as [CatalogListName, SerializedCatalogList][])
+  const changed = (Object.entries(lists) as [CatalogItemListName, SerializedCatalogItemList][])
     .filter(([list, serialized]) => serialized.etag !== storedEtags.get(list))
     .map(([list, serialized]) => ({ locationId, list, ...serialized }));
   if (changed.length > 0) {
@@ -35,14 +42,14 @@ export async function upsertCatalog(
       insert into catalog_lists ${tx(changed)}
       on conflict (location_id, list) do update set etag = excluded.etag, body = excluded.body`;
   }
-  const [updated] = await tx<[CatalogVersion]>`
+  const [updated] = await tx<[CatalogEtagAndUpdateTime]>`
     update catalogs set etag = ${etag}, updated_at = now() where location_id = ${locationId}
     returning etag, updated_at`;
   return updated;
 }
 
 /** A list of a catalog. The body is null if the client has already cached the current list. */
-export interface StoredCatalogList {
+export interface StoredCatalogItemList {
   etag: string;
   body: string | null;
 }
@@ -51,12 +58,12 @@ export interface StoredCatalogList {
  * Returns a list of a location's catalog. The list of products has the entity tag of the whole catalog, because clients
  * send this tag as If-Match when they replace the catalog. The tag must therefore change when any list changes.
  */
-export async function findCatalogList(
+export async function findCatalogItemList(
   sql: SqlClient,
-  { locationId, list, cachedEtags }: { locationId: string; list: CatalogListName; cachedEtags: string[] },
-): Promise<StoredCatalogList> {
+  { locationId, list, cachedEtags }: { locationId: string; list: CatalogItemListName; cachedEtags: string[] },
+): Promise<StoredCatalogItemList> {
   const etag = list === "products" ? sql`catalogs.etag` : sql`catalog_lists.etag`;
-  const [stored] = await sql<StoredCatalogList[]>`
+  const [stored] = await sql<StoredCatalogItemList[]>`
     select ${etag} as etag, case when ${etag} = any(${cachedEtags}::text[]) then null else body end as body
     from catalogs join catalog_lists using (location_id)
     where location_id = ${locationId} and list = ${list}`;

@@ -1,7 +1,7 @@
 import {
   Catalog,
   CatalogCategory,
-  type CatalogListName,
+  type CatalogItemListName,
   CatalogModifier,
   CatalogPayment,
   CatalogProduct,
@@ -18,7 +18,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { type CatalogContext, defineCatalogRoute } from "../context.ts";
-import { findCatalogList } from "../queries/catalogs.ts";
+import { findCatalogItemList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
 
@@ -40,7 +40,10 @@ interface CatalogListRoute {
 }
 
 /** Returns a route for one list of a catalog. The response is an empty array if the location has no catalog. */
-function defineListRoute(list: CatalogListName, { path, operationId, items, schema, description }: CatalogListRoute) {
+function defineListRoute(
+  list: CatalogItemListName,
+  { path, operationId, items, schema, description }: CatalogListRoute,
+) {
   return defineCatalogRoute({
     method: "get",
     path,
@@ -61,7 +64,7 @@ function defineListRoute(list: CatalogListName, { path, operationId, items, sche
       const ifNoneMatch = header("if-none-match");
       const listRequest = { locationId, list, cachedEtags: parseEntityTags(ifNoneMatch) };
       const { body, etag } = await listReadSemaphore.run(
-        () => findCatalogList(services.db.sql, listRequest),
+        () => findCatalogItemList(services.db.sql, listRequest),
         principal.keyId,
       );
       return conditionalJsonResponse(body ?? "", { etag, ifNoneMatch });

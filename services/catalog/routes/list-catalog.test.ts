@@ -1,18 +1,18 @@
-import { catalogListNames } from "@pragma/contracts/catalog";
+import { catalogItemListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestCatalog } from "../testing/catalog-fixture.ts";
+import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  catalogListTestEndpoints,
-  createTestCatalogPrincipal,
+  buildTestCatalogPrincipal,
+  catalogListPathsAndSchemas,
   startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
-const { principal, locationId } = createTestCatalogPrincipal();
-const catalog = createTestCatalog({ products: 9 });
+const { principal, locationId } = buildTestCatalogPrincipal();
+const catalog = buildTestCatalog({ products: 9 });
 
 beforeAll(async () => {
   service = await startTestCatalogService();
@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-describe.each(catalogListNames)("the list of %s", (list) => {
-  const { path } = catalogListTestEndpoints[list];
+describe.each(catalogItemListNames)("the list of %s", (list) => {
+  const { path } = catalogListPathsAndSchemas[list];
   const requestList = (headers: Record<string, string> = {}, method = "GET") =>
     service.request(method, path, { principal, headers });
 
@@ -44,7 +44,7 @@ describe.each(catalogListNames)("the list of %s", (list) => {
   });
 
   it("is empty, with an entity tag, for a location without a catalog", async () => {
-    const otherPrincipal = createTestPrincipal({ scopes: ["catalog:read"] });
+    const otherPrincipal = buildTestPrincipal({ scopes: ["catalog:read"] });
     const response = await service.request("GET", path, { principal: otherPrincipal });
     expect([response.status, await response.text()]).toEqual([200, "[]"]);
     const conditionalRequest = {
@@ -61,11 +61,11 @@ describe.each(catalogListNames)("the list of %s", (list) => {
   });
 
   it("returns 403 for a key without the scope, and for a key of another location", async () => {
-    const writer = createTestPrincipal({ scopes: ["catalog:write"] });
+    const writer = buildTestPrincipal({ scopes: ["catalog:write"] });
     expect(await service.requestProblem({ method: "GET", path, principal: writer })).toMatchObject({
       code: "scope_missing",
     });
-    const otherPrincipal = createTestPrincipal({ scopes: ["catalog:read"] });
+    const otherPrincipal = buildTestPrincipal({ scopes: ["catalog:read"] });
     const problem = await service.requestProblem({
       method: "GET",
       path: `${path}?locationId=${locationId}`,
@@ -75,7 +75,7 @@ describe.each(catalogListNames)("the list of %s", (list) => {
   });
 
   it("is returned for the location in the query to a key that may act for any location", async () => {
-    const operator = createTestPrincipal({ scopes: ["admin"], location: null });
+    const operator = buildTestPrincipal({ scopes: ["admin"], location: null });
     const withLocation = await service.request("GET", `${path}?locationId=${locationId.toUpperCase()}`, {
       principal: operator,
     });
@@ -100,7 +100,7 @@ describe("an archived product", () => {
 });
 
 it("reads one list per API key at a time, and lists of other keys concurrently", async () => {
-  const otherPrincipal = createTestCatalogPrincipal().principal;
+  const otherPrincipal = buildTestCatalogPrincipal().principal;
   const { sql } = service.db;
   const countWaitingReads = async () => {
     const [counted] = await sql<[{ count: number }]>`

@@ -2,9 +2,9 @@ import { gzipSync } from "node:zlib";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseCatalogBody } from "../parse-catalog-body.ts";
-import { createTestCatalog } from "../testing/catalog-fixture.ts";
+import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  createTestCatalogPrincipal,
+  buildTestCatalogPrincipal,
   startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
@@ -12,17 +12,17 @@ import {
 const mebibyte = 1024 * 1024;
 const path = "/v1/catalog/";
 let service: TestCatalogService;
-const { principal } = createTestCatalogPrincipal();
+const { principal } = buildTestCatalogPrincipal();
 
 beforeAll(async () => {
   service = await startTestCatalogService();
   // Starts the parser thread, so that the tests do not wait for its start.
-  await service.replaceCatalog(principal, createTestCatalog({ products: 500 }));
+  await service.replaceCatalog(principal, buildTestCatalog({ products: 500 }));
 });
 afterAll(() => service?.remove());
 
 describe("a catalog of 20,000 products", () => {
-  const catalog = createTestCatalog({ products: 20_000 });
+  const catalog = buildTestCatalog({ products: 20_000 });
   const bytes = Buffer.from(JSON.stringify(catalog));
 
   it("is stored without blocking other requests", async () => {
@@ -54,7 +54,7 @@ describe("a catalog of 20,000 products", () => {
       method: "PUT",
       path,
       principal,
-      body: createTestCatalog({ products: 20_001 }),
+      body: buildTestCatalog({ products: 20_001 }),
     });
     expect(problem.errors).toMatchObject([{ path: "products", code: "too_big" }]);
   });

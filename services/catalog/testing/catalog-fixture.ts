@@ -1,7 +1,7 @@
 import type { Catalog } from "@pragma/contracts/catalog";
 
 /** Returns a valid catalog with this number of products. Every name contains `mark`, so that catalogs can differ. */
-export function createTestCatalog({ products = 4, mark = "one" }: { products?: number; mark?: string } = {}): Catalog {
+export function buildTestCatalog({ products = 4, mark = "one" }: { products?: number; mark?: string } = {}): Catalog {
   const categories = ["starters", "mains", "drinks"].map((name, index) => ({
     id: `category-${name}`,
     name: `${name} ${mark}`,

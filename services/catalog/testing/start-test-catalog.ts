@@ -1,46 +1,46 @@
 import {
   CatalogCategory,
-  type CatalogListName,
+  type CatalogItemListName,
   CatalogModifier,
   CatalogPayment,
   CatalogProduct,
   CatalogTax,
   ReplacedCatalog,
 } from "@pragma/contracts/catalog";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
 } from "@pragma/runtime/testing/service-with-fake-accounts";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { expect } from "vitest";
 import { z } from "zod";
 import catalog from "../service.ts";
 
 /** The path and the item schema of each list. */
-export const catalogListTestEndpoints = {
+export const catalogListPathsAndSchemas = {
   products: { path: "/v1/catalog/", schema: z.strictObject(CatalogProduct.shape) },
   payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPayment.shape) },
   taxes: { path: "/v1/catalog/taxes/", schema: z.strictObject(CatalogTax.shape) },
   modifiers: { path: "/v1/catalog/modifiers/", schema: z.strictObject(CatalogModifier.shape) },
   categories: { path: "/v1/catalog/categories/", schema: z.strictObject(CatalogCategory.shape) },
-} as const satisfies Record<CatalogListName, unknown>;
+} as const satisfies Record<CatalogItemListName, unknown>;
 
 /** The catalog service of one test file. */
 export interface TestCatalogService extends TestServiceWithFakeAccounts {
   /** Replaces a catalog, expects success, and returns the response body. */
   replaceCatalog(principal: Principal, body: unknown, headers?: Record<string, string>): Promise<ReplacedCatalog>;
   /** Returns a list after checking its items against their schema. */
-  readList(principal: Principal, list: CatalogListName): Promise<unknown[]>;
+  readList(principal: Principal, list: CatalogItemListName): Promise<unknown[]>;
   /** Waits until the outbox is sent, and returns every `catalog.updated` event of a location. */
-  catalogUpdatedEvents(locationId: string): Promise<EventData<"catalog.updated">[]>;
+  catalogUpdatedEvents(locationId: string): Promise<BusEventData<"catalog.updated">[]>;
 }
 
 /** Returns a new location, and a principal that may read and replace the catalog of the location. */
-export function createTestCatalogPrincipal(overrides: Partial<Principal> = {}) {
-  const principal = createTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
+export function buildTestCatalogPrincipal(overrides: Partial<Principal> = {}) {
+  const principal = buildTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }
 
@@ -58,8 +58,8 @@ export async function startTestCatalogService(variables: Record<string, string> 
     },
     readList: (principal, list) =>
       service.getJson(
-        catalogListTestEndpoints[list].path,
-        z.array<z.ZodType>(catalogListTestEndpoints[list].schema),
+        catalogListPathsAndSchemas[list].path,
+        z.array<z.ZodType>(catalogListPathsAndSchemas[list].schema),
         principal,
       ),
     async catalogUpdatedEvents(locationId) {

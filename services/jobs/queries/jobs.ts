@@ -105,7 +105,7 @@ export async function findDuplicateJob(
 }
 
 /** Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. */
-export async function countUnfinishedJobsByOwner(tx: SqlTransaction, locationId: string, keyId: string) {
+export async function countUnfinishedJobsOfKeyAndLocation(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
       count(*) filter (where location_id = ${locationId}) as of_location,

@@ -7,7 +7,7 @@ import { deleteJobRow, type JobRow } from "./jobs.ts";
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
 
 /** Applies a job's removeOnComplete or removeOnFail option to the location's finished jobs with the same outcome. */
-export async function applyJobRetention(
+export async function deleteFinishedJobsBeyondRetention(
   tx: SqlTransaction,
   { locationId, id, options }: JobRow,
   outcome: NonNullable<JobRow["outcome"]>,
@@ -37,7 +37,7 @@ export async function applyJobRetention(
 }
 
 /** Removes jobs that finished before the retention period, and a location's oldest finished jobs above the maximum. */
-export async function removeOldJobs(
+export async function deleteOldFinishedJobRows(
   sql: SqlClient,
   { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsConfig,
 ): Promise<void> {

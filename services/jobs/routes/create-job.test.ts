@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jobsConfigSchema } from "../config.ts";
-import { removeOldJobs } from "../queries/remove-jobs.ts";
+import { deleteOldFinishedJobRows } from "../queries/remove-jobs.ts";
 import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "../testing/start-test-jobs.ts";
 
 let jobs: TestJobsService;
@@ -49,7 +49,7 @@ describe("a job", () => {
   it("returns 404 for another location", async () => {
     const location = jobs.createTestLocation();
     const { id } = await location.createJob({ message: "Mine" });
-    const otherPrincipal = createTestPrincipal({ scopes: ["jobs:write"] });
+    const otherPrincipal = buildTestPrincipal({ scopes: ["jobs:write"] });
     const response = await jobs.request("GET", `/v1/jobs/${id}`, { principal: otherPrincipal });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: "job_not_found" });
@@ -275,7 +275,7 @@ describe("limits per location", () => {
       ids.push(id);
     }
     const config = jobsConfigSchema.parse({ REDIS_URL: "redis://unused", JOBS_MAX_RETAINED_PER_LOCATION: "2" });
-    await removeOldJobs(limited.db.sql, config);
+    await deleteOldFinishedJobRows(limited.db.sql, config);
     expect(await Promise.all(ids.map((id) => location.isJobRemoved(id)))).toEqual([true, true, false, false]);
   });
 });

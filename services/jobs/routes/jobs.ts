@@ -9,7 +9,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineJobsRoute } from "../context.ts";
-import { createJob, getLocationJobQueueName } from "../create-job.ts";
+import { createJob, getPublicLocationQueueName } from "../create-job.ts";
 import { bullJobName } from "../job-queue.ts";
 import { findJob, type JobRow } from "../queries/jobs.ts";
 
@@ -47,7 +47,7 @@ function toJobResponse({ id, locationId, message, duration, options, timestamp }
   const payload = { message, duration };
   return {
     id,
-    queueName: getLocationJobQueueName(locationId),
+    queueName: getPublicLocationQueueName(locationId),
     jobName: bullJobName,
     jobOptions: options,
     payload,

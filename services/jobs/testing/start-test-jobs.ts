@@ -5,7 +5,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
 import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue.ts";
@@ -84,7 +84,7 @@ export async function startTestJobsService(variables: Record<string, string> = {
   queue.on("error", () => {});
 
   function createTestLocation(): TestJobsClient {
-    const principal = createTestPrincipal({ scopes: ["jobs:write"] });
+    const principal = buildTestPrincipal({ scopes: ["jobs:write"] });
     const locationId = principal.location?.id ?? "";
     const createRequest = (body: TestJobBody) => ({ method: "POST", path: "/v1/jobs/", principal, body });
     const getStatus = (id: string) => service.getJson(`/v1/jobs/${encodeURIComponent(id)}`, JobStatus, principal);

@@ -8,7 +8,7 @@ import {
   findLiveOrdersUnchangedSince,
   findLocationsWithStaleLiveOrders,
 } from "../queries/orders.ts";
-import { insertOrderDepartureStreamEntries, lockLiveOrderStreamRow } from "../queries/streams.ts";
+import { appendOrderDepartureStreamEntries, ensureAndLockLiveOrderStream } from "../queries/streams.ts";
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
@@ -25,10 +25,10 @@ export const removeOldLiveOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" |
     let removedCount = 0;
     for (const locationId of await findLocationsWithStaleLiveOrders(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
-        const lastPosition = await lockLiveOrderStreamRow(tx, locationId);
+        const lastPosition = await ensureAndLockLiveOrderStream(tx, locationId);
         const orders = await findLiveOrdersUnchangedSince(tx, { locationId, since: cutoff });
         await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
-        const position = await insertOrderDepartureStreamEntries(tx, {
+        const position = await appendOrderDepartureStreamEntries(tx, {
           locationId,
           lastPosition,
           orders,

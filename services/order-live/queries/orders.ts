@@ -62,7 +62,7 @@ export async function findLocationsWithStaleLiveOrders(sql: SqlClient, since: Da
 }
 
 /** A live order with every column that an upsert writes. */
-export interface NewLiveOrderRow extends StoredLiveOrderState {
+export interface LiveOrderUpsertRow extends StoredLiveOrderState {
   id: string;
   openedAt: string;
   updatedAt: string;
@@ -74,7 +74,7 @@ export interface NewLiveOrderRow extends StoredLiveOrderState {
 export async function upsertLiveOrderRows(
   tx: SqlTransaction,
   locationId: string,
-  orders: NewLiveOrderRow[],
+  orders: LiveOrderUpsertRow[],
 ): Promise<void> {
   await tx`
     insert into live_orders
@@ -126,7 +126,7 @@ export async function deleteLiveOrderRows(tx: SqlTransaction, { locationId, ids 
  * Returns the response body of a live order. If `locationId` is null, returns the most recently updated order with this
  * id at any location.
  */
-export async function findLiveOrder(
+export async function findLiveOrderBody(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<{ body: string; etag: string } | undefined> {

@@ -3,7 +3,7 @@ import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@prag
 import { getFilterFieldsOfListedOrder, type LiveOrderFilterFields, type StoredLiveOrderState } from "../order-state.ts";
 
 /** An entry of a location's change log, which describes one change of a listed order. */
-export interface LiveOrderRevision {
+export interface LiveOrderChangeLogEntry {
   /** Position in the location's stream. Positions are consecutive. */
   position: number;
   orderId: string;
@@ -14,7 +14,7 @@ export interface LiveOrderRevision {
 }
 
 /** Locks a location's stream until the transaction ends and returns its last position. Every change needs this lock. */
-export async function lockLiveOrderStreamRow(tx: SqlTransaction, locationId: string): Promise<number> {
+export async function ensureAndLockLiveOrderStream(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
     tx<[{ position: number }]>`select position from location_streams where location_id = ${locationId} for update`,
@@ -23,10 +23,10 @@ export async function lockLiveOrderStreamRow(tx: SqlTransaction, locationId: str
 }
 
 /** Appends entries to a location's change log. The caller must hold the lock of the stream. */
-export async function insertLiveOrderStreamEntries(
+export async function appendLiveOrderStreamEntries(
   tx: SqlTransaction,
   locationId: string,
-  revisions: LiveOrderRevision[],
+  revisions: LiveOrderChangeLogEntry[],
 ): Promise<void> {
   const last = revisions.at(-1);
   if (!last) return;
@@ -47,11 +47,11 @@ interface DepartedOrders {
 }
 
 /** Appends the departure of these orders to the location's stream and returns the stream's last position. */
-export async function insertOrderDepartureStreamEntries(
+export async function appendOrderDepartureStreamEntries(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,
 ): Promise<number> {
-  const revisions: LiveOrderRevision[] = [];
+  const revisions: LiveOrderChangeLogEntry[] = [];
   for (const [id, order] of orders) {
     const before = getFilterFieldsOfListedOrder(order);
     if (!before) continue;
@@ -59,16 +59,16 @@ export async function insertOrderDepartureStreamEntries(
     const position = lastPosition + 1 + revisions.length;
     revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
   }
-  await insertLiveOrderStreamEntries(tx, locationId, revisions);
+  await appendLiveOrderStreamEntries(tx, locationId, revisions);
   return lastPosition + revisions.length;
 }
 
 /** Returns up to `limit` log entries after a position, with up to `maxBytes` unless the first entry is larger. */
-export async function findLiveOrderRevisions(
+export async function findLiveOrderChangeLogEntries(
   sql: SqlClient,
   { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },
-): Promise<LiveOrderRevision[]> {
-  return sql<LiveOrderRevision[]>`
+): Promise<LiveOrderChangeLogEntry[]> {
+  return sql<LiveOrderChangeLogEntry[]>`
     with batch as (
       select * from order_revisions
       where location_id = ${locationId} and position > ${after} order by position limit ${limit}

@@ -2,18 +2,22 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { createTestPrincipal, type TestService } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal, type TestService } from "@pragma/runtime/testing/test-service";
 import { createResponseUnreadByClient } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestOrderProductRow,
+  createChangedLiveOrderInput,
+  createLiveOrderInput,
+} from "../testing/order-fixtures.ts";
+import {
+  buildTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLiveService;
-const { principal, locationId } = createTestPosPrincipal();
+const { principal, locationId } = buildTestPosPrincipal();
 const tillIds = [randomUUID(), randomUUID()];
 /** Two orders for each combination of till, paid, transferred and canceled. Two orders share each opening time. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
@@ -36,7 +40,7 @@ const idsNewestFirst = (orders: OrderLiveInput[]) =>
 beforeAll(async () => {
   orderLive = await startTestOrderLiveService();
   await orderLive.upsertOrders(principal, ...orders);
-  await orderLive.upsertOrders(createTestPosPrincipal().principal, createLiveOrderInput());
+  await orderLive.upsertOrders(buildTestPosPrincipal().principal, createLiveOrderInput());
 });
 afterAll(() => orderLive.remove());
 
@@ -72,8 +76,8 @@ describe("the list of live orders", () => {
   });
 
   describe("of large orders", () => {
-    const { principal } = createTestPosPrincipal();
-    const rows = (count: number) => Array.from({ length: count }, createTestProductRow);
+    const { principal } = buildTestPosPrincipal();
+    const rows = (count: number) => Array.from({ length: count }, buildTestOrderProductRow);
     const largeOrders = Array.from({ length: 23 }, (_, index) =>
       createLiveOrderInput({
         openedAt: `2026-05-29T11:${10 + index}:00.000Z`,
@@ -139,7 +143,7 @@ describe("the list of live orders", () => {
       expect(unread.length).toBeGreaterThan(2);
       expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "2"]);
       expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
-      expect((await requestList(createTestPosPrincipal().principal)).status).toBe(200);
+      expect((await requestList(buildTestPosPrincipal().principal)).status).toBe(200);
       for (const { socket } of unread) socket?.destroy();
       await sleep(10);
       expect((await requestList()).status).toBe(200);
@@ -178,7 +182,7 @@ describe("the list of live orders", () => {
   });
 
   it("updates its counts with each change", async () => {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const [one, other] = [createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(pos.principal, one, other);
     await orderLive.upsertOrders(pos.principal, createChangedLiveOrderInput(one, { isPaid: true }));
@@ -191,7 +195,7 @@ describe("the list of live orders", () => {
 
   it("is empty past the last page and for a location without orders", async () => {
     expect(await orderLive.listOrders(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
-    const page = await orderLive.listOrders(createTestPosPrincipal().principal);
+    const page = await orderLive.listOrders(buildTestPosPrincipal().principal);
     expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });
   });
 
@@ -227,7 +231,7 @@ describe("the list of live orders", () => {
         principal,
       });
       expect(problem.code).toBe("location_forbidden");
-      const writer = createTestPrincipal({ scopes: ["orders:write"] });
+      const writer = buildTestPrincipal({ scopes: ["orders:write"] });
       expect((await orderLive.requestProblem({ method: "GET", path: url, principal: writer })).code).toBe(
         "scope_missing",
       );
@@ -239,7 +243,7 @@ describe("a live order", () => {
   const orderPath = path + (orders[0]?.id ?? "");
 
   it("has an ETag that changes with the order", async () => {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(pos.principal, order);
     const requestOrder = (headers = {}) =>
@@ -255,14 +259,14 @@ describe("a live order", () => {
 
   it("is found by its own location and by an API key for all locations", async () => {
     expect((await orderLive.request("GET", orderPath, { principal })).status).toBe(200);
-    const admin = createTestPrincipal({ scopes: ["admin"], location: null });
+    const admin = buildTestPrincipal({ scopes: ["admin"], location: null });
     expect((await orderLive.request("GET", orderPath, { principal: admin })).status).toBe(200);
     expect(
       (
         await orderLive.requestProblem({
           method: "GET",
           path: orderPath,
-          principal: createTestPosPrincipal().principal,
+          principal: buildTestPosPrincipal().principal,
         })
       ).code,
     ).toBe("order_not_found");

@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLive, orderLeftStreamReasons } from "@pragma/contracts/order-live";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { createdAtCursorSchema, createLargeItemsPageResponse } from "@pragma/runtime/http/page-response";
+import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pragma/runtime/http/page-response";
 import { conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonArray } from "@pragma/runtime/json/join-json";
 import {
@@ -17,7 +17,7 @@ import { defineOrderLiveServiceRoute } from "../context.ts";
 import { liveOrderFilterQueryShape, pickLiveOrderFilterFields } from "../order-filter.ts";
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
-import { findLiveOrder } from "../queries/orders.ts";
+import { findLiveOrderBody } from "../queries/orders.ts";
 
 export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
   method: "post",
@@ -78,18 +78,22 @@ export const listLiveOrdersRoute = defineOrderLiveServiceRoute({
   async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const filter = pickLiveOrderFilterFields(query);
-    return createLargeItemsPageResponse({ query, principal, url, origin }, createdAtCursorSchema, async (range) => {
-      const [total, { orders, hasMore }] = await Promise.all([
-        countListedLiveOrders(db.sql, locationId, filter),
-        findLiveOrderPage(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
-      ]);
-      const last = hasMore ? orders.at(-1) : undefined;
-      return {
-        items: orders.map(({ body }) => body),
-        total,
-        last: last ? { at: last.at, id: last.id } : null,
-      };
-    });
+    return createConcurrencyLimitedPageResponse(
+      { query, principal, url, origin },
+      createdAtCursorSchema,
+      async (range) => {
+        const [total, { orders, hasMore }] = await Promise.all([
+          countListedLiveOrders(db.sql, locationId, filter),
+          findLiveOrderPage(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
+        ]);
+        const last = hasMore ? orders.at(-1) : undefined;
+        return {
+          items: orders.map(({ body }) => body),
+          total,
+          last: last ? { at: last.at, id: last.id } : null,
+        };
+      },
+    );
   },
 });
 
@@ -108,7 +112,7 @@ export const getLiveOrderRoute = defineOrderLiveServiceRoute({
   },
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const order = await findLiveOrder(services.db.sql, { id, locationId: getReadableLocationId(principal) });
+    const order = await findLiveOrderBody(services.db.sql, { id, locationId: getReadableLocationId(principal) });
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });
     return conditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
   },

@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { OrderLeftStreamEventData, OrderLive } from "@pragma/contracts/order-live";
-import { readServerSentEvents, type ServerSentEvent } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { readServerSentEvents, type ServerSentEvent } from "@pragma/runtime/testing/server-sent-event-reader";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfigSchema } from "../config.ts";
 import { trimOrderChangeLogTask } from "../periodic/remove-old-orders.ts";
-import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestOrderProductRow,
+  createChangedLiveOrderInput,
+  createLiveOrderInput,
+} from "../testing/order-fixtures.ts";
+import {
+  buildTestPosPrincipal,
   openTestLiveOrderStream,
   sendTestLiveOrderUpsert,
   startTestOrderLiveService,
@@ -29,7 +33,7 @@ const revisionsOf = (events: ServerSentEvent[]) => events.map(({ data }) => data
 
 describe("a new stream", () => {
   it("sends the current orders, a ready event, and then each change", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const orders = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(principal, ...orders);
     const stream = await orderLive.openStream(principal);
@@ -54,7 +58,7 @@ describe("a new stream", () => {
   });
 
   it("does not send orders of other locations", async () => {
-    const [pos, otherPos] = [createTestPosPrincipal(), createTestPosPrincipal()];
+    const [pos, otherPos] = [buildTestPosPrincipal(), buildTestPosPrincipal()];
     const stream = await orderLive.openStream(pos.principal);
     await stream.waitForEvents(1, "ready");
     await orderLive.upsertOrders(otherPos.principal, createLiveOrderInput());
@@ -64,7 +68,7 @@ describe("a new stream", () => {
   });
 
   it("sends, within 700 ms, changes that another instance received", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const stream = await openTestLiveOrderStream(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
     const order = createLiveOrderInput();
@@ -76,7 +80,7 @@ describe("a new stream", () => {
   });
 
   it("sends changes without a notification by polling", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
@@ -93,7 +97,7 @@ describe("a new stream", () => {
   });
 
   it("sends the final state of every order and no revision twice while orders change", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const orders = Array.from({ length: 120 }, () => createLiveOrderInput());
     for (let start = 0; start < orders.length; start += 40)
       await orderLive.upsertOrders(principal, ...orders.slice(start, start + 40));
@@ -140,7 +144,7 @@ describe("a new stream", () => {
 
 describe("a resumed stream", () => {
   it("continues after the last event id on any instance, without gaps or duplicates", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     const sentRevisions: string[] = [];
     const changeOrder = async () => {
@@ -171,7 +175,7 @@ describe("a resumed stream", () => {
     ["of a later position", (locationId) => `${locationId}:99`],
     ["that is malformed", () => "yesterday"],
   ])("restarts with a reset after an event id %s", async (_, createEventId) => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal, { lastEventId: createEventId(locationId) });
@@ -184,7 +188,7 @@ describe("a resumed stream", () => {
   });
 
   it("restarts after an event id older than the log and continues after a later event id", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     const revisions = [
       order,
@@ -210,7 +214,7 @@ describe("a resumed stream", () => {
   });
 
   it("continues after an empty log if nothing has changed since", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     await orderLive.upsertOrders(principal, createLiveOrderInput());
     await orderLive.db.sql`delete from order_revisions where location_id = ${locationId}`;
     const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:1` });
@@ -221,7 +225,7 @@ describe("a resumed stream", () => {
 
 describe("a stream with filters", () => {
   it("sends matching orders, and a left event when an order no longer matches", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({}, { tillId });
     await orderLive.upsertOrders(
@@ -254,7 +258,7 @@ describe("a stream with filters", () => {
   });
 
   it("advances its event id past changes that do not match", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const response = await orderLive.request("GET", `${path}?isCanceled=true`, { principal });
     await orderLive.upsertOrders(principal, createLiveOrderInput(), createLiveOrderInput());
     const reader = response.body?.getReader();
@@ -271,10 +275,10 @@ describe("a stream with filters", () => {
 describe("a client", () => {
   /** Sends changes of 100 KB and returns their revision hashes. */
   async function sendLargeChanges(
-    { principal }: ReturnType<typeof createTestPosPrincipal>,
+    { principal }: ReturnType<typeof buildTestPosPrincipal>,
     { count }: { count: number },
   ) {
-    const order = createLiveOrderInput({ productRowList: Array.from({ length: 75 }, createTestProductRow) });
+    const order = createLiveOrderInput({ productRowList: Array.from({ length: 75 }, buildTestOrderProductRow) });
     const revisions = Array.from({ length: count }, (_, index) =>
       createChangedLiveOrderInput(order, { guestsCount: index }),
     );
@@ -282,7 +286,7 @@ describe("a client", () => {
     return revisions.map(({ revisionHash }) => revisionHash);
   }
   const openResponse = async (
-    { principal }: ReturnType<typeof createTestPosPrincipal>,
+    { principal }: ReturnType<typeof buildTestPosPrincipal>,
     service: TestService = orderLive,
   ) => {
     const response = await service.request("GET", path, { principal });
@@ -291,7 +295,7 @@ describe("a client", () => {
   };
 
   it("that is slow receives all changes at its own pace", async () => {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const response = await openResponse(
       pos,
       await orderLive.startAnotherInstance({ STREAM_STALL_TIMEOUT_SECONDS: "60" }),
@@ -304,7 +308,7 @@ describe("a client", () => {
   });
 
   it("that reads nothing is disconnected with the reason slow, and its buffer is dropped", async () => {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const response = await openResponse(pos);
     await sendLargeChanges(pos, { count: 3 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -316,21 +320,21 @@ describe("a client", () => {
   });
 
   it("receives heartbeats from an idle stream", async () => {
-    const stream = await orderLive.openStream(createTestPosPrincipal().principal);
+    const stream = await orderLive.openStream(buildTestPosPrincipal().principal);
     await eventually("two heartbeats", () => stream.comments.length > 1, { timeoutSeconds: 4 });
     expect(stream.comments[0]).toMatch(/^ ?heartbeat$/);
     await stream.close();
   });
 
   it("opens no stream for a HEAD request", async () => {
-    const response = await orderLive.request("HEAD", path, { principal: createTestPosPrincipal().principal });
+    const response = await orderLive.request("HEAD", path, { principal: buildTestPosPrincipal().principal });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 });
 
 describe("a stopping process", () => {
   it("ends its streams with a retry time and opens no new streams", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const stopping = await orderLive.startAnotherInstance();
     const stream = await openTestLiveOrderStream(stopping, principal);
     await stream.waitForEvents(1, "ready");

@@ -3,9 +3,13 @@ import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestOrderProductRow,
+  createChangedLiveOrderInput,
+  createLiveOrderInput,
+} from "../testing/order-fixtures.ts";
+import {
+  buildTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -21,7 +25,7 @@ const typesOf = async (id: string) => (await orderLive.publishedEvents(id)).map(
 
 describe("an upserted order", () => {
   it("is returned with all fields and times, also by its id", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const order = createLiveOrderInput({ roomName: "Terrasse", channel: "phone" }, { customFooter: "Merci" });
     const [applied] = await orderLive.upsertOrders(principal, order);
     expect(applied).toMatchObject({
@@ -40,7 +44,7 @@ describe("an upserted order", () => {
   });
 
   it("keeps createdAt and sets updatedAt on each change", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     const [first] = await orderLive.upsertOrders(principal, order);
     const [second] = await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 5 }));
@@ -50,14 +54,14 @@ describe("an upserted order", () => {
   });
 
   it("is stored under the UUID when its id begins with an s", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const id = randomUUID();
     const [applied] = await orderLive.upsertOrders(principal, createLiveOrderInput({}, { id: `s${id.toUpperCase()}` }));
     expect(applied).toMatchObject({ id, data: { id } });
   });
 
   it("is skipped when its revision is already stored, or older than the stored revision", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const order = createLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     expect(await orderLive.upsertOrders(principal, { ...order, data: { ...order.data, guestsCount: 9 } })).toEqual([]);
@@ -73,7 +77,7 @@ describe("an upserted order", () => {
   });
 
   it("that is unchanged is omitted from the response", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const [unchanged, other, third] = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
     await orderLive.upsertOrders(principal, unchanged);
     const applied = await orderLive.upsertOrders(principal, other, unchanged, third);
@@ -82,7 +86,7 @@ describe("an upserted order", () => {
   });
 
   it("is separate from another location's order with the same id", async () => {
-    const [pos, otherPos] = [createTestPosPrincipal(), createTestPosPrincipal()];
+    const [pos, otherPos] = [buildTestPosPrincipal(), buildTestPosPrincipal()];
     const order = createLiveOrderInput({ comment: "mine" });
     await orderLive.upsertOrders(pos.principal, order);
     const otherOrder = createChangedLiveOrderInput(order, { comment: "theirs" });
@@ -103,7 +107,7 @@ describe("an upserted order", () => {
 
   it("belongs to the existing location that an API key for all locations names", async () => {
     const { id } = orderLive.accounts.addLocation();
-    const { principal } = createTestPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
+    const { principal } = buildTestPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
     const body = [createLiveOrderInput()];
     const requestTo = (locationId: string) => ({
       method: "POST",
@@ -117,13 +121,13 @@ describe("an upserted order", () => {
     expect(unknown.code).toBe("location_not_found");
     const forbidden = await orderLive.requestProblem({
       ...requestTo(id),
-      principal: createTestPosPrincipal().principal,
+      principal: buildTestPosPrincipal().principal,
     });
     expect(forbidden.code).toBe("location_forbidden");
   });
 
   it("is applied and streamed once per Idempotency-Key", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
     const request = { principal, body: [createLiveOrderInput()], headers: { "idempotency-key": randomUUID() } };
@@ -137,10 +141,10 @@ describe("an upserted order", () => {
 
 describe("the events of an order", () => {
   it("follow its changes and are numbered", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const opened = createLiveOrderInput();
     const withRow = createChangedLiveOrderInput(opened, {
-      productRowList: [...opened.data.productRowList, createTestProductRow()],
+      productRowList: [...opened.data.productRowList, buildTestOrderProductRow()],
     });
     const partlyPaid = createChangedLiveOrderInput(withRow, { leftToPay: 1000 });
     const paid = createChangedLiveOrderInput(partlyPaid, { isPaid: true, leftToPay: 0 });
@@ -177,15 +181,15 @@ describe("the events of an order", () => {
     [[], { manuallyClosed: true }],
     [[], { isTraining: true, isPaid: true }],
   ])("are %j for a new order with %j", async (events, data) => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const order = createLiveOrderInput(data);
     await orderLive.upsertOrders(principal, order);
     expect(await typesOf(order.id)).toEqual(events);
   });
 
   it("do not include a change that only rearranges products", async () => {
-    const { principal } = createTestPosPrincipal();
-    const order = createLiveOrderInput({ productRowList: [createTestProductRow(), createTestProductRow()] });
+    const { principal } = buildTestPosPrincipal();
+    const order = createLiveOrderInput({ productRowList: [buildTestOrderProductRow(), buildTestOrderProductRow()] });
     await orderLive.upsertOrders(principal, order);
     await orderLive.upsertOrders(
       principal,
@@ -195,7 +199,7 @@ describe("the events of an order", () => {
   });
 
   it("keep the 200 devices that were published last", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const sendFromDevices = (first: number) =>
       orderLive.upsertOrders(
         principal,
@@ -209,7 +213,7 @@ describe("the events of an order", () => {
   });
 
   it("include the device at most once an hour or when its name changes", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const [deviceIdentifier, other] = [randomUUID(), randomUUID()];
     const order = createLiveOrderInput({ deviceIdentifier, deviceName: "Bar" });
     await orderLive.upsertOrders(principal, order, createLiveOrderInput({ deviceIdentifier: other, deviceName: null }));
@@ -234,7 +238,7 @@ describe("the events of an order", () => {
 
 describe("a training order", () => {
   it("is returned and can be read by id, but is in no list or stream", async () => {
-    const { principal } = createTestPosPrincipal();
+    const { principal } = buildTestPosPrincipal();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
     const order = createLiveOrderInput({ isTraining: true });
@@ -248,7 +252,7 @@ describe("a training order", () => {
   });
 
   it("is listed after it has left training mode, and is removed from the list when it is in training mode again", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const order = createLiveOrderInput({ isTraining: true });
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
@@ -269,10 +273,10 @@ describe("a training order", () => {
 });
 
 describe("a body of several megabytes", () => {
-  const rows = Array.from({ length: 100 }, createTestProductRow);
+  const rows = Array.from({ length: 100 }, buildTestOrderProductRow);
   const orders = Array.from({ length: 20 }, () => createLiveOrderInput({ productRowList: rows }));
   const body = JSON.stringify(orders);
-  const { principal, locationId } = createTestPosPrincipal();
+  const { principal, locationId } = buildTestPosPrincipal();
 
   it("is applied and published like a small body", async () => {
     const applied = await orderLive.upsertOrders(principal, ...orders);

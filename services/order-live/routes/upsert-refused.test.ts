@@ -1,17 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createChangedLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestOrderProductRow,
+  createChangedLiveOrderInput,
+  createLiveOrderInput,
+} from "../testing/order-fixtures.ts";
+import {
+  buildTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLiveService;
-const { principal } = createTestPosPrincipal();
+const { principal } = buildTestPosPrincipal();
 beforeAll(async () => {
   orderLive = await startTestOrderLiveService();
 });
@@ -145,11 +149,11 @@ describe("an invalid upsert", () => {
   });
 
   it("is rejected without the scope or without a location", async () => {
-    const reader = createTestPrincipal({ scopes: ["orders:read"] });
+    const reader = buildTestPrincipal({ scopes: ["orders:read"] });
     expect(
       (await orderLive.requestProblem({ method: "POST", path, principal: reader, body: createOrders(1) })).code,
     ).toBe("scope_missing");
-    const adminPrincipal = createTestPrincipal({ scopes: ["admin"], location: null });
+    const adminPrincipal = buildTestPrincipal({ scopes: ["admin"], location: null });
     const problem = await orderLive.requestProblem({
       method: "POST",
       path,
@@ -162,7 +166,7 @@ describe("an invalid upsert", () => {
 
 describe("the daily quota of a location", () => {
   it("rejects a request that exceeds it, and does not count skipped orders", async () => {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const order = createLiveOrderInput();
     const [applied] = await orderLive.upsertOrders(pos.principal, order);
     const bytes = Buffer.byteLength(JSON.stringify(applied));
@@ -187,7 +191,7 @@ describe("the daily quota of a location", () => {
     });
     const { data } = await orderLive.listOrders(pos.principal);
     expect(data.map(({ revisionHash }) => revisionHash)).toEqual([lastRevisionHash]);
-    const otherPos = createTestPosPrincipal();
+    const otherPos = buildTestPosPrincipal();
     const response = await limitedInstance.request("POST", path, {
       principal: otherPos.principal,
       body: [createLiveOrderInput()],
@@ -198,11 +202,11 @@ describe("the daily quota of a location", () => {
 
 describe("a large order", () => {
   it("of up to 512 KB is applied, and its event is published", async () => {
-    const pos = createTestPosPrincipal();
+    const pos = buildTestPosPrincipal();
     const order = createLiveOrderInput({ productRowList: createLargeRows().slice(0, 30) });
     const remainingBytes = 512 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
     const rows = Array.from({ length: Math.floor(remainingBytes / 12_000) }, () => ({
-      ...createTestProductRow(),
+      ...buildTestOrderProductRow(),
       comment: "é".repeat(5_000),
     }));
     order.data.productRowList.push(...rows);
@@ -213,8 +217,8 @@ describe("a large order", () => {
   });
 
   it("is applied with gzip, and characters that PostgreSQL cannot store are kept in its JSON", async () => {
-    const pos = createTestPosPrincipal();
-    const rows = Array.from({ length: 200 }, createTestProductRow);
+    const pos = buildTestPosPrincipal();
+    const rows = Array.from({ length: 200 }, buildTestOrderProductRow);
     const order = createLiveOrderInput({
       productRowList: rows,
       comment: "a\0b \ud800",
@@ -236,5 +240,5 @@ describe("a large order", () => {
 });
 
 function createLargeRows() {
-  return Array.from({ length: 100 }, () => ({ ...createTestProductRow(), comment: "x".repeat(9_900) }));
+  return Array.from({ length: 100 }, () => ({ ...buildTestOrderProductRow(), comment: "x".repeat(9_900) }));
 }

@@ -1,10 +1,10 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { findLiveOrderPage, type LiveOrderListCursor } from "../queries/listed-orders.ts";
-import { findLiveOrderLogRange, findLiveOrderRevisions } from "../queries/streams.ts";
+import { findLiveOrderChangeLogEntries, findLiveOrderLogRange } from "../queries/streams.ts";
 import type { LiveOrderStreamConnection } from "./live-connection.ts";
-import type { LiveOrderChangeLog } from "./live-order-change-log.ts";
+import type { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
 import {
-  formatCurrentOrderEvent,
+  formatInitialLiveOrderEvent,
   formatStreamReadyEvent,
   formatStreamResetEvent,
   type LiveOrderStreamResetReason,
@@ -57,7 +57,7 @@ export async function sendLiveOrderEvents(
 
 interface FeedSource {
   sql: SqlClient;
-  locationLog: LiveOrderChangeLog;
+  locationLog: LiveOrderChangeLogReader;
 }
 
 /** The log positions of the order states that the stream has sent initially, by order id. */
@@ -78,7 +78,7 @@ async function sendCurrentOrders(
   const sendPage = async (after: LiveOrderListCursor | null): Promise<LiveOrderListCursor | null> => {
     const page = await findLiveOrderPage(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
     for (const { id, position } of page.orders) sentPositions.set(id, position);
-    connection.write(page.orders.map(({ body }) => formatCurrentOrderEvent(body)).join(""));
+    connection.write(page.orders.map(({ body }) => formatInitialLiveOrderEvent(body)).join(""));
     const last = page.hasMore ? page.orders.at(-1) : undefined;
     return last ? { at: last.at, id: last.id } : null;
   };
@@ -105,7 +105,11 @@ async function sendLoggedChanges(
 ): Promise<boolean> {
   const { locationId, output } = connection;
   const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
-    const revisions = await findLiveOrderRevisions(sql, { locationId, after: connection.position, ...catchUpBatch });
+    const revisions = await findLiveOrderChangeLogEntries(sql, {
+      locationId,
+      after: connection.position,
+      ...catchUpBatch,
+    });
     const [first] = revisions;
     if (!first) return "end";
     if (first.position !== connection.position + 1) return "gap";

@@ -1,5 +1,5 @@
 import type { LiveOrderFilter } from "../order-filter.ts";
-import type { LiveOrderRevision } from "../queries/streams.ts";
+import type { LiveOrderChangeLogEntry } from "../queries/streams.ts";
 import {
   formatLiveOrderChangeEvent,
   formatStreamClosedEvent,
@@ -7,7 +7,7 @@ import {
   formatStreamHeartbeat,
   type LiveOrderStreamCloseReason,
 } from "./stream-events.ts";
-import { SubscriberStream } from "./subscriber-stream.ts";
+import { LiveOrderSubscriberStream } from "./subscriber-stream.ts";
 
 const encoder = new TextEncoder();
 
@@ -24,7 +24,7 @@ interface LiveConnectionOptions {
 export class LiveOrderStreamConnection {
   readonly locationId: string;
   readonly filter: LiveOrderFilter;
-  readonly output: SubscriberStream;
+  readonly output: LiveOrderSubscriberStream;
   readonly openedAt = performance.now();
   /** The position of the last change that the stream has sent, or has skipped because of the filter. */
   position = 0;
@@ -41,7 +41,7 @@ export class LiveOrderStreamConnection {
     this.locationId = locationId;
     this.filter = filter;
     this.#filterKey = JSON.stringify(filter);
-    this.output = new SubscriberStream({
+    this.output = new LiveOrderSubscriberStream({
       onClosed: () => {
         this.#resolveWait();
         onClosed(this);
@@ -54,7 +54,7 @@ export class LiveOrderStreamConnection {
   }
 
   /** Sends consecutive changes, except changes up to the connection's position, which were already sent. */
-  sendChanges(revisions: LiveOrderRevision[], shared?: EncodedOrderChangesByFilter): void {
+  sendChanges(revisions: LiveOrderChangeLogEntry[], shared?: EncodedOrderChangesByFilter): void {
     const last = revisions.at(-1)?.position ?? 0;
     if (last <= this.position) return;
     const newRevisions = revisions.filter(({ position }) => position > this.position);
@@ -65,7 +65,7 @@ export class LiveOrderStreamConnection {
     this.sentCount += 1;
   }
 
-  #encodeChanges(revisions: LiveOrderRevision[], shared: EncodedOrderChangesByFilter | undefined): Uint8Array {
+  #encodeChanges(revisions: LiveOrderChangeLogEntry[], shared: EncodedOrderChangesByFilter | undefined): Uint8Array {
     const sharedChunk = shared?.get(this.#filterKey);
     if (sharedChunk) return sharedChunk;
     const texts = revisions.map((revision) => formatLiveOrderChangeEvent(this.locationId, revision, this.filter));

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { readServerSentEvents } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { readServerSentEvents } from "@pragma/runtime/testing/server-sent-event-reader";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createLiveOrderInput } from "../testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -49,7 +49,7 @@ const openTestStream = async (
 
 describe("the streams of a process", () => {
   it("share one query among all connections that keep up", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const { broadcaster, queryCount } = createCountingBroadcaster();
     const streams = await Promise.all(Array.from({ length: 30 }, () => openTestStream(broadcaster, locationId)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
@@ -64,7 +64,7 @@ describe("the streams of a process", () => {
   });
 
   it("leave no timers or queries behind when their clients disconnect", async () => {
-    const { locationId } = createTestPosPrincipal();
+    const { locationId } = buildTestPosPrincipal();
     const { broadcaster, queryCount } = createCountingBroadcaster();
     const clearIntervalSpy = vi.spyOn(globalThis, "clearInterval");
     const disconnect = new AbortController();
@@ -95,7 +95,7 @@ describe("the streams of a process", () => {
   });
 
   it("are limited to 500 per location", async () => {
-    const { locationId } = createTestPosPrincipal();
+    const { locationId } = buildTestPosPrincipal();
     const { broadcaster } = createCountingBroadcaster();
     const openRawStream = () =>
       broadcaster.openStream({ locationId, filter: {}, lastEventId: "x", signal: new AbortController().signal });
@@ -109,7 +109,7 @@ describe("the streams of a process", () => {
   }, 60_000);
 
   it("end if the log is unreadable at their start and survive a later outage of the log", async () => {
-    const { principal, locationId } = createTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipal();
     const { broadcaster } = createCountingBroadcaster();
     const stream = await openTestStream(broadcaster, locationId);
     await stream.waitForEvents(1, "ready");

@@ -6,7 +6,7 @@ import type { LiveOrderFilter } from "../order-filter.ts";
 import { findLiveOrderStreamPositions } from "../queries/streams.ts";
 import { findLiveOrderStreamStart, sendLiveOrderEvents } from "./feed-connection.ts";
 import { LiveOrderStreamConnection } from "./live-connection.ts";
-import { LiveOrderChangeLog } from "./live-order-change-log.ts";
+import { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
 import { liveOrderStreamPreamble } from "./stream-events.ts";
 
 export type LiveOrderBroadcaster = ReturnType<typeof createLiveOrderBroadcaster>;
@@ -40,7 +40,7 @@ export function createLiveOrderBroadcaster({
   heartbeatMs,
   stallTimeoutMs,
 }: OrderBroadcasterOptions) {
-  const logs = new Map<string, LiveOrderChangeLog>();
+  const logs = new Map<string, LiveOrderChangeLogReader>();
   let timers: NodeJS.Timeout[] = [];
   let isClosed = false;
 
@@ -60,9 +60,9 @@ export function createLiveOrderBroadcaster({
 
   const allConnections = () => [...logs.values()].flatMap(({ connections }) => [...connections]);
 
-  function addConnection(connection: LiveOrderStreamConnection): LiveOrderChangeLog {
+  function addConnection(connection: LiveOrderStreamConnection): LiveOrderChangeLogReader {
     const { locationId } = connection;
-    const locationLog = logs.get(locationId) ?? new LiveOrderChangeLog(locationId, { sql, log });
+    const locationLog = logs.get(locationId) ?? new LiveOrderChangeLogReader(locationId, { sql, log });
     if (locationLog.connections.size >= maxConnectionsPerLocation) {
       throw new ApiError("too_many_streams", {
         detail: `This location has ${maxConnectionsPerLocation} open streams, which is the limit. Close unused streams.`,

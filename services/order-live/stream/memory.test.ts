@@ -4,7 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createChangedLiveOrderInput, createLiveOrderInput } from "../testing/order-fixtures.ts";
 import {
-  createTestPosPrincipal,
+  buildTestPosPrincipal,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -28,7 +28,7 @@ async function measureUsedMegabytes(): Promise<number> {
 }
 
 it("streamed data and closed connections are not retained", async () => {
-  const { principal } = createTestPosPrincipal();
+  const { principal } = buildTestPosPrincipal();
   const disconnect = new AbortController();
   let receivedCount = 0;
   const readStream = async () => {

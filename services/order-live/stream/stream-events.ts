@@ -1,6 +1,6 @@
 import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { type LiveOrderFilter, matchesLiveOrderFilter } from "../order-filter.ts";
-import type { LiveOrderRevision } from "../queries/streams.ts";
+import type { LiveOrderChangeLogEntry } from "../queries/streams.ts";
 
 /** The events of a live order stream in the text/event-stream format. */
 
@@ -31,7 +31,7 @@ export function parseStreamEventId(locationId: string, id: string): number | und
 }
 
 /** Formats the event for an initial order. It has no id, because a stream cannot resume among the initial orders. */
-export const formatCurrentOrderEvent = (body: string) => formatStreamEvent("order", body);
+export const formatInitialLiveOrderEvent = (body: string) => formatStreamEvent("order", body);
 
 /** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
 export const formatStreamResetEvent = (reason: LiveOrderStreamResetReason) =>
@@ -50,7 +50,7 @@ export const formatStreamClosedEvent = (reason: LiveOrderStreamCloseReason) =>
 /** Formats a change as an `order` or `left` event, or as an empty string if the stream's filter excludes the change. */
 export function formatLiveOrderChangeEvent(
   locationId: string,
-  revision: LiveOrderRevision,
+  revision: LiveOrderChangeLogEntry,
   filter: LiveOrderFilter,
 ): string {
   const { orderId, before, after, body, position } = revision;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SubscriberStream } from "./subscriber-stream.ts";
+import { LiveOrderSubscriberStream } from "./subscriber-stream.ts";
 
 const toBytes = (text: string) => new TextEncoder().encode(text);
 const toText = (chunk: Uint8Array | undefined) => new TextDecoder().decode(chunk);
@@ -13,7 +13,7 @@ afterEach(() => {
 
 function createSubscriberStream() {
   const onClosed = vi.fn();
-  const stream = new SubscriberStream({ onClosed });
+  const stream = new LiveOrderSubscriberStream({ onClosed });
   return { stream, onClosed, reader: stream.body.getReader() };
 }
 

@@ -7,7 +7,7 @@ interface SubscriberStreamOptions {
 }
 
 /** The writing end of a client's stream. It buffers chunks until the client reads them. */
-export class SubscriberStream {
+export class LiveOrderSubscriberStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #onClosed: () => void;
   readonly #queue: Uint8Array[] = [];

@@ -4,7 +4,7 @@ import type { OrderLiveContext } from "../context.ts";
 import { removeLiveOrdersOfFinalTill } from "../finish-till.ts";
 
 /** Removes the orders of a closed till from the live orders once the till's report is final. */
-export const removeLiveOrdersOfReportedTill = defineEventSubscription<OrderLiveContext, "report.finalized">(
+export const removeReportedLiveOrdersSubscription = defineEventSubscription<OrderLiveContext, "report.finalized">(
   "report.finalized",
   async ({ data, services, once }) => {
     await once(async (tx) => {

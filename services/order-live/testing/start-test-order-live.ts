@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { OrderLive, type OrderLiveInput } from "@pragma/contracts/order-live";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type EventStreamReader, readServerSentEvents } from "@pragma/runtime/testing/event-stream-reader";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readRecordedEvents, recordOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
+import { installOutboxRecordingTrigger, readRecordedEvents } from "@pragma/runtime/testing/outbox-recorder";
+import { readServerSentEvents, type ServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
 } from "@pragma/runtime/testing/service-with-fake-accounts";
-import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { OrderEventType } from "../order-state.ts";
@@ -20,7 +20,7 @@ import orderLive from "../service.ts";
 import { createLiveOrderBroadcaster, type LiveOrderBroadcaster } from "../stream/live-order-broadcaster.ts";
 
 /** An event that was published for an order. */
-export type PublishedOrderEvent = EventData<OrderEventType> & { type: OrderEventType };
+export type PublishedOrderEvent = BusEventData<OrderEventType> & { type: OrderEventType };
 
 /** The order-live service for one test file. */
 export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
@@ -32,12 +32,12 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
   openStream(
     principal: Principal,
     options?: { query?: string; lastEventId?: string | undefined },
-  ): Promise<EventStreamReader>;
+  ): Promise<ServerSentEventReader>;
   /** Returns the published events of an order, oldest first. */
   publishedEvents(orderId: string): Promise<PublishedOrderEvent[]>;
   /** Publishes a till's final report, as the reporting service does, and waits until the service has handled it. */
   finishTill(
-    till: Pick<EventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
+    till: Pick<BusEventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
     closedAt?: string,
   ): Promise<void>;
   /** Starts another instance of the service on the same servers, with additional environment variables. */
@@ -47,11 +47,11 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
 const listPage = paginatedSchema(z.strictObject(OrderLive.shape));
 
 /** Returns the principal of an API key that reads and writes the live orders of a new location. */
-export function createTestPosPrincipal(overrides: Partial<Principal> = {}): {
+export function buildTestPosPrincipal(overrides: Partial<Principal> = {}): {
   principal: Principal;
   locationId: string;
 } {
-  const principal = createTestPrincipal({ scopes: ["orders:read", "orders:write"], ...overrides });
+  const principal = buildTestPrincipal({ scopes: ["orders:read", "orders:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }
 
@@ -59,7 +59,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
   const service = await startTestServiceWithFakeAccounts(orderLive, variables);
   const { environment, registry } = service;
   const otherInstances: TestService[] = [];
-  await recordOutboxEvents(service.db);
+  await installOutboxRecordingTrigger(service.db);
   const broadcaster = createLiveOrderBroadcaster({
     sql: service.db.sql,
     notifier: { publish() {}, subscribe() {} },
@@ -82,7 +82,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
       const report = { reportId: randomUUID(), revision, reportVersion: 1, reportNumber: 1, totalSales: 0 };
       const times = { startedAt: "2026-05-29T08:00:00.000Z", finalizedAt: closedAt };
       await service.db.transaction((tx) =>
-        publishEvent(tx, "report.finalized", {
+        writeEventToOutbox(tx, "report.finalized", {
           id,
           traceparent: undefined,
           subject: report.reportId,
@@ -120,7 +120,7 @@ export async function openTestLiveOrderStream(
   service: TestService,
   principal: Principal,
   { query = "", lastEventId }: { query?: string; lastEventId?: string | undefined } = {},
-): Promise<EventStreamReader> {
+): Promise<ServerSentEventReader> {
   const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
   const response = await service.request("GET", `/v1/orders-live/stream${query}`, { principal, headers });
   expect(response.status).toBe(200);

@@ -8,8 +8,8 @@ import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { ReportingContext } from "../context.ts";
 import { type AccountingConfigRow, findAccountingConfigsByIds } from "../queries/accounting-configs.ts";
-import { insertAccountingExport, lockAndCountUnfinishedExports } from "../queries/accounting-exports.ts";
-import { findLocationsOfTills } from "../queries/tills.ts";
+import { insertAccountingExportWithFiles, lockAndCountUnfinishedExports } from "../queries/accounting-exports.ts";
+import { findLocationIdsOfTills } from "../queries/tills.ts";
 
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
@@ -44,7 +44,7 @@ export async function enqueueAccountingExport(
     const configsById = new Map(configs.map((config) => [config.id, config]));
     throwIfInvalid(await findItemIssues(tx, items, configsById));
     const files = planExportFiles(items, configsById);
-    await insertAccountingExport(tx, {
+    await insertAccountingExportWithFiles(tx, {
       id,
       ...{ locationId, keyId, consumer },
       traceparent: context.traceparent,
@@ -91,7 +91,7 @@ async function findItemIssues(
   items: LocatedExportItem[],
   configsById: Map<string, AccountingConfigRow>,
 ): Promise<RequestIssue[]> {
-  const tillLocations = await findLocationsOfTills(
+  const tillLocations = await findLocationIdsOfTills(
     tx,
     items.map(({ tillId }) => tillId),
   );

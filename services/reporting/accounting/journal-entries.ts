@@ -2,7 +2,7 @@ import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accou
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
-import { computeSalesByVatRate } from "./find-accounting-gaps.ts";
+import { computeSalesByVatRate } from "./find-inconsistent-till-figures.ts";
 import { type AccountingJournalLine, JournalEntryBuilder } from "./journal.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 

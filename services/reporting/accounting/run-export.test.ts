@@ -17,19 +17,19 @@ import {
 import type { StoredAccountingFigures } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
 import {
-  createTestPrincipalWithScopes,
+  buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import {
-  createTestOrder,
-  createTestPaymentRow,
-  createTestProductRow,
-  createTestTill,
+  buildTestOrder,
+  buildTestOrderPaymentRow,
+  buildTestOrderProductRow,
+  buildTestTill,
 } from "../testing/till-fixtures.ts";
 import writeTillEntries from "./write-till-entries.ts";
 
-const principal = createTestPrincipalWithScopes("accounting:write");
+const principal = buildTestPrincipalWithScopes("accounting:write");
 let service: TestReportingService;
 let items: object[];
 beforeAll(async () => {
@@ -43,9 +43,9 @@ async function createExportItems(
   { pushTills, request }: TestReportingService,
   tillFields: Partial<TillV2Input>[] = [{}],
 ): Promise<object[]> {
-  const rows = { productRowList: [createTestProductRow()], paymentRowList: [createTestPaymentRow()] };
-  const orders = () => [createTestOrder({ id: randomUUID(), total: 1100, ...rows })];
-  const tills = tillFields.map((fields) => createTestTill(orders(), { id: randomUUID(), ...fields }));
+  const rows = { productRowList: [buildTestOrderProductRow()], paymentRowList: [buildTestOrderPaymentRow()] };
+  const orders = () => [buildTestOrder({ id: randomUUID(), total: 1100, ...rows })];
+  const tills = tillFields.map((fields) => buildTestTill(orders(), { id: randomUUID(), ...fields }));
   await pushTills(tills, principal.location.id);
   const config = (await (await request("POST", "/v1/accounting/configs", { principal, body: {} })).json()) as {
     id: string;

@@ -21,11 +21,11 @@ import {
   createFailedTillAccountingExport,
   type EncodedTillJournal,
   type FailedTillAccountingExport,
-  type TillJournalEntriesTask,
+  type TillJournalEntriesWorkerInput,
 } from "./write-till-entries.ts";
 
 interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config"> {
-  writer: WorkerPool<TillJournalEntriesTask, EncodedTillJournal | FailedTillAccountingExport>;
+  writer: WorkerPool<TillJournalEntriesWorkerInput, EncodedTillJournal | FailedTillAccountingExport>;
 }
 
 /** Maximum number of attempts. An attempt whose claim expired counts as three, as it may have crashed the process. */

@@ -3,16 +3,16 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
 import { computeReportAndOrders } from "../calculation/compute-report.ts";
-import { readReportingSample } from "../testing/read-sample.ts";
-import { convertTillV1 } from "../till-v1-conversion/convert-till-v1.ts";
+import { readReportingSampleFile } from "../testing/read-sample.ts";
+import { convertTillV1ToV2 } from "../till-v1-conversion/convert-till-v1.ts";
 import { computeTillAccountingData } from "./till-accounting-data.ts";
 import { buildTillJournalEntries } from "./write-till-entries.ts";
 
 function sampleTill(name: string): TillV2 {
-  const body = readReportingSample(`${name}.till`);
+  const body = readReportingSampleFile(`${name}.till`);
   if (name.endsWith("v2")) return TillV2.parse(body);
   const till = TillV1.parse(body);
-  return convertTillV1(till, { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" });
+  return convertTillV1ToV2(till, { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" });
 }
 
 it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("finds no gaps in the sample till %s", (name) => {

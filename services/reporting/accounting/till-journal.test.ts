@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { computeReportAndOrders } from "../calculation/compute-report.ts";
 import {
-  createTestDiscountRow,
-  createTestMenuRow,
-  createTestOrder,
-  createTestPaymentRow,
-  createTestProductRow,
-  createTestTill,
+  buildTestOrder,
+  buildTestOrderDiscountRow,
+  buildTestOrderMenuRow,
+  buildTestOrderPaymentRow,
+  buildTestOrderProductRow,
+  buildTestTill,
 } from "../testing/till-fixtures.ts";
 import { computeTillAccountingData } from "./till-accounting-data.ts";
 import { buildTillJournalEntries } from "./write-till-entries.ts";
@@ -18,7 +18,7 @@ type Rules = z.input<typeof ReplaceAccountingConfigRequest>;
 type Orders = TillV2Input["orderList"];
 
 function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}) {
-  const till = createTestTill(orders, fields);
+  const till = buildTestTill(orders, fields);
   const report = computeReportAndOrders(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   if (!report) throw new Error("A till in training mode has no report.");
   const config: AccountingRules = ReplaceAccountingConfigRequest.parse(rules);
@@ -39,11 +39,11 @@ function journalLines(...args: Parameters<typeof createJournal>): [string, strin
 }
 
 /** Returns an order of 11.00 including 10% VAT that was paid by card. `fields` overrides its fields. */
-const createSoldOrder = (fields: Parameters<typeof createTestOrder>[0] = {}) =>
-  createTestOrder({
+const createSoldOrder = (fields: Parameters<typeof buildTestOrder>[0] = {}) =>
+  buildTestOrder({
     total: 1100,
-    productRowList: [createTestProductRow()],
-    paymentRowList: [createTestPaymentRow()],
+    productRowList: [buildTestOrderProductRow()],
+    paymentRowList: [buildTestOrderPaymentRow()],
     ...fields,
   });
 
@@ -59,7 +59,7 @@ describe("journal entries of sales", () => {
   });
 
   it("use the accounts of the VAT rate, or the default accounts if the rate has no accounts", () => {
-    const row = createTestProductRow({
+    const row = buildTestOrderProductRow({
       taxRate: 8.5,
       taxName: "TVA 8,5%",
       totalRow: 1085,
@@ -69,7 +69,7 @@ describe("journal entries of sales", () => {
     const order = createSoldOrder({
       total: 1085,
       productRowList: [row],
-      paymentRowList: [createTestPaymentRow({ amount: 1085 })],
+      paymentRowList: [buildTestOrderPaymentRow({ amount: 1085 })],
     });
     expect(journalLines([order])[0]?.slice(1)).toEqual([
       ["706", "Prestations de services", -1000],
@@ -80,17 +80,17 @@ describe("journal entries of sales", () => {
   });
 
   it("count products in menus once", () => {
-    const menu = createTestMenuRow({ productRowList: [createTestProductRow()] });
+    const menu = buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow()] });
     expect(journalLines([createSoldOrder({ productRowList: [], menuRowList: [menu] })])).toEqual([
       [cardLine, ...salesLines],
     ]);
   });
 
   it("debit sales that were refunded", () => {
-    const row = createTestProductRow({ quantity: -1, totalRow: -1100, taxAmount: -100, taxableAmount: -1000 });
+    const row = buildTestOrderProductRow({ quantity: -1, totalRow: -1100, taxAmount: -100, taxableAmount: -1000 });
     const refund = { total: -1100, productRowList: [row] };
     expect(
-      journalLines([createSoldOrder({ ...refund, paymentRowList: [createTestPaymentRow({ amount: -1100 })] })]),
+      journalLines([createSoldOrder({ ...refund, paymentRowList: [buildTestOrderPaymentRow({ amount: -1100 })] })]),
     ).toEqual([[cardLine, ...salesLines].map(([account, text, amount]) => [account, text, -Number(amount)])]);
     const owed = journalLines([createSoldOrder({ ...refund, paymentRowList: [], leftToPay: 0 })])[0];
     expect(owed).toContainEqual(["4197", "Remboursements dus", -1100]);
@@ -105,15 +105,15 @@ describe("journal lines of discounts", () => {
   const discounted = createSoldOrder({
     total: 990,
     productRowList: [
-      createTestProductRow({
+      buildTestOrderProductRow({
         totalRow: 990,
         totalDiscount: 110,
         taxAmount: 90,
         taxableAmount: 900,
-        discountRowList: [createTestDiscountRow()],
+        discountRowList: [buildTestOrderDiscountRow()],
       }),
     ],
-    paymentRowList: [createTestPaymentRow({ amount: 990 })],
+    paymentRowList: [buildTestOrderPaymentRow({ amount: 990 })],
   });
   const vat = ["4457110", "TVA collectée 10 %", -90];
 
@@ -131,8 +131,8 @@ describe("journal lines of discounts", () => {
 });
 
 describe("journal lines of payments", () => {
-  const paidBy = (...payments: Parameters<typeof createTestPaymentRow>[0][]) =>
-    createSoldOrder({ paymentRowList: payments.map((payment) => createTestPaymentRow(payment)) });
+  const paidBy = (...payments: Parameters<typeof buildTestOrderPaymentRow>[0][]) =>
+    createSoldOrder({ paymentRowList: payments.map((payment) => buildTestOrderPaymentRow(payment)) });
 
   it("use the account of the payment mode, or the account configured for the method's name", () => {
     const order = paidBy({ name: "Ticket Restaurant", paymentMode: "restaurantCheck" });
@@ -239,7 +239,7 @@ describe("journal entries of the cash drawer", () => {
     rules: Rules = {},
   ) =>
     journalLines(
-      [createSoldOrder({ paymentRowList: [createTestPaymentRow({ name: "Espèces", paymentMode: "cash" })] })],
+      [createSoldOrder({ paymentRowList: [buildTestOrderPaymentRow({ name: "Espèces", paymentMode: "cash" })] })],
       { initialCashBalance, finalCashBalance },
       rules,
     )[1];
@@ -271,12 +271,12 @@ describe("contradicting figures of a till", () => {
   };
 
   it("are tolerated up to one cent for each VAT rate, booked as rounding", () => {
-    const low = createTestProductRow({ taxableAmount: 999 });
-    const high = createTestProductRow({ taxRate: 20, taxName: "TVA 20%", taxAmount: 184, taxableAmount: 917 });
+    const low = buildTestOrderProductRow({ taxableAmount: 999 });
+    const high = buildTestOrderProductRow({ taxRate: 20, taxName: "TVA 20%", taxAmount: 184, taxableAmount: 917 });
     const order = createSoldOrder({
       total: 2200,
       productRowList: [low, high],
-      paymentRowList: [createTestPaymentRow({ amount: 2200 })],
+      paymentRowList: [buildTestOrderPaymentRow({ amount: 2200 })],
     });
     expect(journalLines([order])[0]).toEqual([
       ["5115", "Carte bancaire", 2200],
@@ -290,14 +290,16 @@ describe("contradicting figures of a till", () => {
   });
 
   it("are reported from two cents for a VAT rate", () => {
-    expect(findGaps([createSoldOrder({ productRowList: [createTestProductRow({ taxableAmount: 998 })] })])).toEqual([
-      {
-        code: "vat",
-        amount: 2,
-        message:
-          "Products at 10 % VAT cost 11.00, but are reported as 9.98 without VAT plus 1.00 of VAT: 0.02 is missing.",
-      },
-    ]);
+    expect(findGaps([createSoldOrder({ productRowList: [buildTestOrderProductRow({ taxableAmount: 998 })] })])).toEqual(
+      [
+        {
+          code: "vat",
+          amount: 2,
+          message:
+            "Products at 10 % VAT cost 11.00, but are reported as 9.98 without VAT plus 1.00 of VAT: 0.02 is missing.",
+        },
+      ],
+    );
   });
 
   it("are reported when the total of an order differs from the prices of its products", () => {
@@ -311,7 +313,7 @@ describe("contradicting figures of a till", () => {
   });
 
   it("are reported all at once, including payments that differ from sales", () => {
-    const paid = createSoldOrder({ total: 1050, paymentRowList: [createTestPaymentRow({ amount: 1350 })] });
+    const paid = createSoldOrder({ total: 1050, paymentRowList: [buildTestOrderPaymentRow({ amount: 1350 })] });
     expect(findGaps([paid])).toEqual([
       {
         code: "products",

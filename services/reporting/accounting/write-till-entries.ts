@@ -1,17 +1,17 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type { TillExportFailure } from "@pragma/contracts/accounting-export";
+import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { PlannedAccountingFile } from "../queries/accounting-exports.ts";
 import type { StoredAccountingFigures } from "../queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
-import { findAccountingImbalances } from "./find-accounting-gaps.ts";
+import { findInconsistentTillFigures } from "./find-inconsistent-till-figures.ts";
 import type { AccountingJournalLine } from "./journal.ts";
 import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
-export interface TillJournalEntriesTask extends Pick<PlannedAccountingFile, "provider" | "config"> {
+export interface TillJournalEntriesWorkerInput extends Pick<PlannedAccountingFile, "provider" | "config"> {
   stored: StoredAccountingFigures | undefined;
   /** The number of journal entries in the file before those of the till. */
   entriesBefore: number;
@@ -27,7 +27,7 @@ export interface EncodedTillJournal {
 }
 
 export interface FailedTillAccountingExport {
-  failure: TillExportFailure;
+  failure: TillAccountingExportFailure;
 }
 
 /** Returns the encoded journal entries of a till. Runs in a worker thread, because a till can have many lines. */
@@ -36,7 +36,7 @@ export default function writeTillEntries({
   provider,
   config,
   entriesBefore,
-}: TillJournalEntriesTask): EncodedTillJournal | FailedTillAccountingExport {
+}: TillJournalEntriesWorkerInput): EncodedTillJournal | FailedTillAccountingExport {
   if (!stored)
     return createFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
   if (stored.accountingFacts === null) {
@@ -61,9 +61,9 @@ export default function writeTillEntries({
 }
 
 export function createFailedTillAccountingExport(
-  code: TillExportFailure["code"],
+  code: TillAccountingExportFailure["code"],
   message: string,
-  gaps: TillExportFailure["gaps"] = [],
+  gaps: TillAccountingExportFailure["gaps"] = [],
 ): FailedTillAccountingExport {
   return { failure: { code, message, gaps } };
 }
@@ -76,7 +76,7 @@ export function createFailedTillAccountingExport(
  * @throws Error when an entry is unbalanced although the figures of the till are consistent, which is a bug.
  */
 export function buildTillJournalEntries(report: ReportV2, accountingData: TillAccountingData, config: AccountingRules) {
-  const gaps = findAccountingImbalances(report, accountingData);
+  const gaps = findInconsistentTillFigures(report, accountingData);
   if (gaps.length > 0) return { entries: null, gaps };
   const documentReference = `Z${report.reportNumber}`;
   const entries = [

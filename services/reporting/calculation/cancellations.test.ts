@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderMenuRow, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
-function computeCancellations(...orders: Parameters<typeof createTestOrder>[0][]) {
-  return computeTestTillReport(orders.map((order) => createTestOrder(order))).reportV2.reportCancellations;
+function computeCancellations(...orders: Parameters<typeof buildTestOrder>[0][]) {
+  return computeTestTillReport(orders.map((order) => buildTestOrder(order))).reportV2.reportCancellations;
 }
 
 const canceled = { isCanceled: true, canceledReason: "Rupture" };
@@ -13,11 +13,11 @@ test("counts all rows of a canceled order under its reason, including lost and c
     isCanceled: true,
     canceledReason: "Client parti",
     productRowList: [
-      createTestProductRow({ quantity: 2 }),
-      createTestProductRow({ isLoss: true }),
-      createTestProductRow(canceled),
+      buildTestOrderProductRow({ quantity: 2 }),
+      buildTestOrderProductRow({ isLoss: true }),
+      buildTestOrderProductRow(canceled),
     ],
-    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow()] })],
+    menuRowList: [buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow()] })],
   };
   expect(computeCancellations(order)).toEqual([
     { name: "Client parti", afterFinalization: false, quantity: 5, amount: 4400 },
@@ -28,11 +28,11 @@ test("counts canceled rows of an order that is not canceled under their own reas
   const order = {
     canceledReason: "Not this one",
     productRowList: [
-      createTestProductRow(canceled),
-      createTestProductRow({ ...canceled, isLoss: true }),
-      createTestProductRow(),
+      buildTestOrderProductRow(canceled),
+      buildTestOrderProductRow({ ...canceled, isLoss: true }),
+      buildTestOrderProductRow(),
     ],
-    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow(canceled)] })],
+    menuRowList: [buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow(canceled)] })],
   };
   expect(computeCancellations(order)).toEqual([
     { name: "Rupture", afterFinalization: false, quantity: 3, amount: 3300 },
@@ -40,27 +40,33 @@ test("counts canceled rows of an order that is not canceled under their own reas
 });
 
 test("counts the child of a split bill like any row", () => {
-  const child = createTestProductRow({ ...canceled, parentProductRowId: "parent" });
-  expect(computeCancellations({ productRowList: [createTestProductRow(canceled), child] })[0]).toMatchObject({
+  const child = buildTestOrderProductRow({ ...canceled, parentProductRowId: "parent" });
+  expect(computeCancellations({ productRowList: [buildTestOrderProductRow(canceled), child] })[0]).toMatchObject({
     quantity: 2,
     amount: 2200,
   });
 });
 
 test("does not count transferred rows or orders as canceled", () => {
-  const row = createTestProductRow({ ...canceled, isTransferred: true });
+  const row = buildTestOrderProductRow({ ...canceled, isTransferred: true });
   expect(computeCancellations({ productRowList: [row] })).toEqual([]);
   expect(computeCancellations({ isCanceled: true, productRowList: [row] })).toEqual([]);
-  expect(computeCancellations({ isTransferred: true, productRowList: [createTestProductRow(canceled)] })).toEqual([]);
+  expect(computeCancellations({ isTransferred: true, productRowList: [buildTestOrderProductRow(canceled)] })).toEqual(
+    [],
+  );
   expect(
-    computeCancellations({ isTransferred: true, isCanceled: true, productRowList: [createTestProductRow(canceled)] }),
+    computeCancellations({
+      isTransferred: true,
+      isCanceled: true,
+      productRowList: [buildTestOrderProductRow(canceled)],
+    }),
   ).toEqual([]);
 });
 
 test("groups missing and empty reasons under an empty name", () => {
   const rows = [
-    createTestProductRow({ isCanceled: true, canceledReason: null }),
-    createTestProductRow({ isCanceled: true, canceledReason: "" }),
+    buildTestOrderProductRow({ isCanceled: true, canceledReason: null }),
+    buildTestOrderProductRow({ isCanceled: true, canceledReason: "" }),
   ];
   expect(computeCancellations({ productRowList: rows })).toEqual([
     { name: "", afterFinalization: false, quantity: 2, amount: 2200 },
@@ -79,27 +85,27 @@ describe("afterFinalization", () => {
   ])("compares the cancellation with the first bill: canceled %s", (_, time, afterFinalization) => {
     const row = {
       firstBillPrintDate: printed,
-      productRowList: [createTestProductRow({ ...canceled, modifiedAt: time })],
+      productRowList: [buildTestOrderProductRow({ ...canceled, modifiedAt: time })],
     };
     const order = {
       ...row,
       isCanceled: true,
       canceledAt: time,
-      productRowList: [createTestProductRow({ modifiedAt: null })],
+      productRowList: [buildTestOrderProductRow({ modifiedAt: null })],
     };
     expect(computeCancellations(row)[0]?.afterFinalization).toBe(afterFinalization);
     expect(computeCancellations(order)[0]?.afterFinalization).toBe(afterFinalization);
   });
 
   test("is false when no bill was printed", () => {
-    const row = createTestProductRow({ ...canceled, modifiedAt: printed });
+    const row = buildTestOrderProductRow({ ...canceled, modifiedAt: printed });
     expect(computeCancellations({ firstBillPrintDate: null, productRowList: [row] })[0]?.afterFinalization).toBe(false);
   });
 
   test("separates cancellations before and after the first bill", () => {
     const rows = [
-      createTestProductRow({ ...canceled, modifiedAt: "2026-05-29T12:31:00.000Z" }),
-      createTestProductRow({ ...canceled, modifiedAt: "2026-05-29T12:29:00.000Z" }),
+      buildTestOrderProductRow({ ...canceled, modifiedAt: "2026-05-29T12:31:00.000Z" }),
+      buildTestOrderProductRow({ ...canceled, modifiedAt: "2026-05-29T12:29:00.000Z" }),
     ];
     const cancellations = computeCancellations({ firstBillPrintDate: printed, productRowList: rows });
     expect(cancellations.map(({ afterFinalization }) => afterFinalization)).toEqual([true, false]);
@@ -107,18 +113,21 @@ describe("afterFinalization", () => {
 });
 
 test("reports a canceled refund with quantity 1 and a negative amount", () => {
-  const refund = createTestProductRow({ ...canceled, quantity: -1, totalRow: -1100 });
+  const refund = buildTestOrderProductRow({ ...canceled, quantity: -1, totalRow: -1100 });
   expect(computeCancellations({ productRowList: [refund] })[0]).toMatchObject({ quantity: 1, amount: -1100 });
 });
 
 test("omits a canceled sale and refund that add up to 0", () => {
-  const rows = [createTestProductRow(canceled), createTestProductRow({ ...canceled, quantity: -1, totalRow: -1100 })];
+  const rows = [
+    buildTestOrderProductRow(canceled),
+    buildTestOrderProductRow({ ...canceled, quantity: -1, totalRow: -1100 }),
+  ];
   expect(computeCancellations({ productRowList: rows })).toEqual([]);
 });
 
 test("lists a canceled gift with its quantity", () => {
   expect(
-    computeCancellations({ productRowList: [createTestProductRow({ ...canceled, totalRow: 0 })] })[0],
+    computeCancellations({ productRowList: [buildTestOrderProductRow({ ...canceled, totalRow: 0 })] })[0],
   ).toMatchObject({
     quantity: 1,
     amount: 0,

@@ -3,7 +3,7 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, normalizeReportAggregates } from "./aggregate-map.ts";
+import { AggregateMap, omitEmptyAndClampAggregates } from "./aggregate-map.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
@@ -48,5 +48,5 @@ export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
       group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return normalizeReportAggregates(groups.values(), (group) => [group.amount]);
+  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.amount]);
 }

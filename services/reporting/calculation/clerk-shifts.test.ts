@@ -2,10 +2,10 @@ import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
-  createTestDiscountRow,
-  createTestOrder,
-  createTestPaymentRow,
-  createTestProductRow,
+  buildTestOrder,
+  buildTestOrderDiscountRow,
+  buildTestOrderPaymentRow,
+  buildTestOrderProductRow,
 } from "../testing/till-fixtures.ts";
 
 const day = "2026-05-29";
@@ -15,10 +15,10 @@ const bruno = { ...morning, id: "bruno", name: "Bruno" };
 
 function computeShifts(
   clerkShiftList: TillV2Input["clerkShiftList"],
-  ...orders: Parameters<typeof createTestOrder>[0][]
+  ...orders: Parameters<typeof buildTestOrder>[0][]
 ) {
   return computeTestTillReport(
-    orders.map((order) => createTestOrder(order)),
+    orders.map((order) => buildTestOrder(order)),
     { clerkShiftList },
   ).reportV2.reportClerksShift;
 }
@@ -106,11 +106,14 @@ describe("the shift of an order", () => {
 });
 
 test("counts sales, their guests and their validated discounts", () => {
-  const discounted = createTestProductRow({
-    discountRowList: [createTestDiscountRow({ discountGroupId: "a" }), createTestDiscountRow({ discountGroupId: "a" })],
+  const discounted = buildTestOrderProductRow({
+    discountRowList: [
+      buildTestOrderDiscountRow({ discountGroupId: "a" }),
+      buildTestOrderDiscountRow({ discountGroupId: "a" }),
+    ],
   });
-  const pending = createTestProductRow({ discountRowList: [createTestDiscountRow({ status: "pending" })] });
-  const lost = createTestProductRow({ isLoss: true, discountRowList: [createTestDiscountRow()] });
+  const pending = buildTestOrderProductRow({ discountRowList: [buildTestOrderDiscountRow({ status: "pending" })] });
+  const lost = buildTestOrderProductRow({ isLoss: true, discountRowList: [buildTestOrderDiscountRow()] });
   const alice = { operatorId: "alice", guestsCount: 2, productRowList: [discounted, pending, lost] };
   expect(
     computeShifts([morning], alice, { ...alice, isCanceled: true }, { ...alice, isTransferred: true })[0],
@@ -123,7 +126,7 @@ test("counts sales, their guests and their validated discounts", () => {
 });
 
 test("sums cancellations as in the report, by the shift of the order", () => {
-  const rows = [createTestProductRow({ isCanceled: true, operatorId: "bruno" }), createTestProductRow()];
+  const rows = [buildTestOrderProductRow({ isCanceled: true, operatorId: "bruno" }), buildTestOrderProductRow()];
   const alice = { operatorId: "alice", productRowList: rows };
   const shifts = computeShifts(
     [morning, bruno],
@@ -136,20 +139,20 @@ test("sums cancellations as in the report, by the shift of the order", () => {
 
 test("sums losses in sales", () => {
   const productRowList = [
-    createTestProductRow({ isLoss: true }),
-    createTestProductRow({ isLoss: true, isCanceled: true }),
-    createTestProductRow({ isLoss: true, isTransferred: true }),
-    createTestProductRow(),
+    buildTestOrderProductRow({ isLoss: true }),
+    buildTestOrderProductRow({ isLoss: true, isCanceled: true }),
+    buildTestOrderProductRow({ isLoss: true, isTransferred: true }),
+    buildTestOrderProductRow(),
   ];
   const menuRowList = [
-    { id: "m", totalRow: 0, productRowList: [createTestProductRow({ isLoss: true, totalRow: 700 })] },
+    { id: "m", totalRow: 0, productRowList: [buildTestOrderProductRow({ isLoss: true, totalRow: 700 })] },
   ];
   const alice = { operatorId: "alice", productRowList, menuRowList };
   expect(computeShifts([morning], alice, { ...alice, isCanceled: true })[0]?.losses).toBe(1800);
 });
 
 describe("payments of a shift", () => {
-  const payment = createTestPaymentRow({ operatorId: "bruno", recordedAt: `${day}T12:30:00Z` });
+  const payment = buildTestOrderPaymentRow({ operatorId: "bruno", recordedAt: `${day}T12:30:00Z` });
 
   test("count for the clerk of the order as owner, and for the clerk of the payment as operator", () => {
     const shifts = computeShifts([morning, bruno], { operatorId: "alice", paymentRowList: [payment] });
@@ -160,7 +163,7 @@ describe("payments of a shift", () => {
   });
 
   test("count for the operator's shift at the time of the payment", () => {
-    const late = createTestPaymentRow({ operatorId: "alice", recordedAt: `${day}T15:00:00Z` });
+    const late = buildTestOrderPaymentRow({ operatorId: "alice", recordedAt: `${day}T15:00:00Z` });
     const order = { operatorId: "alice", openedAt: `${day}T14:00:00Z`, paymentRowList: [late] };
     const shifts = computeShifts([morning, evening], order);
     expect(shifts.map(({ paymentsOwner, paymentsOperator }) => [paymentsOwner, paymentsOperator])).toEqual([
@@ -176,10 +179,10 @@ describe("payments of a shift", () => {
 
   test("count if validated and of type payment, without tips", () => {
     const paymentRowList = [
-      createTestPaymentRow({ operatorId: "alice", tipAmount: 50 }),
-      createTestPaymentRow({ operatorId: "alice", status: "pending" }),
-      createTestPaymentRow({ operatorId: "alice", paymentType: "tip" }),
-      createTestPaymentRow({ operatorId: "alice", paymentType: "customerAccount" }),
+      buildTestOrderPaymentRow({ operatorId: "alice", tipAmount: 50 }),
+      buildTestOrderPaymentRow({ operatorId: "alice", status: "pending" }),
+      buildTestOrderPaymentRow({ operatorId: "alice", paymentType: "tip" }),
+      buildTestOrderPaymentRow({ operatorId: "alice", paymentType: "customerAccount" }),
     ];
     expect(computeShifts([morning], { operatorId: "alice", paymentRowList })[0]).toMatchObject({
       paymentsOwner: 1100,

@@ -9,14 +9,14 @@ import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { describe, expect, test } from "vitest";
 import { describeFirstDifference } from "../testing/first-difference.ts";
-import { readReportingSample } from "../testing/read-sample.ts";
-import { type ComputedReport, computeReportAndOrders } from "./compute-report.ts";
+import { readReportingSampleFile } from "../testing/read-sample.ts";
+import { type ComputedReportAndOrders, computeReportAndOrders } from "./compute-report.ts";
 
 const locationId = "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11";
 const timestamps = { createdAt: "2026-06-01T00:00:00.000Z", updatedAt: "2026-06-01T00:00:00.000Z" };
 
-function computeSampleReport(name: string): ComputedReport {
-  const report = computeReportAndOrders(TillV2.parse(readReportingSample(`${name}.till`)), { locationId });
+function computeSampleReport(name: string): ComputedReportAndOrders {
+  const report = computeReportAndOrders(TillV2.parse(readReportingSampleFile(`${name}.till`)), { locationId });
   if (!report) throw new Error(`${name} has no report`);
   return report;
 }
@@ -25,20 +25,20 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
   const report = computeSampleReport(name);
 
   test("yields the expected V2 report", () => {
-    expect(describeFirstDifference(readReportingSample(`${name}.report-v2`), report.reportV2)).toBeNull();
+    expect(describeFirstDifference(readReportingSampleFile(`${name}.report-v2`), report.reportV2)).toBeNull();
   });
 
   test("yields the expected V0 report", () => {
-    expect(describeFirstDifference(readReportingSample(`${name}.report-v0`), report.reportV0)).toBeNull();
+    expect(describeFirstDifference(readReportingSampleFile(`${name}.report-v0`), report.reportV0)).toBeNull();
   });
 
   test("yields the expected V1 orders", () => {
     const orders = report.orders.map((order) => order.v1);
-    expect(describeFirstDifference(readReportingSample(`${name}.orders-v1`), orders)).toBeNull();
+    expect(describeFirstDifference(readReportingSampleFile(`${name}.orders-v1`), orders)).toBeNull();
   });
 
   test("yields V2 orders with all pushed fields, without orders in training mode", () => {
-    const pushedOrders = TillV2.parse(readReportingSample(`${name}.till`)).orderList.filter(
+    const pushedOrders = TillV2.parse(readReportingSampleFile(`${name}.till`)).orderList.filter(
       (order) => !order.isTraining,
     );
     const orders = report.orders.map((order) => order.v2);
@@ -57,7 +57,7 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
 });
 
 test("a till in training mode yields no report", () => {
-  expect(computeReportAndOrders(TillV2.parse(readReportingSample("training-v2.till")), { locationId })).toBeNull();
+  expect(computeReportAndOrders(TillV2.parse(readReportingSampleFile("training-v2.till")), { locationId })).toBeNull();
 });
 
 test("the documentation's example till yields the documentation's example reports and orders", () => {

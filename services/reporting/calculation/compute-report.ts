@@ -11,7 +11,7 @@ import { toReportableOrders } from "./reportable-orders.ts";
 export const currentReportCalculationVersion = 1;
 
 /** A report and its orders in all API versions. */
-export interface ComputedReport {
+export interface ComputedReportAndOrders {
   id: string;
   reportV2: ReportV2;
   reportV0: ReportV0WithoutTimestamps;
@@ -35,7 +35,10 @@ export interface ComputedOrder {
  *
  * @throws `AmountOutOfRangeError` when a sum is too large to be represented exactly as a JSON number.
  */
-export function computeReportAndOrders(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
+export function computeReportAndOrders(
+  till: TillV2,
+  { locationId }: { locationId: string },
+): ComputedReportAndOrders | null {
   if (till.isTraining) return null;
   const id = reportIdOfTill(till.id);
   const orders = toReportableOrders(till.orderList);

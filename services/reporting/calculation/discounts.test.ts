@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestDiscountRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderDiscountRow, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
-function computeDiscounts(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  const order = createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) });
+function computeDiscounts(...rows: Parameters<typeof buildTestOrderProductRow>[0][]) {
+  const order = buildTestOrder({ productRowList: rows.map((row) => buildTestOrderProductRow(row)) });
   return computeTestTillReport([order]).reportV2.reportDiscounts;
 }
 
@@ -11,9 +11,9 @@ test("sums discounts on sales, with their VAT by tax", () => {
   const twenty = { taxName: "TVA 20%", taxRate: 20 };
   expect(
     computeDiscounts(
-      { discountRowList: [createTestDiscountRow({ amount: 110 })] },
-      { ...twenty, discountRowList: [createTestDiscountRow({ amount: 100 })] },
-      { discountRowList: [createTestDiscountRow({ amount: 11 })] },
+      { discountRowList: [buildTestOrderDiscountRow({ amount: 110 })] },
+      { ...twenty, discountRowList: [buildTestOrderDiscountRow({ amount: 100 })] },
+      { discountRowList: [buildTestOrderDiscountRow({ amount: 11 })] },
     ),
   ).toEqual([
     {
@@ -34,16 +34,16 @@ test("sums discounts on sales, with their VAT by tax", () => {
 test("rounds the VAT of each discount separately, half away from zero", () => {
   const half = {
     taxRate: 100,
-    discountRowList: [createTestDiscountRow({ amount: 21 }), createTestDiscountRow({ amount: 21 })],
+    discountRowList: [buildTestOrderDiscountRow({ amount: 21 }), buildTestOrderDiscountRow({ amount: 21 })],
   };
   expect(computeDiscounts(half)[0]).toMatchObject({ discountValue: 42, vatAmount: 20 });
-  const refund = { taxRate: 100, discountRowList: [createTestDiscountRow({ amount: -21 })] };
+  const refund = { taxRate: 100, discountRowList: [buildTestOrderDiscountRow({ amount: -21 })] };
   expect(computeDiscounts(refund)[0]).toMatchObject({ discountValue: -21, vatAmount: -10 });
 });
 
 test("separates gifts from discounts of the same name", () => {
-  const gift = { totalRow: 0, discountRowList: [createTestDiscountRow()] };
-  const discounts = computeDiscounts({ discountRowList: [createTestDiscountRow()] }, gift, gift);
+  const gift = { totalRow: 0, discountRowList: [buildTestOrderDiscountRow()] };
+  const discounts = computeDiscounts({ discountRowList: [buildTestOrderDiscountRow()] }, gift, gift);
   expect(discounts.map((discount) => [discount.gifted, discount.quantity])).toEqual([
     [false, 1],
     [true, 2],
@@ -53,17 +53,17 @@ test("separates gifts from discounts of the same name", () => {
 describe("the quantity of a discount", () => {
   test("is 1 for each discount group, and 1 for each row without a group", () => {
     const [discount] = computeDiscounts(
-      { discountRowList: [createTestDiscountRow({ discountGroupId: "a" })] },
+      { discountRowList: [buildTestOrderDiscountRow({ discountGroupId: "a" })] },
       {
         discountRowList: [
-          createTestDiscountRow({ discountGroupId: "a" }),
-          createTestDiscountRow({ discountGroupId: "b" }),
+          buildTestOrderDiscountRow({ discountGroupId: "a" }),
+          buildTestOrderDiscountRow({ discountGroupId: "b" }),
         ],
       },
       {
         discountRowList: [
-          createTestDiscountRow({ discountGroupId: null }),
-          createTestDiscountRow({ discountGroupId: null }),
+          buildTestOrderDiscountRow({ discountGroupId: null }),
+          buildTestOrderDiscountRow({ discountGroupId: null }),
         ],
       },
     );
@@ -73,23 +73,26 @@ describe("the quantity of a discount", () => {
 
   test("counts a discount group separately in each line of the report", () => {
     const shared = [
-      createTestDiscountRow({ discountGroupId: "a" }),
-      createTestDiscountRow({ discountGroupId: "a", discountId: "other" }),
+      buildTestOrderDiscountRow({ discountGroupId: "a" }),
+      buildTestOrderDiscountRow({ discountGroupId: "a", discountId: "other" }),
     ];
     const discounts = computeDiscounts({ discountRowList: shared });
     expect(discounts.map((discount) => discount.quantity)).toEqual([1, 1]);
   });
 
   test("includes the child of a split bill", () => {
-    const [discount] = computeDiscounts({ parentProductRowId: "parent", discountRowList: [createTestDiscountRow()] });
+    const [discount] = computeDiscounts({
+      parentProductRowId: "parent",
+      discountRowList: [buildTestOrderDiscountRow()],
+    });
     expect(discount).toMatchObject({ quantity: 1, discountValue: 110 });
   });
 });
 
 test.each(["pending", "cancelled"] as const)("ignores a %s discount", (status) => {
   const { reportV2, reportV0, orders } = computeTestTillReport([
-    createTestOrder({
-      productRowList: [createTestProductRow({ discountRowList: [createTestDiscountRow({ status })] })],
+    buildTestOrder({
+      productRowList: [buildTestOrderProductRow({ discountRowList: [buildTestOrderDiscountRow({ status })] })],
     }),
   ]);
   expect(reportV2.reportDiscounts).toEqual([]);
@@ -98,24 +101,24 @@ test.each(["pending", "cancelled"] as const)("ignores a %s discount", (status) =
 });
 
 test("ignores a discount on a lost product", () => {
-  expect(computeDiscounts({ isLoss: true, discountRowList: [createTestDiscountRow()] })).toEqual([]);
+  expect(computeDiscounts({ isLoss: true, discountRowList: [buildTestOrderDiscountRow()] })).toEqual([]);
 });
 
 test("treats null as a distinct name and id", () => {
   const rows = [
-    createTestDiscountRow({ name: null }),
-    createTestDiscountRow({ discountId: null }),
-    createTestDiscountRow({ name: "null" }),
+    buildTestOrderDiscountRow({ name: null }),
+    buildTestOrderDiscountRow({ discountId: null }),
+    buildTestOrderDiscountRow({ name: "null" }),
   ];
   expect(computeDiscounts({ discountRowList: rows })).toHaveLength(3);
 });
 
 test("combines gifts and other discounts in V0 reports", () => {
   const { reportV0 } = computeTestTillReport([
-    createTestOrder({
+    buildTestOrder({
       productRowList: [
-        createTestProductRow({ discountRowList: [createTestDiscountRow()] }),
-        createTestProductRow({ totalRow: 0, discountRowList: [createTestDiscountRow({ amount: 1000 })] }),
+        buildTestOrderProductRow({ discountRowList: [buildTestOrderDiscountRow()] }),
+        buildTestOrderProductRow({ totalRow: 0, discountRowList: [buildTestOrderDiscountRow({ amount: 1000 })] }),
       ],
     }),
   ]);

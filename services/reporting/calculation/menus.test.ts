@@ -1,21 +1,24 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderMenuRow, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
 const starter = { menuStepName: "Entrée", menuStepIndex: 0, name: "Soupe" };
 const main = { menuStepName: "Plat", menuStepIndex: 1, name: "Pizza" };
 
-function computeMenus(...menus: Parameters<typeof createTestMenuRow>[0][]) {
-  return computeTestTillReport([createTestOrder({ menuRowList: menus.map((menu) => createTestMenuRow(menu)) })])
+function computeMenus(...menus: Parameters<typeof buildTestOrderMenuRow>[0][]) {
+  return computeTestTillReport([buildTestOrder({ menuRowList: menus.map((menu) => buildTestOrderMenuRow(menu)) })])
     .reportV2.reportMenus;
 }
 
 test("sums sold menus, with their steps in the order of courses", () => {
   const menu = {
     totalRow: 1990,
-    productRowList: [createTestProductRow(main), createTestProductRow({ ...starter, taxableAmount: 500 })],
+    productRowList: [buildTestOrderProductRow(main), buildTestOrderProductRow({ ...starter, taxableAmount: 500 })],
   };
-  const other = { totalRow: 1500, productRowList: [createTestProductRow({ ...main, name: "Regina", quantity: 2 })] };
+  const other = {
+    totalRow: 1500,
+    productRowList: [buildTestOrderProductRow({ ...main, name: "Regina", quantity: 2 })],
+  };
   expect(computeMenus(menu, other)).toEqual([
     {
       name: "Formule midi",
@@ -40,9 +43,9 @@ test("sums sold menus, with their steps in the order of courses", () => {
 
 test("includes only sold products in steps and in the total without tax", () => {
   const rows = [
-    createTestProductRow(starter),
-    createTestProductRow({ ...main, isCanceled: true }),
-    createTestProductRow({ ...main, isLoss: true }),
+    buildTestOrderProductRow(starter),
+    buildTestOrderProductRow({ ...main, isCanceled: true }),
+    buildTestOrderProductRow({ ...main, isLoss: true }),
   ];
   expect(computeMenus({ productRowList: rows })[0]).toMatchObject({
     quantity: 1,
@@ -55,12 +58,12 @@ test("includes only sold products in steps and in the total without tax", () => 
 test("adds amounts but no quantities of the child of a split bill", () => {
   const parent = {
     totalRow: 550,
-    productRowList: [createTestProductRow({ ...main, totalRow: 550, taxableAmount: 500 })],
+    productRowList: [buildTestOrderProductRow({ ...main, totalRow: 550, taxableAmount: 500 })],
   };
   const child = {
     parentMenuRowId: "parent",
     totalRow: 550,
-    productRowList: [createTestProductRow({ ...main, parentProductRowId: "p", totalRow: 550, taxableAmount: 500 })],
+    productRowList: [buildTestOrderProductRow({ ...main, parentProductRowId: "p", totalRow: 550, taxableAmount: 500 })],
   };
   const [menu] = computeMenus(parent, child);
   expect(menu).toMatchObject({ quantity: 1, totalSales: 1100, totalExcludingTax: 1000 });
@@ -73,24 +76,24 @@ test("adds amounts but no quantities of the child of a split bill", () => {
 
 test("treats a missing step index as 0, and keeps steps of equal index in order of appearance", () => {
   const rows = [
-    createTestProductRow({ menuStepName: "Dessert", menuStepIndex: 1 }),
-    createTestProductRow({ menuStepName: "Café", menuStepIndex: 1 }),
-    createTestProductRow({ menuStepName: "Pain", menuStepIndex: null }),
-    createTestProductRow({ menuStepName: "Eau", menuStepIndex: 0 }),
-    createTestProductRow({ menuStepName: "Apéritif", menuStepIndex: -1 }),
+    buildTestOrderProductRow({ menuStepName: "Dessert", menuStepIndex: 1 }),
+    buildTestOrderProductRow({ menuStepName: "Café", menuStepIndex: 1 }),
+    buildTestOrderProductRow({ menuStepName: "Pain", menuStepIndex: null }),
+    buildTestOrderProductRow({ menuStepName: "Eau", menuStepIndex: 0 }),
+    buildTestOrderProductRow({ menuStepName: "Apéritif", menuStepIndex: -1 }),
   ];
   expect(computeMenus({ productRowList: rows })[0]?.coursesDescription).toBe("Apéritif + Pain + Eau + Dessert + Café");
 });
 
 test("lists a step without a name, but omits it from the description", () => {
-  const rows = [createTestProductRow({ menuStepName: null }), createTestProductRow(main)];
+  const rows = [buildTestOrderProductRow({ menuStepName: null }), buildTestOrderProductRow(main)];
   const [menu] = computeMenus({ productRowList: rows });
   expect(menu?.coursesDescription).toBe("Plat");
   expect(menu?.steps.map((step) => step.stepName)).toEqual([null, "Plat"]);
 });
 
 test("groups menus by catalog id and name", () => {
-  const productRowList = [createTestProductRow(main)];
+  const productRowList = [buildTestOrderProductRow(main)];
   const menus = computeMenus(
     { productRowList },
     { menuId: null, productRowList },
@@ -107,7 +110,7 @@ test("groups menus by catalog id and name", () => {
 test("reports a quantity of at least 1 for a refunded product in a step", () => {
   const [menu] = computeMenus({
     totalRow: -1100,
-    productRowList: [createTestProductRow({ ...main, quantity: -1, taxableAmount: -1000 })],
+    productRowList: [buildTestOrderProductRow({ ...main, quantity: -1, taxableAmount: -1000 })],
   });
   expect(menu).toMatchObject({ quantity: 1, totalSales: -1100, totalExcludingTax: -1000 });
   expect(menu?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);

@@ -1,8 +1,8 @@
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, normalizeReportAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
-import { computeSoldQuantity, type SoldMenu } from "./reportable-orders.ts";
+import { AggregateMap, omitEmptyAndClampAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
+import { getQuantityUnlessSplitChild, type SoldMenu } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
 
@@ -39,7 +39,7 @@ export function groupSoldMenus(menus: SoldMenu[]): Menu[] {
       addToStep(row, group.steps);
     }
   }
-  return normalizeReportAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
+  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
     toReportMenu,
   );
 }
@@ -52,8 +52,8 @@ function addToStep(row: ProductRow, steps: AggregateMap<StepGroup>): void {
     products: new AggregateMap(),
   }));
   const product = step.products.getOrCreate([row.name], () => ({ name: row.name, quantity: 0 }));
-  step.quantity = addMoneyAmounts(step.quantity, computeSoldQuantity(row));
-  product.quantity = addMoneyAmounts(product.quantity, computeSoldQuantity(row));
+  step.quantity = addMoneyAmounts(step.quantity, getQuantityUnlessSplitChild(row));
+  product.quantity = addMoneyAmounts(product.quantity, getQuantityUnlessSplitChild(row));
 }
 
 function toReportMenu({ name, quantity, totalExcludingTax, totalSales, steps }: MenuGroup): Menu {

@@ -1,26 +1,26 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
-  createTestMenuRow,
-  createTestModifierRow,
-  createTestOrder,
-  createTestProductRow,
+  buildTestOrder,
+  buildTestOrderMenuRow,
+  buildTestOrderModifierRow,
+  buildTestOrderProductRow,
 } from "../testing/till-fixtures.ts";
 
-function computeModifiers(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  return computeTestTillReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })])
+function computeModifiers(...rows: Parameters<typeof buildTestOrderProductRow>[0][]) {
+  return computeTestTillReport([buildTestOrder({ productRowList: rows.map((row) => buildTestOrderProductRow(row)) })])
     .reportV2.reportModifiers;
 }
 
 test("sums the quantity of products with a modifier, and the modifier's amount for each product", () => {
-  expect(computeModifiers({ quantity: 3, weight: 0.5, modifierRowList: [createTestModifierRow()] })).toEqual([
+  expect(computeModifiers({ quantity: 3, weight: 0.5, modifierRowList: [buildTestOrderModifierRow()] })).toEqual([
     { groupName: "Suppléments", name: "Bacon", quantity: 3, amount: 450 },
   ]);
 });
 
 test("counts a modifier twice if it was chosen twice for a product", () => {
   expect(
-    computeModifiers({ quantity: 2, modifierRowList: [createTestModifierRow(), createTestModifierRow()] })[0],
+    computeModifiers({ quantity: 2, modifierRowList: [buildTestOrderModifierRow(), buildTestOrderModifierRow()] })[0],
   ).toMatchObject({
     quantity: 4,
     amount: 600,
@@ -28,8 +28,8 @@ test("counts a modifier twice if it was chosen twice for a product", () => {
 });
 
 test("adds the amount but no quantity of the child of a split bill", () => {
-  const child = { parentProductRowId: "parent", modifierRowList: [createTestModifierRow()] };
-  expect(computeModifiers({ modifierRowList: [createTestModifierRow()] }, child)[0]).toMatchObject({
+  const child = { parentProductRowId: "parent", modifierRowList: [buildTestOrderModifierRow()] };
+  expect(computeModifiers({ modifierRowList: [buildTestOrderModifierRow()] }, child)[0]).toMatchObject({
     quantity: 1,
     amount: 300,
   });
@@ -38,19 +38,19 @@ test("adds the amount but no quantity of the child of a split bill", () => {
 
 test("omits a free modifier that only the child of a split bill has", () => {
   expect(
-    computeModifiers({ parentProductRowId: "parent", modifierRowList: [createTestModifierRow({ amount: 0 })] }),
+    computeModifiers({ parentProductRowId: "parent", modifierRowList: [buildTestOrderModifierRow({ amount: 0 })] }),
   ).toEqual([]);
 });
 
 test("lists a free modifier with its quantity", () => {
-  expect(computeModifiers({ modifierRowList: [createTestModifierRow({ amount: 0 })] })[0]).toMatchObject({
+  expect(computeModifiers({ modifierRowList: [buildTestOrderModifierRow({ amount: 0 })] })[0]).toMatchObject({
     quantity: 1,
     amount: 0,
   });
 });
 
 test("subtracts the modifier amount of a refund", () => {
-  expect(computeModifiers({ quantity: -2, modifierRowList: [createTestModifierRow()] })[0]).toMatchObject({
+  expect(computeModifiers({ quantity: -2, modifierRowList: [buildTestOrderModifierRow()] })[0]).toMatchObject({
     quantity: 1,
     amount: -300,
   });
@@ -58,16 +58,16 @@ test("subtracts the modifier amount of a refund", () => {
 
 test("treats null as a distinct group and name", () => {
   const rows = [
-    createTestModifierRow({ name: null }),
-    createTestModifierRow({ modifierGroupName: null }),
-    createTestModifierRow({ name: "null" }),
+    buildTestOrderModifierRow({ name: null }),
+    buildTestOrderModifierRow({ modifierGroupName: null }),
+    buildTestOrderModifierRow({ name: "null" }),
   ];
   expect(computeModifiers({ modifierRowList: rows })).toHaveLength(3);
 });
 
 test("counts modifiers of products in menus", () => {
-  const menu = createTestMenuRow({
-    productRowList: [createTestProductRow({ modifierRowList: [createTestModifierRow()] })],
+  const menu = buildTestOrderMenuRow({
+    productRowList: [buildTestOrderProductRow({ modifierRowList: [buildTestOrderModifierRow()] })],
   });
-  expect(computeTestTillReport([createTestOrder({ menuRowList: [menu] })]).reportV2.reportModifiers).toHaveLength(1);
+  expect(computeTestTillReport([buildTestOrder({ menuRowList: [menu] })]).reportV2.reportModifiers).toHaveLength(1);
 });

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
-  createTestDiscountRow,
-  createTestMenuRow,
-  createTestModifierRow,
-  createTestOrder,
-  createTestPaymentRow,
-  createTestProductRow,
+  buildTestOrder,
+  buildTestOrderDiscountRow,
+  buildTestOrderMenuRow,
+  buildTestOrderModifierRow,
+  buildTestOrderPaymentRow,
+  buildTestOrderProductRow,
 } from "../testing/till-fixtures.ts";
 
-function computeOrderV1(fields: Parameters<typeof createTestOrder>[0]) {
-  const order = computeTestTillReport([createTestOrder(fields)]).orders[0]?.v1;
+function computeOrderV1(fields: Parameters<typeof buildTestOrder>[0]) {
+  const order = computeTestTillReport([buildTestOrder(fields)]).orders[0]?.v1;
   if (!order) throw new Error("The till has no order.");
   return order;
 }
@@ -46,12 +46,14 @@ test("maps the customer, table and reasons to their V1 fields", () => {
 test("includes all rows, even those that do not count as sales", () => {
   const { items, menus } = computeOrderV1({
     productRowList: [
-      createTestProductRow({ taxRate: 5.5, weight: 1.2, pricingName: "Bar", unitPriceRow: 7 }),
-      createTestProductRow({ isCanceled: true, canceledReason: "Rupture", parentProductRowId: "p" }),
-      createTestProductRow({ isLoss: true, lossReason: "Casse", productId: null, taxId: null }),
+      buildTestOrderProductRow({ taxRate: 5.5, weight: 1.2, pricingName: "Bar", unitPriceRow: 7 }),
+      buildTestOrderProductRow({ isCanceled: true, canceledReason: "Rupture", parentProductRowId: "p" }),
+      buildTestOrderProductRow({ isLoss: true, lossReason: "Casse", productId: null, taxId: null }),
     ],
     menuRowList: [
-      createTestMenuRow({ productRowList: [createTestProductRow({ isTransferred: true, transferredTo: "Table 12" })] }),
+      buildTestOrderMenuRow({
+        productRowList: [buildTestOrderProductRow({ isTransferred: true, transferredTo: "Table 12" })],
+      }),
     ],
   });
   expect(items).toMatchObject([
@@ -74,9 +76,9 @@ test("includes all rows, even those that do not count as sales", () => {
 test("includes validated discounts and all modifiers of an item", () => {
   const { items } = computeOrderV1({
     productRowList: [
-      createTestProductRow({
-        discountRowList: [createTestDiscountRow(), createTestDiscountRow({ status: "pending" })],
-        modifierRowList: [createTestModifierRow({ modifierId: "m", modifierGroupId: "g" })],
+      buildTestOrderProductRow({
+        discountRowList: [buildTestOrderDiscountRow(), buildTestOrderDiscountRow({ status: "pending" })],
+        modifierRowList: [buildTestOrderModifierRow({ modifierId: "m", modifierGroupId: "g" })],
       }),
     ],
   });
@@ -89,8 +91,8 @@ test("includes validated discounts and all modifiers of an item", () => {
 test("includes validated payments of type payment and customerAccount", () => {
   const { payments } = computeOrderV1({
     paymentRowList: (["payment", "change", "discount", "customerAccount", "tip"] as const).flatMap((paymentType) => [
-      createTestPaymentRow({ paymentType, name: paymentType }),
-      createTestPaymentRow({ paymentType, status: "pending" }),
+      buildTestOrderPaymentRow({ paymentType, name: paymentType }),
+      buildTestOrderPaymentRow({ paymentType, status: "pending" }),
     ]),
   });
   expect(payments).toEqual([
@@ -102,14 +104,14 @@ test("includes validated payments of type payment and customerAccount", () => {
 test("includes validated tip rows and tips on top of other payments", () => {
   const { tips } = computeOrderV1({
     paymentRowList: [
-      createTestPaymentRow({ name: "a", tipAmount: 50 }),
-      createTestPaymentRow({ name: "b", paymentType: "tip", amount: 200, tipAmount: 9 }),
-      createTestPaymentRow({ name: "c", tipAmount: 0 }),
-      createTestPaymentRow({ name: "d", tipAmount: -5 }),
-      createTestPaymentRow({ name: "e", paymentType: "customerAccount", tipAmount: 7, paymentId: null }),
-      createTestPaymentRow({ name: "f", paymentType: "tip", amount: 200, status: "cancelled" }),
-      createTestPaymentRow({ name: "g", tipAmount: 50, status: "pending" }),
-      createTestPaymentRow({ name: "h", paymentType: "tip", amount: 0 }),
+      buildTestOrderPaymentRow({ name: "a", tipAmount: 50 }),
+      buildTestOrderPaymentRow({ name: "b", paymentType: "tip", amount: 200, tipAmount: 9 }),
+      buildTestOrderPaymentRow({ name: "c", tipAmount: 0 }),
+      buildTestOrderPaymentRow({ name: "d", tipAmount: -5 }),
+      buildTestOrderPaymentRow({ name: "e", paymentType: "customerAccount", tipAmount: 7, paymentId: null }),
+      buildTestOrderPaymentRow({ name: "f", paymentType: "tip", amount: 200, status: "cancelled" }),
+      buildTestOrderPaymentRow({ name: "g", tipAmount: 50, status: "pending" }),
+      buildTestOrderPaymentRow({ name: "h", paymentType: "tip", amount: 0 }),
     ],
   });
   expect(tips).toEqual([

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestOrder, createTestPaymentRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderPaymentRow } from "../testing/till-fixtures.ts";
 
-function computeRecordedPayments(...payments: Parameters<typeof createTestPaymentRow>[0][]) {
-  const paymentRowList = payments.map((payment) => createTestPaymentRow(payment));
-  return computeTestTillReport([createTestOrder({ paymentRowList })]).reportV2.reportRecordedPayments;
+function computeRecordedPayments(...payments: Parameters<typeof buildTestOrderPaymentRow>[0][]) {
+  const paymentRowList = payments.map((payment) => buildTestOrderPaymentRow(payment));
+  return computeTestTillReport([buildTestOrder({ paymentRowList })]).reportV2.reportRecordedPayments;
 }
 
 test("sums payments, change and tips by name, mode and type", () => {
@@ -54,7 +54,7 @@ test("lists a payment of 0, and a refund with a negative amount", () => {
 
 test.each([{ isCanceled: true }, { isTransferred: true }])("counts the payment of an order with %o", (state) => {
   const { reportV2, orders } = computeTestTillReport([
-    createTestOrder({ ...state, paymentRowList: [createTestPaymentRow()] }),
+    buildTestOrder({ ...state, paymentRowList: [buildTestOrderPaymentRow()] }),
   ]);
   expect(reportV2.reportRecordedPayments[0]).toMatchObject({ quantity: 1, totalAmount: 1100 });
   expect(orders[0]?.v1.payments).toHaveLength(1);

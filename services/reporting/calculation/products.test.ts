@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderMenuRow, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
-function computeProducts(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  return computeTestTillReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })])
+function computeProducts(...rows: Parameters<typeof buildTestOrderProductRow>[0][]) {
+  return computeTestTillReport([buildTestOrder({ productRowList: rows.map((row) => buildTestOrderProductRow(row)) })])
     .reportV2.reportProducts;
 }
 
@@ -99,9 +99,11 @@ test("counts a gift as a sale of 0", () => {
 });
 
 test("separates products in menus in V2 reports, and combines them with other products in V0 reports", () => {
-  const order = createTestOrder({
-    productRowList: [createTestProductRow()],
-    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ totalRow: 900, taxableAmount: 818 })] })],
+  const order = buildTestOrder({
+    productRowList: [buildTestOrderProductRow()],
+    menuRowList: [
+      buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow({ totalRow: 900, taxableAmount: 818 })] }),
+    ],
   });
   const { reportV2, reportV0 } = computeTestTillReport([order]);
   expect(reportV2.reportProducts.map(({ inMenu, productSales }) => [inMenu, productSales])).toEqual([

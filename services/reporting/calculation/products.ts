@@ -1,8 +1,8 @@
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, normalizeReportAggregates } from "./aggregate-map.ts";
-import { computeSoldQuantity, type SoldProductRow } from "./reportable-orders.ts";
+import { AggregateMap, omitEmptyAndClampAggregates } from "./aggregate-map.ts";
+import { getQuantityUnlessSplitChild, type SoldProductRow } from "./reportable-orders.ts";
 
 interface ProductSales {
   first: SoldProductRow;
@@ -48,9 +48,9 @@ function groupSales(
   const groups = new AggregateMap<ProductSales>();
   for (const soldRow of rows) {
     const group = groups.getOrCreate(getKey(soldRow), () => ({ first: soldRow, quantity: 0, sales: 0, withoutTax: 0 }));
-    group.quantity = addMoneyAmounts(group.quantity, computeSoldQuantity(soldRow.row));
+    group.quantity = addMoneyAmounts(group.quantity, getQuantityUnlessSplitChild(soldRow.row));
     group.sales = addMoneyAmounts(group.sales, soldRow.row.totalRow);
     group.withoutTax = addMoneyAmounts(group.withoutTax, soldRow.row.taxableAmount);
   }
-  return normalizeReportAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
+  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.sales, group.withoutTax]);
 }

@@ -4,11 +4,11 @@ import type { z } from "zod";
 import { groupDiscountsV0 } from "./discounts.ts";
 import { groupProductSalesV0 } from "./products.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
-import { toUncheckedSchema } from "./unchecked-schema.ts";
+import { toConversionOnlySchema } from "./unchecked-schema.ts";
 
 const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
 /** A schema that removes all fields that a V0 report does not have. */
-const uncheckedReportV0Schema = toUncheckedSchema(reportV0Schema);
+const uncheckedReportV0Schema = toConversionOnlySchema(reportV0Schema);
 
 /** A V0 report without timestamps, which are added when the report is stored. */
 export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
 test("replaces null texts (except note, address2 and logoUrl) with empty strings, and null balances with 0", () => {
   const { reportV2, reportV0 } = computeTestTillReport([], { country: null });
@@ -70,7 +70,7 @@ test("derives the same report id from every notation of the till id", () => {
 });
 
 test("lists orders that are not sales, with their totals", () => {
-  const order = createTestOrder({
+  const order = buildTestOrder({
     isCanceled: true,
     total: 2157,
     roomName: null,
@@ -93,14 +93,14 @@ test("lists orders that are not sales, with their totals", () => {
 test("sums the largest amounts of the longest till exactly", () => {
   const maxAmount = 100_000_000_000;
   const rows = Array.from({ length: 5_000 }, () =>
-    createTestProductRow({ totalRow: maxAmount, taxableAmount: maxAmount - 1, taxAmount: 1 }),
+    buildTestOrderProductRow({ totalRow: maxAmount, taxableAmount: maxAmount - 1, taxAmount: 1 }),
   );
-  const orders = Array.from({ length: 16 }, () => createTestOrder({ productRowList: rows }));
+  const orders = Array.from({ length: 16 }, () => buildTestOrder({ productRowList: rows }));
   expect(computeTestTillReport(orders).reportV2.reportProducts[0]?.productSales).toBe(80_000 * maxAmount);
 });
 
 test("yields the same report for the same till", () => {
   const till = { id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" };
-  const orders = [createTestOrder({ productRowList: [createTestProductRow()] })];
+  const orders = [buildTestOrder({ productRowList: [buildTestOrderProductRow()] })];
   expect(JSON.stringify(computeTestTillReport(orders, till))).toBe(JSON.stringify(computeTestTillReport(orders, till)));
 });

@@ -1,25 +1,29 @@
-import { addMoneyAmounts, multiplyAmountExactly, percentToBasisPoints } from "@pragma/contracts/money";
+import { addMoneyAmounts, multiplyAmountOrThrow, percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { AggregateMap, normalizeReportAggregates } from "./aggregate-map.ts";
+import { AggregateMap, omitEmptyAndClampAggregates } from "./aggregate-map.ts";
 import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShiftFigures } from "./clerk-shifts.ts";
 import { groupDiscounts } from "./discounts.ts";
 import { groupSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
-import { computeSoldQuantity, type ReportableOrder, type SoldProductRow } from "./reportable-orders.ts";
+import { getQuantityUnlessSplitChild, type ReportableOrder, type SoldProductRow } from "./reportable-orders.ts";
 
 /** The fields of a report that do not come from its till. */
-export interface ReportIdentity {
+export interface ReportIdLocationAndVersion {
   id: string;
   locationId: string;
   reportVersion: number;
 }
 
 /** Returns the end-of-day report of a till that is not in training mode. */
-export function computeReportV2(till: TillV2, orders: ReportableOrder[], identity: ReportIdentity): ReportV2 {
+export function computeReportV2(
+  till: TillV2,
+  orders: ReportableOrder[],
+  identity: ReportIdLocationAndVersion,
+): ReportV2 {
   const sales = orders.filter(({ isSale }) => isSale).map(({ order }) => order);
   const rows = orders.flatMap((order) => order.rows);
   return {
@@ -97,7 +101,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
     group.changeAmount = addMoneyAmounts(group.changeAmount, payment.changeAmount);
     group.tipsAmount = addMoneyAmounts(group.tipsAmount, payment.tipAmount ?? 0);
   }
-  return normalizeReportAggregates(groups.values(), (group) => [
+  return omitEmptyAndClampAggregates(groups.values(), (group) => [
     group.totalAmount,
     group.changeAmount,
     group.tipsAmount,
@@ -110,11 +114,11 @@ function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   for (const { row } of rows) {
     for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
       const group = groups.getOrCreate([groupName, name], () => ({ quantity: 0, groupName, amount: 0, name }));
-      group.quantity = addMoneyAmounts(group.quantity, computeSoldQuantity(row));
-      group.amount = addMoneyAmounts(group.amount, multiplyAmountExactly(amount, row.quantity));
+      group.quantity = addMoneyAmounts(group.quantity, getQuantityUnlessSplitChild(row));
+      group.amount = addMoneyAmounts(group.amount, multiplyAmountOrThrow(amount, row.quantity));
     }
   }
-  return normalizeReportAggregates(groups.values(), (group) => [group.amount]);
+  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /** Groups declared payments, which the point of sale totals itself, by name, mode and catalog id. */
@@ -195,7 +199,7 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
       group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return normalizeReportAggregates(groups.values(), (group) => [group.amount]);
+  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /**

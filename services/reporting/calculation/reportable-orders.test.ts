@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
 import {
-  createTestMenuRow,
-  createTestOrder,
-  createTestPaymentRow,
-  createTestProductRow,
+  buildTestOrder,
+  buildTestOrderMenuRow,
+  buildTestOrderPaymentRow,
+  buildTestOrderProductRow,
 } from "../testing/till-fixtures.ts";
 
 const saleFields = { total: 1100, totalWithoutTax: 1000, totalTax: 100, guestsCount: 2, roomName: "Salle" };
 
 describe("an order in training mode", () => {
-  const training = createTestOrder({
+  const training = buildTestOrder({
     ...saleFields,
     isTraining: true,
     isCanceled: true,
-    productRowList: [createTestProductRow()],
-    paymentRowList: [createTestPaymentRow()],
+    productRowList: [buildTestOrderProductRow()],
+    paymentRowList: [buildTestOrderPaymentRow()],
     operatorId: "alice",
   });
   const { reportV2, reportV0, orders } = computeTestTillReport([training], {
@@ -38,7 +38,7 @@ test.each([
   ["transferred", { isTransferred: true }],
   ["canceled and transferred", { isCanceled: true, isTransferred: true }],
 ])("lists an order that was %s, but does not count it as a sale", (_, state) => {
-  const order = createTestOrder({ ...saleFields, ...state, productRowList: [createTestProductRow()] });
+  const order = buildTestOrder({ ...saleFields, ...state, productRowList: [buildTestOrderProductRow()] });
   const { reportV2, reportV0, orders } = computeTestTillReport([order]);
   expect(reportV2).toMatchObject({
     totalSales: 0,
@@ -54,7 +54,11 @@ test.each([
 
 test("uses the declared total of an order as the sale, even if its rows differ", () => {
   const { reportV2 } = computeTestTillReport([
-    createTestOrder({ ...saleFields, total: 999, productRowList: [createTestProductRow(), createTestProductRow()] }),
+    buildTestOrder({
+      ...saleFields,
+      total: 999,
+      productRowList: [buildTestOrderProductRow(), buildTestOrderProductRow()],
+    }),
   ]);
   expect(reportV2.totalSales).toBe(999);
 });
@@ -64,26 +68,26 @@ test.each([
   ["transferred", { isTransferred: true }],
   ["lost", { isLoss: true }],
 ])("does not count a row that was %s as a sale", (_, state) => {
-  const { reportV2 } = computeTestTillReport([createTestOrder({ productRowList: [createTestProductRow(state)] })]);
+  const { reportV2 } = computeTestTillReport([buildTestOrder({ productRowList: [buildTestOrderProductRow(state)] })]);
   expect(reportV2).toMatchObject({ reportProducts: [], reportTaxes: [], reportModifiers: [], reportDiscounts: [] });
 });
 
 test("does not count a menu without products, or with canceled and lost products only, as a sale", () => {
-  const menu = createTestMenuRow({
-    productRowList: [createTestProductRow({ isCanceled: true }), createTestProductRow({ isLoss: true })],
+  const menu = buildTestOrderMenuRow({
+    productRowList: [buildTestOrderProductRow({ isCanceled: true }), buildTestOrderProductRow({ isLoss: true })],
   });
   expect(
-    computeTestTillReport([createTestOrder({ menuRowList: [menu, createTestMenuRow()] })]).reportV2.reportMenus,
+    computeTestTillReport([buildTestOrder({ menuRowList: [menu, buildTestOrderMenuRow()] })]).reportV2.reportMenus,
   ).toEqual([]);
 });
 
 test("lists products of each order outside menus before products in menus", () => {
-  const first = createTestOrder({
-    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ name: "B" })] })],
-    productRowList: [createTestProductRow({ name: "A" })],
+  const first = buildTestOrder({
+    menuRowList: [buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow({ name: "B" })] })],
+    productRowList: [buildTestOrderProductRow({ name: "A" })],
   });
-  const second = createTestOrder({
-    productRowList: [createTestProductRow({ name: "C" }), createTestProductRow({ name: "A" })],
+  const second = buildTestOrder({
+    productRowList: [buildTestOrderProductRow({ name: "C" }), buildTestOrderProductRow({ name: "A" })],
   });
   const names = computeTestTillReport([first, second]).reportV2.reportProducts.map((product) => product.productName);
   expect(names).toEqual(["A", "B", "C"]);

@@ -35,7 +35,7 @@ export function toReportableOrders(orders: OrderData[]): ReportableOrder[] {
 }
 
 /** Returns the quantity of a row; 0 for a child row of a split bill, because its parent row has the full quantity. */
-export function computeSoldQuantity(row: ProductRow): number {
+export function getQuantityUnlessSplitChild(row: ProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
 }
 

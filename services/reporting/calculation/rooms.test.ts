@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestOrder } from "../testing/till-fixtures.ts";
+import { buildTestOrder } from "../testing/till-fixtures.ts";
 
 const diningRoomOrder = { roomName: "Salle", roomType: "room", total: 1100, totalWithoutTax: 1000 } as const;
 
@@ -10,7 +10,7 @@ test("sums sales by room, with a separate total for orders with guests", () => {
     diningRoomOrder,
     { ...diningRoomOrder, isCanceled: true, guestsCount: 9 },
   ];
-  expect(computeTestTillReport(orders.map((order) => createTestOrder(order))).reportV2.reportRooms).toEqual([
+  expect(computeTestTillReport(orders.map((order) => buildTestOrder(order))).reportV2.reportRooms).toEqual([
     {
       name: "Salle",
       type: "room",
@@ -31,7 +31,7 @@ test("groups rooms by name and type, and treats null as a value", () => {
     { ...diningRoomOrder, roomType: null },
     diningRoomOrder,
   ];
-  const rooms = computeTestTillReport(orders.map((order) => createTestOrder(order))).reportV2.reportRooms;
+  const rooms = computeTestTillReport(orders.map((order) => buildTestOrder(order))).reportV2.reportRooms;
   expect(rooms.map(({ name, type, orderCount }) => [name, type, orderCount])).toEqual([
     ["Salle", "room", 2],
     ["Salle", "bar", 1],
@@ -42,6 +42,6 @@ test("groups rooms by name and type, and treats null as a value", () => {
 
 test("lists a room whose total is 0", () => {
   expect(
-    computeTestTillReport([createTestOrder({ ...diningRoomOrder, total: 0, totalWithoutTax: 0 })]).reportV2.reportRooms,
+    computeTestTillReport([buildTestOrder({ ...diningRoomOrder, total: 0, totalWithoutTax: 0 })]).reportV2.reportRooms,
   ).toHaveLength(1);
 });

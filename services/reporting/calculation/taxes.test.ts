@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
-function computeTaxes(...rows: Parameters<typeof createTestProductRow>[0][]) {
-  return computeTestTillReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })])
+function computeTaxes(...rows: Parameters<typeof buildTestOrderProductRow>[0][]) {
+  return computeTestTillReport([buildTestOrder({ productRowList: rows.map((row) => buildTestOrderProductRow(row)) })])
     .reportV2.reportTaxes;
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { computeTestTillReport } from "../testing/compute-test-report.ts";
-import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestOrderMenuRow, buildTestOrderProductRow } from "../testing/till-fixtures.ts";
 
-function computeTransfers(...orders: Parameters<typeof createTestOrder>[0][]) {
-  return computeTestTillReport(orders.map((order) => createTestOrder(order))).reportV2.reportTransferred;
+function computeTransfers(...orders: Parameters<typeof buildTestOrder>[0][]) {
+  return computeTestTillReport(orders.map((order) => buildTestOrder(order))).reportV2.reportTransferred;
 }
 
 const transferredFields = { isTransferred: true, transferredTo: "Table 12" };
@@ -13,12 +13,12 @@ test("counts all rows of a transferred order that are not canceled", () => {
     isTransferred: true,
     transferredTo: "Mews",
     productRowList: [
-      createTestProductRow({ quantity: 2 }),
-      createTestProductRow({ isLoss: true }),
-      createTestProductRow({ isCanceled: true }),
-      createTestProductRow(transferredFields),
+      buildTestOrderProductRow({ quantity: 2 }),
+      buildTestOrderProductRow({ isLoss: true }),
+      buildTestOrderProductRow({ isCanceled: true }),
+      buildTestOrderProductRow(transferredFields),
     ],
-    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow()] })],
+    menuRowList: [buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow()] })],
   };
   expect(computeTransfers(order)).toEqual([{ name: "Mews", quantity: 5, amount: 4400 }]);
 });
@@ -27,25 +27,27 @@ test("counts transferred rows of other orders under their own destination", () =
   const order = {
     transferredTo: "Unused",
     productRowList: [
-      createTestProductRow(),
-      createTestProductRow(transferredFields),
-      createTestProductRow({ ...transferredFields, isCanceled: true }),
+      buildTestOrderProductRow(),
+      buildTestOrderProductRow(transferredFields),
+      buildTestOrderProductRow({ ...transferredFields, isCanceled: true }),
     ],
-    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow(transferredFields)] })],
+    menuRowList: [buildTestOrderMenuRow({ productRowList: [buildTestOrderProductRow(transferredFields)] })],
   };
   expect(computeTransfers(order)).toEqual([{ name: "Table 12", quantity: 2, amount: 2200 }]);
 });
 
 test("does not count canceled rows or orders as transferred", () => {
-  expect(computeTransfers({ isCanceled: true, productRowList: [createTestProductRow(transferredFields)] })).toEqual([]);
-  expect(computeTransfers({ isCanceled: true, isTransferred: true, productRowList: [createTestProductRow()] })).toEqual(
+  expect(computeTransfers({ isCanceled: true, productRowList: [buildTestOrderProductRow(transferredFields)] })).toEqual(
     [],
   );
+  expect(
+    computeTransfers({ isCanceled: true, isTransferred: true, productRowList: [buildTestOrderProductRow()] }),
+  ).toEqual([]);
 });
 
 test("counts the child of a split bill like any row", () => {
-  const child = createTestProductRow({ ...transferredFields, parentProductRowId: "parent" });
-  expect(computeTransfers({ productRowList: [child, createTestProductRow(transferredFields)] })[0]).toMatchObject({
+  const child = buildTestOrderProductRow({ ...transferredFields, parentProductRowId: "parent" });
+  expect(computeTransfers({ productRowList: [child, buildTestOrderProductRow(transferredFields)] })[0]).toMatchObject({
     quantity: 2,
     amount: 2200,
   });
@@ -53,14 +55,14 @@ test("counts the child of a split bill like any row", () => {
 
 test("groups missing and empty destinations under an empty name", () => {
   const rows = [
-    createTestProductRow({ isTransferred: true }),
-    createTestProductRow({ isTransferred: true, transferredTo: "" }),
+    buildTestOrderProductRow({ isTransferred: true }),
+    buildTestOrderProductRow({ isTransferred: true, transferredTo: "" }),
   ];
   expect(computeTransfers({ productRowList: rows })).toEqual([{ name: "", quantity: 2, amount: 2200 }]);
 });
 
 test("omits transfers that add up to 0, and reports a refund with quantity 1", () => {
-  const refund = createTestProductRow({ ...transferredFields, quantity: -1, totalRow: -1100 });
-  expect(computeTransfers({ productRowList: [createTestProductRow(transferredFields), refund] })).toEqual([]);
+  const refund = buildTestOrderProductRow({ ...transferredFields, quantity: -1, totalRow: -1100 });
+  expect(computeTransfers({ productRowList: [buildTestOrderProductRow(transferredFields), refund] })).toEqual([]);
   expect(computeTransfers({ productRowList: [refund] })[0]).toMatchObject({ quantity: 1, amount: -1100 });
 });

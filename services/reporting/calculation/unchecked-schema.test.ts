@@ -1,8 +1,8 @@
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
-import { readReportingSample } from "../testing/read-sample.ts";
-import { toUncheckedSchema } from "./unchecked-schema.ts";
+import { readReportingSampleFile } from "../testing/read-sample.ts";
+import { toConversionOnlySchema } from "./unchecked-schema.ts";
 
 type FieldChange = (name: string, value: unknown) => [string, unknown][];
 
@@ -36,13 +36,13 @@ it.each(sampleTills.flatMap((name) => Object.keys(notations).map((notation) => [
   "converts %s, %s, as the schema with checks does",
   (name, notation) => {
     const schema = name.endsWith("v1") ? TillV1 : TillV2;
-    const till = changeFields(readReportingSample(`${name}.till`), notations[notation] as FieldChange);
-    expect(toUncheckedSchema<typeof TillV1 | typeof TillV2>(schema).parse(till)).toEqual(schema.parse(till));
+    const till = changeFields(readReportingSampleFile(`${name}.till`), notations[notation] as FieldChange);
+    expect(toConversionOnlySchema<typeof TillV1 | typeof TillV2>(schema).parse(till)).toEqual(schema.parse(till));
   },
 );
 
 it("accepts values that the schema rejects", () => {
-  const till = { ...(readReportingSample("small-v2.till") as TillV2), reportNumber: -1 };
+  const till = { ...(readReportingSampleFile("small-v2.till") as TillV2), reportNumber: -1 };
   expect(TillV2.safeParse(till).success).toBe(false);
-  expect(toUncheckedSchema(TillV2).parse(till).reportNumber).toBe(-1);
+  expect(toConversionOnlySchema(TillV2).parse(till).reportNumber).toBe(-1);
 });

@@ -8,7 +8,7 @@ const primitiveTypes = new Set<string>(["string", "number", "boolean", "enum", "
  * removes unknown fields. It does not check the values, which halves the parsing time. Use it only for values that
  * `schema` has already accepted.
  */
-export function toUncheckedSchema<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
+export function toConversionOnlySchema<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
   return toUncheckedForm(schema) as z.ZodType<z.output<Schema>>;
 }
 

@@ -48,7 +48,7 @@ interface NewAccountingExport extends Pick<AccountingExportRow, "id" | "location
   items: Pick<AccountingExportTillRow, "position" | "tillId" | "fileNumber">[];
 }
 
-export async function insertAccountingExport(
+export async function insertAccountingExportWithFiles(
   tx: SqlTransaction,
   { files, items, ...row }: NewAccountingExport,
 ): Promise<void> {
@@ -90,7 +90,7 @@ interface StoredExportFile {
  * Returns the metadata of a file of an export. `file` is missing if the file does not exist or is not written yet.
  * Returns undefined if the export does not exist. `locationId` null matches any location.
  */
-export async function findAccountingExportFile(
+export async function findAccountingExportFileMetadata(
   sql: SqlClient,
   { exportId, number, locationId }: { exportId: string; number: number; locationId: string | null },
 ): Promise<{ file?: StoredExportFile } | undefined> {

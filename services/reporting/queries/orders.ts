@@ -24,7 +24,7 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
 }
 
 /** Returns the days of the current orders with these ids. Only current orders are returned to clients. */
-export async function findCurrentOrderVersionDays(
+export async function findDaysOfCurrentOrders(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
 ): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export interface ReportRow {
@@ -18,7 +18,7 @@ export interface ReportRow {
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
-export async function findReportDayOfTill(
+export async function findReportDayAndCreationTime(
   tx: SqlTransaction,
   tillId: string,
 ): Promise<{ day: string; createdAt: string } | undefined> {
@@ -44,7 +44,7 @@ export async function deleteReportOfTill(tx: SqlTransaction, tillId: string): Pr
 export async function findReportFinalizedEventData(
   tx: SqlTransaction,
   id: string,
-): Promise<EventData<"report.finalized"> | undefined> {
+): Promise<BusEventData<"report.finalized"> | undefined> {
   const [row] = await tx<{ finalized: string }[]>`select finalized from reports where id = ${id}`;
   return row && JSON.parse(row.finalized);
 }

@@ -48,7 +48,7 @@ export async function lockTillAndRecordRevision(
 }
 
 /** Returns the locations of tills by till id. Tills that do not exist are omitted. */
-export async function findLocationsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
+export async function findLocationIdsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
   const rows = await tx<{ tillId: string; locationId: string }[]>`
     select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
   return new Map(rows.map(({ tillId, locationId }) => [tillId, locationId]));

@@ -4,7 +4,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestPrincipalWithScopes,
+  buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
@@ -25,7 +25,7 @@ async function createConfig(principal: Principal, body: object = {}): Promise<Ac
 
 describe("POST /v1/accounting/configs/", () => {
   it("fills in defaults from the French chart of accounts for all fields", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     expect(await createConfig(principal)).toMatchObject({
       locationId: principal.location.id,
       journalCode: "CA",
@@ -45,7 +45,7 @@ describe("POST /v1/accounting/configs/", () => {
   it("keeps the fields of the request and fills in the other fields", async () => {
     const sales = [{ taxRate: 1000, account: "7071", label: "Ventes à 10 %" }];
     const payments = { card: { account: "5121" } };
-    const config = await createConfig(createTestPrincipalWithScopes("accounting:write"), {
+    const config = await createConfig(buildTestPrincipalWithScopes("accounting:write"), {
       name: "Cabinet Martin",
       sales,
       payments,
@@ -71,7 +71,7 @@ describe("POST /v1/accounting/configs/", () => {
     const { errors = [] } = await service.requestProblem({
       method: "POST",
       path,
-      principal: createTestPrincipalWithScopes("accounting:write"),
+      principal: buildTestPrincipalWithScopes("accounting:write"),
       body,
     });
     expect(errors.map((issue) => issue.path).sort()).toEqual([
@@ -85,7 +85,7 @@ describe("POST /v1/accounting/configs/", () => {
   });
 
   it("creates one config for repeated requests with the same Idempotency-Key", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const request = { principal, body: {}, headers: { "idempotency-key": randomUUID() } };
     const responses = [await service.request("POST", path, request), await service.request("POST", path, request)];
     const [first, second] = await Promise.all(responses.map((response) => response.json()));
@@ -95,12 +95,12 @@ describe("POST /v1/accounting/configs/", () => {
   });
 
   it("accepts another location only if it exists and the key may act for any location", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const body = { locationId: randomUUID() };
     expect(await service.requestProblem({ method: "POST", path, principal, body })).toMatchObject({
       code: "location_forbidden",
     });
-    const operator = createTestPrincipalWithScopes("accounting:write", "locations:any");
+    const operator = buildTestPrincipalWithScopes("accounting:write", "locations:any");
     expect(await service.requestProblem({ method: "POST", path, principal: operator, body })).toMatchObject({
       code: "location_not_found",
     });
@@ -113,7 +113,7 @@ describe("POST /v1/accounting/configs/", () => {
 
 describe("accounting configs of a location", () => {
   it("are listed newest first, page by page", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const names = ["one", "two", "three"];
     for (const name of names) await createConfig(principal, { name });
     const page = async (query: string) => {
@@ -132,7 +132,7 @@ describe("accounting configs of a location", () => {
   });
 
   it("can be read with an entity tag, replaced and deleted", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal, { name: "Brut", discountBooking: "gross", entryLabel: "Ventes" });
     const configPath = `${path}/${config.id}`;
     const response = await service.request("GET", configPath, { principal });
@@ -164,20 +164,20 @@ describe("accounting configs of a location", () => {
   });
 
   it("returns 404 to keys of other locations", async () => {
-    const { id } = await createConfig(createTestPrincipalWithScopes("accounting:write"));
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const { id } = await createConfig(buildTestPrincipalWithScopes("accounting:write"));
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     for (const [method, body] of [["GET"], ["PUT", {}], ["DELETE"]] as const) {
       expect(await service.requestProblem({ method, path: `${path}/${id}`, principal, body })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
-    const operator = createTestPrincipalWithScopes("accounting:write", "locations:any");
+    const operator = buildTestPrincipalWithScopes("accounting:write", "locations:any");
     expect((await service.request("GET", `${path}/${id}`, { principal: operator })).status).toBe(200);
   });
 
   it("returns scope_missing to a key without accounting:write", async () => {
     expect(
-      await service.requestProblem({ method: "GET", path, principal: createTestPrincipalWithScopes("reports:read") }),
+      await service.requestProblem({ method: "GET", path, principal: buildTestPrincipalWithScopes("reports:read") }),
     ).toMatchObject({
       code: "scope_missing",
     });

@@ -8,7 +8,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createdAtCursorSchema, createLargeItemsPageResponse } from "@pragma/runtime/http/page-response";
+import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pragma/runtime/http/page-response";
 import { computeEntityTag, conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
@@ -76,7 +76,7 @@ export const listAccountingConfigsRoute = defineReportingRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    return createLargeItemsPageResponse({ query, principal, url, origin }, createdAtCursorSchema, (range) =>
+    return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, createdAtCursorSchema, (range) =>
       findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
     );
   },

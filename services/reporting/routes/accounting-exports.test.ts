@@ -5,15 +5,15 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestPrincipalWithScopes,
+  buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import {
-  createTestOrder,
-  createTestPaymentRow,
-  createTestProductRow,
-  createTestTill,
+  buildTestOrder,
+  buildTestOrderPaymentRow,
+  buildTestOrderProductRow,
+  buildTestTill,
 } from "../testing/till-fixtures.ts";
 
 let service: TestReportingService;
@@ -22,17 +22,17 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-type KeyPrincipal = ReturnType<typeof createTestPrincipalWithScopes>;
+type KeyPrincipal = ReturnType<typeof buildTestPrincipalWithScopes>;
 
 /** Returns a till with one order of 11.00. `paid` is the amount that was paid for it, in minor units. */
 function createPaidTill({ paid = 1100, ...fields }: Partial<TillV2> & { paid?: number } = {}): TillV2 {
-  const order = createTestOrder({
+  const order = buildTestOrder({
     id: randomUUID(),
     total: 1100,
-    productRowList: [createTestProductRow()],
-    paymentRowList: [createTestPaymentRow({ amount: paid })],
+    productRowList: [buildTestOrderProductRow()],
+    paymentRowList: [buildTestOrderPaymentRow({ amount: paid })],
   });
-  return createTestTill([order], { id: randomUUID(), siretCode: "12345678900011", ...fields });
+  return buildTestTill([order], { id: randomUUID(), siretCode: "12345678900011", ...fields });
 }
 
 /** Pushes a till for each of `fields`, waits for their reports, and returns their ids. */
@@ -81,7 +81,7 @@ const requestExportProblem = (principal: Principal, body: unknown) =>
 
 describe("an accounting export", () => {
   it("produces a downloadable file of its tills", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const tills = await pushTills(principal, { reportNumber: 2 }, {});
     const { id, tillsIds } = await startExport(
@@ -122,7 +122,7 @@ describe("an accounting export", () => {
   });
 
   it("dates entries with the day of the location's time zone on which the shift began", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const times = { startedAt: "2026-05-28T22:30:00.000Z", finalizedAt: "2026-05-29T23:00:00.000Z" };
     const [till = ""] = await pushTills(principal, times);
     const { id } = await runExport(principal, [exportItem(till, await createConfig(principal))]);
@@ -132,7 +132,7 @@ describe("an accounting export", () => {
   });
 
   it("has a file for each config and provider, and uses the configs as of the request", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const [one, other] = [await createConfig(principal, { journalCode: "ONE" }), await createConfig(principal)];
     const [till = ""] = await pushTills(principal, {});
     const { id } = await startExport(principal, [
@@ -159,7 +159,7 @@ describe("an accounting export", () => {
   });
 
   it("reports the gap of an unbalanced till and exports the other tills", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const [balanced = "", unbalanced = ""] = await pushTills(principal, {}, { paid: 1000 });
     const result = await runExport(principal, [exportItem(balanced, config), exportItem(unbalanced, config)]);
@@ -173,7 +173,7 @@ describe("an accounting export", () => {
   });
 
   it("has no file when none of its tills can be exported", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const [training = "", older = ""] = await pushTills(principal, { isTraining: true }, {});
     await service.db.sql`update reports set accounting_facts = null where till_id = ${older}`;
@@ -188,7 +188,7 @@ describe("an accounting export", () => {
   });
 
   it("exports the other tills when one till fails with an unexpected error", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const [intact = "", broken = ""] = await pushTills(principal, {}, {});
     await service.db.sql`update reports set accounting_facts = '{' where till_id = ${broken}`;
@@ -197,7 +197,7 @@ describe("an accounting export", () => {
   });
 
   it("starts once for repeated requests with the same Idempotency-Key", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const [till = ""] = await pushTills(principal, {});
     const body = [exportItem(till, await createConfig(principal))];
     const request = { principal, body, headers: { "idempotency-key": randomUUID() } };
@@ -216,7 +216,7 @@ describe("an accounting export", () => {
 
 describe("an invalid export request", () => {
   it("returns all format issues at once", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const body = [{ tillId: "x", accountingProvider: "SAGE", accountingConfigId: randomUUID() }, {}];
     const { errors = [] } = await requestExportProblem(principal, body);
     expect(errors.map(({ path, code }) => `${path} ${code}`)).toEqual([
@@ -235,8 +235,8 @@ describe("an invalid export request", () => {
 
   it("returns every unknown till, unknown config and duplicate item", async () => {
     const [principal, otherPrincipal] = [
-      createTestPrincipalWithScopes("accounting:write"),
-      createTestPrincipalWithScopes("accounting:write"),
+      buildTestPrincipalWithScopes("accounting:write"),
+      buildTestPrincipalWithScopes("accounting:write"),
     ];
     const [[till = ""], config] = [await pushTills(principal, {}), await createConfig(principal)];
     const [[otherTill = ""], otherConfig] = [await pushTills(otherPrincipal, {}), await createConfig(otherPrincipal)];
@@ -258,7 +258,7 @@ describe("an invalid export request", () => {
   });
 
   it("returns location_forbidden with the path of an item of another location", async () => {
-    const principal = createTestPrincipalWithScopes("accounting:write");
+    const principal = buildTestPrincipalWithScopes("accounting:write");
     const [[till = ""], config] = [await pushTills(principal, {}), await createConfig(principal)];
     const foreignItem = exportItem(till, config, { locationId: randomUUID() });
     const problem = await requestExportProblem(principal, [exportItem(till, config), foreignItem]);
@@ -273,10 +273,10 @@ describe("an invalid export request", () => {
 describe("an accounting export of several locations", () => {
   it("can be created and read only with keys that may act for any location", async () => {
     const principals = [
-      createTestPrincipalWithScopes("accounting:write"),
-      createTestPrincipalWithScopes("accounting:write"),
+      buildTestPrincipalWithScopes("accounting:write"),
+      buildTestPrincipalWithScopes("accounting:write"),
     ];
-    const operator = createTestPrincipalWithScopes("accounting:write", "locations:any");
+    const operator = buildTestPrincipalWithScopes("accounting:write", "locations:any");
     const items = await Promise.all(
       principals.map(async (principal) => {
         const [till = ""] = await pushTills(principal, {});

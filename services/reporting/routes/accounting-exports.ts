@@ -3,7 +3,7 @@ import {
   CreateAccountingExportRequest,
   maxTillsPerAccountingExport,
   StartedAccountingExport,
-  type TillExportFailure,
+  type TillAccountingExportFailure,
 } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileExample } from "@pragma/contracts/examples/accounting";
@@ -26,7 +26,7 @@ import {
   type AccountingExportRow,
   type AccountingExportTillRow,
   findAccountingExport,
-  findAccountingExportFile,
+  findAccountingExportFileMetadata,
   readAccountingExportFileChunk,
 } from "../queries/accounting-exports.ts";
 
@@ -105,7 +105,7 @@ export const getAccountingExportFileRoute = defineReportingRoute({
   errors: ["accounting_export_not_found", "accounting_file_not_found"],
   async handle({ params: { id, number }, principal, services, header }) {
     const { sql } = services.db;
-    const stored = await findAccountingExportFile(sql, {
+    const stored = await findAccountingExportFileMetadata(sql, {
       exportId: id,
       number,
       locationId: getReadableLocationId(principal),
@@ -172,7 +172,7 @@ function toExportResponse(
       tillId,
       ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileMetadataRow),
       state,
-      failure: failure === null ? null : (JSON.parse(failure) as TillExportFailure),
+      failure: failure === null ? null : (JSON.parse(failure) as TillAccountingExportFailure),
       fileNumber: state === "done" ? fileNumber : null,
     })),
     files: files.flatMap((file) => {

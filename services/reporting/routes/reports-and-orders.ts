@@ -5,7 +5,7 @@ import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragm
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
-import { createLargeItemsPageResponse } from "@pragma/runtime/http/page-response";
+import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
 import { conditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import {
@@ -40,7 +40,7 @@ async function reportOrOrderPageResponse(
 ): Promise<RouteHandlerResponse> {
   const { since = null, until = null } = query;
   const filter = { locationId: resolveAuthorizedLocationId(principal, query.locationId), kind, since, until, reportId };
-  return createLargeItemsPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
+  return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
     findReportOrOrderListPage(services.db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
   );
 }

@@ -1,6 +1,6 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { v5 as uuidV5 } from "uuid";
@@ -12,7 +12,7 @@ import { findAppliedTillRevision, lockTillAndRecordRevision } from "../queries/t
 import { removeReportOfTrainingTill, storeReportAndOrders } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed, replaced or is being reprocessed. */
-export const calculatePushedTillReport = defineEventSubscription<ReportingContext, "till.pushed">(
+export const calculateTillReportSubscription = defineEventSubscription<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
     const applied = await findAppliedTillRevision(services.db.sql, data.tillId);
@@ -31,7 +31,7 @@ export const calculatePushedTillReport = defineEventSubscription<ReportingContex
 );
 
 async function calculateReport(
-  data: EventData<"till.pushed">,
+  data: BusEventData<"till.pushed">,
   { objects, calculator }: ReportingContext,
   context: RequestContext,
 ): Promise<TillCalculationResult> {
@@ -43,7 +43,7 @@ async function calculateReport(
 }
 
 interface AppliedTill {
-  data: EventData<"till.pushed">;
+  data: BusEventData<"till.pushed">;
   /** Null for a till in training mode, and for a revision that was already applied. */
   till: TillCalculationResult;
   traceparent: string;
@@ -67,11 +67,11 @@ async function applyTillRevision(
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);
-    await publishEvent(tx, "report.finalized", { id, subject: reportId, data: finalized, traceparent });
+    await writeEventToOutbox(tx, "report.finalized", { id, subject: reportId, data: finalized, traceparent });
   } else if (revision > 1) {
     // The till is in training mode, but an earlier revision may have had a report.
     const id = uuidV5(`removed ${revision}`, reportId);
     const removed = { locationId, reportId, tillId, revision };
-    await publishEvent(tx, "report.removed", { id, subject: reportId, data: removed, traceparent });
+    await writeEventToOutbox(tx, "report.removed", { id, subject: reportId, data: removed, traceparent });
   }
 }

@@ -2,14 +2,14 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
 } from "@pragma/runtime/testing/service-with-fake-accounts";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import reporting from "../service.ts";
 
 /** The reporting service of one test file. */
@@ -19,10 +19,10 @@ export interface TestReportingService extends TestServiceWithFakeAccounts {
 }
 
 /** Creates a location, and returns a principal of this location with the given scopes. */
-export function createTestPrincipalWithScopes(
+export function buildTestPrincipalWithScopes(
   ...scopes: ApiScope[]
 ): Principal & { location: NonNullable<Principal["location"]> } {
-  const { location, ...principal } = createTestPrincipal();
+  const { location, ...principal } = buildTestPrincipal();
   if (!location) throw new Error("The principal has no location.");
   return { ...principal, scopes, location };
 }
@@ -43,7 +43,7 @@ export async function startTestReportingService(variables: Record<string, string
       await service.db.transaction(async (tx) => {
         for (const { id, till, object } of events) {
           const data = { ...eventFields, tillId: till.id, object, pushedAt: new Date().toISOString() };
-          await publishEvent(tx, "till.pushed", { id, subject: till.id, data, traceparent: undefined });
+          await writeEventToOutbox(tx, "till.pushed", { id, subject: till.id, data, traceparent: undefined });
         }
       });
       const ids = events.map(({ id }) => id);

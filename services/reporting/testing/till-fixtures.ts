@@ -16,17 +16,17 @@ function newId(): string {
 }
 
 /** Returns a till that contains these orders. */
-export function createTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
+export function buildTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
   return TillV2.parse({ ...minimalTill, id: newId(), orderList, ...fields });
 }
 
 /** Returns an order without rows whose total is 0. */
-export function createTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
+export function buildTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
   return { ...minimalOrder, id: newId(), ...fields };
 }
 
 /** Returns a product row of 11.00 including 10% VAT. */
-export function createTestProductRow(fields: PartialInput<typeof ProductRow> = {}): z.input<typeof ProductRow> {
+export function buildTestOrderProductRow(fields: PartialInput<typeof ProductRow> = {}): z.input<typeof ProductRow> {
   return {
     id: newId(),
     productId: "pizza",
@@ -55,11 +55,11 @@ export function createTestProductRow(fields: PartialInput<typeof ProductRow> = {
   };
 }
 
-export function createTestModifierRow(fields: PartialInput<typeof ModifierRow> = {}): z.input<typeof ModifierRow> {
+export function buildTestOrderModifierRow(fields: PartialInput<typeof ModifierRow> = {}): z.input<typeof ModifierRow> {
   return { id: newId(), amount: 150, name: "Bacon", modifierGroupName: "Suppléments", ...fields };
 }
 
-export function createTestDiscountRow(fields: PartialInput<typeof DiscountRow> = {}): z.input<typeof DiscountRow> {
+export function buildTestOrderDiscountRow(fields: PartialInput<typeof DiscountRow> = {}): z.input<typeof DiscountRow> {
   return {
     id: newId(),
     amount: 110,
@@ -71,11 +71,11 @@ export function createTestDiscountRow(fields: PartialInput<typeof DiscountRow> =
   };
 }
 
-export function createTestMenuRow(fields: PartialInput<typeof MenuRow> = {}): z.input<typeof MenuRow> {
+export function buildTestOrderMenuRow(fields: PartialInput<typeof MenuRow> = {}): z.input<typeof MenuRow> {
   return { id: newId(), menuId: "lunch", name: "Formule midi", totalRow: 1100, productRowList: [], ...fields };
 }
 
-export function createTestPaymentRow(fields: PartialInput<typeof PaymentRow> = {}): z.input<typeof PaymentRow> {
+export function buildTestOrderPaymentRow(fields: PartialInput<typeof PaymentRow> = {}): z.input<typeof PaymentRow> {
   return {
     id: newId(),
     recordedAt: "2026-05-29T13:00:00.000Z",

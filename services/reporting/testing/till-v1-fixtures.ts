@@ -11,7 +11,7 @@ function newId(): string {
   return `00000000-0000-4000-8000-${String(lastId).padStart(12, "0")}`;
 }
 
-export function createTestTillV1(
+export function buildTestTillV1(
   tickets: TillV1Input["tillJson"]["tickets"],
   fields: Partial<TillV1Input["tillJson"]> = {},
 ): TillV1 {
@@ -32,7 +32,7 @@ export function createTestTillV1(
   });
 }
 
-export function createTestTicketV1(fields: Partial<z.input<typeof TicketV1>> = {}): z.input<typeof TicketV1> {
+export function buildTestTicketV1(fields: Partial<z.input<typeof TicketV1>> = {}): z.input<typeof TicketV1> {
   return {
     order_id: newId(),
     items: [],
@@ -48,7 +48,7 @@ export function createTestTicketV1(fields: Partial<z.input<typeof TicketV1>> = {
 }
 
 /** Returns an item of 11.00 including 10% VAT. */
-export function createTestTicketItemV1(
+export function buildTestTicketItemV1(
   fields: Partial<z.input<typeof TicketItemV1>> = {},
 ): z.input<typeof TicketItemV1> {
   return {
@@ -64,7 +64,7 @@ export function createTestTicketItemV1(
   };
 }
 
-export function createTestPaymentV1(
+export function buildTestPaymentV1(
   fields: Partial<z.input<typeof TicketPaymentV1>> = {},
 ): z.input<typeof TicketPaymentV1> {
   return {

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
 import {
-  createTestPaymentV1,
-  createTestTicketItemV1,
-  createTestTicketV1,
-  createTestTillV1,
+  buildTestPaymentV1,
+  buildTestTicketItemV1,
+  buildTestTicketV1,
+  buildTestTillV1,
 } from "../testing/till-v1-fixtures.ts";
-import { convertTillV1 } from "./convert-till-v1.ts";
+import { convertTillV1ToV2 } from "./convert-till-v1.ts";
 
 const tillId = "5f67b799-163e-4208-82c1-be6c4c4006c3";
 
-function convertTestTill(...args: Parameters<typeof createTestTillV1>) {
-  return convertTillV1(createTestTillV1(...args), { tillId, timeZone: "Europe/Paris" });
+function convertTestTill(...args: Parameters<typeof buildTestTillV1>) {
+  return convertTillV1ToV2(buildTestTillV1(...args), { tillId, timeZone: "Europe/Paris" });
 }
 
-function convertTestTicket(fields: Parameters<typeof createTestTicketV1>[0]) {
-  const [order] = convertTestTill([createTestTicketV1(fields)]).orderList;
+function convertTestTicket(fields: Parameters<typeof buildTestTicketV1>[0]) {
+  const [order] = convertTestTill([buildTestTicketV1(fields)]).orderList;
   if (!order) throw new Error("The till has no order.");
   return order;
 }
 
-function convertTestItem(fields: Parameters<typeof createTestTicketItemV1>[0]) {
-  return convertTestTicket({ items: [createTestTicketItemV1(fields)] }).productRowList[0];
+function convertTestItem(fields: Parameters<typeof buildTestTicketItemV1>[0]) {
+  return convertTestTicket({ items: [buildTestTicketItemV1(fields)] }).productRowList[0];
 }
 
 describe("the totals of an item", () => {
@@ -167,13 +167,13 @@ test("copies the names, table and room of a ticket to the order", () => {
 
 describe("the totals of an order", () => {
   const items = [
-    createTestTicketItemV1({ discounts: [{ amount: 110 }] }),
-    createTestTicketItemV1({ cancelled: true, discounts: [{ amount: 1 }] }),
-    createTestTicketItemV1({ transferred: true }),
-    createTestTicketItemV1({ is_loss: true }),
+    buildTestTicketItemV1({ discounts: [{ amount: 110 }] }),
+    buildTestTicketItemV1({ cancelled: true, discounts: [{ amount: 1 }] }),
+    buildTestTicketItemV1({ transferred: true }),
+    buildTestTicketItemV1({ is_loss: true }),
   ];
   const menus = [
-    { client_id: "m", name: "Menu", price: 550, items: [createTestTicketItemV1({ price: { tax: 10, amount: 550 } })] },
+    { client_id: "m", name: "Menu", price: 550, items: [buildTestTicketItemV1({ price: { tax: 10, amount: 550 } })] },
   ];
 
   test.each([{}, { cancelled: true }, { transferred: true }])("sum the sold rows, even if the order is %o", (state) => {
@@ -193,7 +193,7 @@ describe("the totals of an order", () => {
     ["the payment was canceled", [{ cancelled: true }], 1100, false],
     ["there is only a tip, change or discount", [{ type: 4 }, { type: 1 }, { type: 2 }], 1100, false],
   ])("have the right leftToPay when %s", (_, payments, leftToPay, isPaid) => {
-    const order = convertTestTicket({ price: 1100, payments: payments.map((payment) => createTestPaymentV1(payment)) });
+    const order = convertTestTicket({ price: 1100, payments: payments.map((payment) => buildTestPaymentV1(payment)) });
     expect(order).toMatchObject({ leftToPay, isPaid });
   });
 });
@@ -201,7 +201,7 @@ describe("the totals of an order", () => {
 test("sets the total of a menu, and the menu id of its rows", () => {
   const order = convertTestTicket({
     order_id: tillId,
-    menus: [{ client_id: "m", name: "Menu", price: 550, items: [createTestTicketItemV1()] }],
+    menus: [{ client_id: "m", name: "Menu", price: 550, items: [buildTestTicketItemV1()] }],
   });
   expect(order.menuRowList).toMatchObject([
     {
@@ -223,12 +223,12 @@ test.each([
   [23, 5, "custom", "payment"],
   [1_000_000, 1_000_000, "custom", "payment"],
 ])("converts payment mode %s and type %s to %s and %s", (mode, type, paymentMode, paymentType) => {
-  const order = convertTestTicket({ payments: [createTestPaymentV1({ mode, type })] });
+  const order = convertTestTicket({ payments: [buildTestPaymentV1({ mode, type })] });
   expect(order.paymentRowList[0]).toMatchObject({ paymentMode, paymentType, changeAmount: 0, tipAmount: null });
 });
 
 test("copies the operator, time and method of a payment", () => {
-  const payment = createTestPaymentV1({
+  const payment = buildTestPaymentV1({
     cancelled: true,
     name: "Carte",
     person_client_id: "bruno",
@@ -249,11 +249,11 @@ test("copies the operator, time and method of a payment", () => {
 
 test("names declared payments after the till's first payment with the same mode, or otherwise after the mode", () => {
   const tickets = [
-    createTestTicketV1({
-      payments: [createTestPaymentV1({ mode: 0, name: "Espèces" }), createTestPaymentV1({ mode: 0, name: "Liquide" })],
+    buildTestTicketV1({
+      payments: [buildTestPaymentV1({ mode: 0, name: "Espèces" }), buildTestPaymentV1({ mode: 0, name: "Liquide" })],
     }),
-    createTestTicketV1({
-      payments: [createTestPaymentV1({ mode: 1, name: null }), createTestPaymentV1({ mode: 0, name: "Cash" })],
+    buildTestTicketV1({
+      payments: [buildTestPaymentV1({ mode: 1, name: null }), buildTestPaymentV1({ mode: 0, name: "Cash" })],
     }),
   ];
   const total_payments = [0, 1, 2, 99].map((mode) => ({ mode, amount: mode }));

@@ -14,7 +14,7 @@ const declaredPaymentDefaults = getSchemaFieldDefaults(TillV2.shape.declaredPaym
  *
  * @throws `AmountOutOfRangeError` when the total of a row is too large to be represented exactly as a JSON number.
  */
-export function convertTillV1(
+export function convertTillV1ToV2(
   { tillJson: till }: TillV1,
   { tillId, timeZone }: { tillId: string; timeZone: string },
 ): TillV2 {

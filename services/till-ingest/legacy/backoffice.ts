@@ -13,7 +13,7 @@ export interface LegacyBackofficeAddress {
 }
 
 /** The error of a failed request to a legacy backoffice. API responses contain its message, which states the reason. */
-export class BackofficeError extends Error {}
+export class LegacyBackofficeError extends Error {}
 
 interface BackofficeRequest {
   config: TillIngestConfig;
@@ -25,9 +25,9 @@ interface BackofficeRequest {
 /**
  * Returns the response body of a GET request to a path below a backoffice's base URL.
  *
- * @throws `BackofficeError`; the signal's abort reason if the signal is aborted.
+ * @throws `LegacyBackofficeError`; the signal's abort reason if the signal is aborted.
  */
-export async function fetchFromBackoffice(
+export async function fetchFromLegacyBackoffice(
   { baseUrl, token }: LegacyBackofficeAddress,
   path: string,
   { config, maxBytes, signal }: BackofficeRequest,
@@ -42,16 +42,16 @@ export async function fetchFromBackoffice(
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new BackofficeError(`The backoffice responded with status ${response.status}.`);
+      throw new LegacyBackofficeError(`The backoffice responded with status ${response.status}.`);
     }
     return await readBodyUpTo(response, maxBytes);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BackofficeError) throw error;
+    if (error instanceof LegacyBackofficeError) throw error;
     if (timeoutSignal.aborted) {
-      throw new BackofficeError(`The backoffice did not respond within ${seconds} s.`, { cause: error });
+      throw new LegacyBackofficeError(`The backoffice did not respond within ${seconds} s.`, { cause: error });
     }
-    throw new BackofficeError(
+    throw new LegacyBackofficeError(
       "The backoffice is unreachable, or closed the connection before its response was complete.",
       { cause: error },
     );
@@ -63,7 +63,7 @@ async function readBodyUpTo({ body }: Response, maxBytes: number): Promise<Uint8
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new BackofficeError(`The backoffice's response has more than ${maxBytes} bytes.`);
+    if (size > maxBytes) throw new LegacyBackofficeError(`The backoffice's response has more than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -118,13 +118,14 @@ export async function listLegacyTills(
         signal,
       });
       for (const till of data) tills.set(till.serverId, { application, ...till });
-      if (nextPage !== null && nextPage <= page) throw new BackofficeError("The backoffice's list repeats a page.");
+      if (nextPage !== null && nextPage <= page)
+        throw new LegacyBackofficeError("The backoffice's list repeats a page.");
       if (tills.size > maxListedTills)
-        throw new BackofficeError(`The backoffice lists more than ${maxListedTills} tills.`);
+        throw new LegacyBackofficeError(`The backoffice lists more than ${maxListedTills} tills.`);
       page = nextPage;
     }
   } catch (error) {
-    if (!(error instanceof BackofficeError)) throw error;
+    if (!(error instanceof LegacyBackofficeError)) throw error;
     throw new ApiError("legacy_unavailable", {
       detail: `The list of tills could not be fetched: ${error.message}`,
       cause: error,
@@ -140,10 +141,10 @@ async function fetchBackofficePage(
   { config, signal }: { config: TillIngestConfig; signal: AbortSignal },
 ): Promise<z.output<typeof BackofficePage>> {
   const path = `/tills?page=${page}&size=${backofficePageSize}`;
-  const bytes = await fetchFromBackoffice(address, path, { config, maxBytes: maxPageBytes, signal });
+  const bytes = await fetchFromLegacyBackoffice(address, path, { config, maxBytes: maxPageBytes, signal });
   try {
     return BackofficePage.parse(parseJsonBody(bytes));
   } catch (error) {
-    throw new BackofficeError(`Page ${page} of the backoffice has an invalid format.`, { cause: error });
+    throw new LegacyBackofficeError(`Page ${page} of the backoffice has an invalid format.`, { cause: error });
   }
 }

@@ -7,7 +7,7 @@ import type { TillIngestContext } from "../context.ts";
 import { findStoredLegacyTillIds } from "../queries/tills.ts";
 import { resolveLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
-import { BackofficeError, fetchFromBackoffice, requireLegacyBackofficeAddress } from "./backoffice.ts";
+import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireLegacyBackofficeAddress } from "./backoffice.ts";
 
 /** Milliseconds after which a call starts no more fetches, so that it responds before its caller's timeout. */
 const fetchStartLimitMs = 20_000;
@@ -50,7 +50,7 @@ export async function fetchLegacyTills(
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof BackofficeError || error instanceof ApiError) return error.message;
+      if (error instanceof LegacyBackofficeError || error instanceof ApiError) return error.message;
       services.log.error({ err: error, serverId: till.serverId }, "legacy till import failed");
       return "An internal error occurred. Repeat the call to fetch this till.";
     }
@@ -111,7 +111,7 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
 /**
  * Fetches a till from its legacy backoffice and accepts it like a pushed till.
  *
- * @throws `BackofficeError`; the `ApiError`s of `storePushedTill`.
+ * @throws `LegacyBackofficeError`; the `ApiError`s of `storePushedTill`.
  */
 async function fetchLegacyTill(
   services: TillIngestContext,
@@ -125,7 +125,7 @@ async function fetchLegacyTill(
 ): Promise<void> {
   const { config } = services;
   const address = requireLegacyBackofficeAddress(config, legacyTill.application);
-  const bytes = await fetchFromBackoffice(address, `/tills/${legacyTill.serverId}`, {
+  const bytes = await fetchFromLegacyBackoffice(address, `/tills/${legacyTill.serverId}`, {
     config,
     maxBytes: maxTillBytes,
     signal,
@@ -133,7 +133,7 @@ async function fetchLegacyTill(
   const till = await services.reader.read(bytes, "V1", location.id);
   if ("issues" in till) {
     const [first] = till.issues;
-    throw new BackofficeError(
+    throw new LegacyBackofficeError(
       `The till is invalid. Number of issues: ${till.count}. The first issue is at ${first?.path}: ${first?.message}`,
     );
   }
@@ -141,9 +141,11 @@ async function fetchLegacyTill(
   const isOtherLocation =
     legacyLocation.application !== legacyTill.application || legacyLocation.legacyId !== legacyTill.legacyId;
   if (isOtherLocation)
-    throw new BackofficeError("The backoffice returned a till of a different location than in its list of tills.");
+    throw new LegacyBackofficeError(
+      "The backoffice returned a till of a different location than in its list of tills.",
+    );
   if (serverId !== null && serverId !== legacyTill.serverId) {
-    throw new BackofficeError(`The backoffice returned the till ${serverId} instead of the requested till.`);
+    throw new LegacyBackofficeError(`The backoffice returned the till ${serverId} instead of the requested till.`);
   }
   const metadata = { ...till.metadata, serverId: legacyTill.serverId };
   await storePushedTill(services, { location, till: { ...till, metadata }, principal, context });

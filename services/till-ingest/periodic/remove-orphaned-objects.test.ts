@@ -2,20 +2,20 @@ import { randomUUID } from "node:crypto";
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   claimUnreferencedObjectForRemoval,
-  listStaleUploads,
+  listStaleTillUploadKeys,
   recordObjectRemoved,
   recordPendingUpload,
 } from "../queries/pending-uploads.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestTill } from "../testing/till-fixtures.ts";
 import { removeOrphanedTillObjectsTask } from "./remove-orphaned-objects.ts";
 
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -52,8 +52,8 @@ const doesObjectExist = (key: string) =>
 const isUploadPending = async (key: string) =>
   (await service.db.sql`select 1 from pending_uploads where key = ${key}`).length > 0;
 
-async function pushTill(): Promise<{ till: ReturnType<typeof createTestTill>; key: string }> {
-  const till = createTestTill();
+async function pushTill(): Promise<{ till: ReturnType<typeof buildTestTill>; key: string }> {
+  const till = buildTestTill();
   await service.request("POST", "/v2/tills/", { principal, body: till });
   const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${till.id}`;
   return { till, key: row?.objectKey ?? "" };
@@ -112,7 +112,7 @@ describe("removeOrphanedObjectsTask", () => {
   });
 
   it("removes the objects of pushes that were rejected because of a concurrent push with other content", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const contents = Array.from({ length: 8 }, (_, index) => ({ ...till, note: `${index}` }));
     await Promise.all(contents.map((body) => service.request("POST", "/v2/tills/", { principal, body })));
     await service.db.sql`update pending_uploads set created_at = now() - interval '25 hours'`;
@@ -186,7 +186,7 @@ describe("removeOrphanedObjectsTask", () => {
     await first;
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
     expect(await recordPendingUpload(service.db.sql, key)).not.toBe(key);
-    expect(await listStaleUploads(service.db.sql, 1_000)).not.toContain(key);
+    expect(await listStaleTillUploadKeys(service.db.sql, 1_000)).not.toContain(key);
   });
 
   it("retries in the next run when the store is unavailable", async () => {

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
-import { listStaleUploads } from "../queries/pending-uploads.ts";
+import { listStaleTillUploadKeys } from "../queries/pending-uploads.ts";
 import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 /** Maximum number of objects that one run removes. The next run removes the others. */
@@ -12,7 +12,7 @@ export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestContext,
   intervalSeconds: 60 * 60,
   async run(services) {
     let removed = 0;
-    for (const key of await listStaleUploads(services.db.sql, maxPerRun)) {
+    for (const key of await listStaleTillUploadKeys(services.db.sql, maxPerRun)) {
       if (await removeUnreferencedObject(services, key)) removed += 1;
     }
     if (removed > 0) services.log.info({ objects: removed }, "removed orphaned objects");

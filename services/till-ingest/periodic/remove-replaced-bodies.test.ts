@@ -1,12 +1,12 @@
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tillIngestConfigSchema } from "../config.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestTill } from "../testing/till-fixtures.ts";
 import { removeReplacedTillBodiesTask } from "./remove-replaced-bodies.ts";
 
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 let service: TestTillIngestService;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const runRemoval = (days: string | undefined) => {
 
 /** Pushes and replaces a till, both `days` days ago. Returns the keys of its bodies, oldest first. */
 async function pushAndReplaceTill({ days }: { days: number }): Promise<{ id: string; keys: string[] }> {
-  const till = createTestTill();
+  const till = buildTestTill();
   await service.request("POST", "/v2/tills/", { principal, body: till });
   expect(
     (await service.request("PUT", `/v1/tills/${till.id}`, { principal, body: { ...till, note: "replaced" } })).status,

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
-import { markReplacedTillBodiesRemoved } from "../queries/till-versions.ts";
+import { scheduleExpiredTillBodyRemoval } from "../queries/till-versions.ts";
 import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
@@ -12,7 +12,7 @@ export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestContext, 
   async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {
     if (days === undefined) return;
     for (let count = batchSize; count === batchSize; ) {
-      const keys = await db.transaction((tx) => markReplacedTillBodiesRemoved(tx, { days, limit: batchSize }));
+      const keys = await db.transaction((tx) => scheduleExpiredTillBodyRemoval(tx, { days, limit: batchSize }));
       for (const key of keys) await removeUnreferencedObject({ db, objects }, key);
       count = keys.length;
     }

@@ -1,23 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestTill } from "../testing/till-fixtures.ts";
 import { requeueTillsAwaitingReportTask } from "./requeue-unfinished-tills.ts";
 
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 
-async function pushTill(fields: Parameters<typeof createTestTill>[0] = {}): Promise<string> {
-  const till = createTestTill(fields);
+async function pushTill(fields: Parameters<typeof buildTestTill>[0] = {}): Promise<string> {
+  const till = buildTestTill(fields);
   await service.request("POST", "/v2/tills/", { principal, body: till });
   return String(till.id);
 }
@@ -42,7 +42,7 @@ async function publishReportFinalized(tillId: string, revision = 1): Promise<voi
   const locationId = principal.location?.id ?? expect.unreachable();
   const id = randomUUID();
   await service.db.transaction((tx) =>
-    publishEvent(tx, "report.finalized", {
+    writeEventToOutbox(tx, "report.finalized", {
       id,
       traceparent: undefined,
       subject: tillId,

@@ -22,7 +22,7 @@ export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): 
 }
 
 /** Returns the keys of uploads that started more than a day ago and were never confirmed, oldest first. */
-export async function listStaleUploads(sql: SqlClient, limit: number): Promise<string[]> {
+export async function listStaleTillUploadKeys(sql: SqlClient, limit: number): Promise<string[]> {
   const rows = await sql<{ key: string }[]>`
     select key from pending_uploads where ${isStale(sql)} order by created_at limit ${limit}`;
   return rows.map(({ key }) => key);

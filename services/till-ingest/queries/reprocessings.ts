@@ -7,7 +7,7 @@ import {
 import { type TillRow, tillColumns } from "./tills.ts";
 
 /** A request to reprocess many tills, with its progress. */
-export interface TillReprocessingRow {
+export interface BulkTillReprocessingRow {
   id: string;
   locationId: string | null;
   lteReportVersion: number;
@@ -24,19 +24,19 @@ export interface TillReprocessingRow {
 const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, lte_report_version, key_id, consumer, total, requeued_count, last_till_id, created_at, finished_at`;
 
-type NewReprocessing = Pick<TillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
+type NewReprocessing = Pick<BulkTillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
  * Returns the unfinished reprocessing of a location if it includes all tills of the new one. Otherwise marks it as
  * finished, and inserts and returns the new one. A location therefore has at most one unfinished reprocessing.
  */
-export async function findOrInsertReprocessing(
+export async function findOrInsertBulkTillReprocessing(
   tx: SqlTransaction,
   db: Database,
   row: NewReprocessing,
-): Promise<TillReprocessingRow> {
+): Promise<BulkTillReprocessingRow> {
   await acquireTransactionAdvisoryLock(tx, db, `reprocessing of ${row.locationId}`);
-  const [unfinished] = await tx<TillReprocessingRow[]>`
+  const [unfinished] = await tx<BulkTillReprocessingRow[]>`
     select ${reprocessingColumns(tx)} from till_reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}
     order by lte_report_version desc limit 1`;
@@ -46,19 +46,22 @@ export async function findOrInsertReprocessing(
     where finished_at is null and location_id is not distinct from ${row.locationId}`;
   const [{ total }] = await tx<[{ total: number }]>`
     select count(*)::int as total from tills where ${isTillToReprocess(tx, row)}`;
-  const [inserted] = await tx<[TillReprocessingRow]>`
+  const [inserted] = await tx<[BulkTillReprocessingRow]>`
     insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingColumns(tx)}`;
   return inserted;
 }
 
-export async function findReprocessing(sql: SqlClient, id: string): Promise<TillReprocessingRow | undefined> {
-  const [row] = await sql<TillReprocessingRow[]>`
+export async function findBulkTillReprocessing(
+  sql: SqlClient,
+  id: string,
+): Promise<BulkTillReprocessingRow | undefined> {
+  const [row] = await sql<BulkTillReprocessingRow[]>`
     select ${reprocessingColumns(sql)} from till_reprocessings where id = ${id}`;
   return row;
 }
 
 /** Returns the id of the unfinished reprocessing with the least progress, unless another instance has locked it. */
-export async function findUnfinishedReprocessing(sql: SqlClient): Promise<string[]> {
+export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from till_reprocessings where finished_at is null
     order by requeued_count, created_at limit 1 for update skip locked`;
@@ -66,8 +69,11 @@ export async function findUnfinishedReprocessing(sql: SqlClient): Promise<string
 }
 
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
-export async function lockTillReprocessing(tx: SqlTransaction, id: string): Promise<TillReprocessingRow | undefined> {
-  const [row] = await tx<TillReprocessingRow[]>`
+export async function lockBulkTillReprocessing(
+  tx: SqlTransaction,
+  id: string,
+): Promise<BulkTillReprocessingRow | undefined> {
+  const [row] = await tx<BulkTillReprocessingRow[]>`
     select ${reprocessingColumns(tx)} from till_reprocessings
     where id = ${id} and finished_at is null for update skip locked`;
   return row;
@@ -76,7 +82,7 @@ export async function lockTillReprocessing(tx: SqlTransaction, id: string): Prom
 /** Locks and returns the next tills of a reprocessing, sorted by id. */
 export async function lockNextTillsToReprocess(
   tx: SqlTransaction,
-  row: TillReprocessingRow,
+  row: BulkTillReprocessingRow,
   limit: number,
 ): Promise<TillRow[]> {
   return tx<TillRow[]>`
@@ -86,9 +92,9 @@ export async function lockNextTillsToReprocess(
 }
 
 /** Updates the progress of a reprocessing. If there is no last till, marks it as finished. */
-export async function recordReprocessingProgress(
+export async function recordBulkReprocessingProgress(
   tx: SqlTransaction,
-  { id }: TillReprocessingRow,
+  { id }: BulkTillReprocessingRow,
   { count, lastTillId }: { count: number; lastTillId: string | undefined },
 ): Promise<void> {
   await tx`
@@ -101,7 +107,7 @@ export async function recordReprocessingProgress(
 /** Returns the SQL condition for the tills of a reprocessing. Excludes training tills, which have no report. */
 function isTillToReprocess(
   tx: SqlTransaction,
-  { locationId, lteReportVersion }: Pick<TillReprocessingRow, "locationId" | "lteReportVersion">,
+  { locationId, lteReportVersion }: Pick<BulkTillReprocessingRow, "locationId" | "lteReportVersion">,
 ) {
   return tx`
     coalesce(report_version, 0) <= ${lteReportVersion} and not is_training

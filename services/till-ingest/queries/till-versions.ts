@@ -1,9 +1,9 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** The reason for which a revision was created. */
-export type TillRevisionReason = EventData<"till.pushed">["reason"];
+export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
 
 /** Inserts the row of a till's current revision, with its author. */
 export async function insertTillRevision(
@@ -45,7 +45,7 @@ export async function scheduleSupersededTillBodyRemoval(
  * Marks up to `limit` bodies that were replaced at least `days` days ago as removed, and schedules the removal of their
  * objects. Returns the keys of these objects.
  */
-export async function markReplacedTillBodiesRemoved(
+export async function scheduleExpiredTillBodyRemoval(
   tx: SqlTransaction,
   { days, limit }: { days: number; limit: number },
 ): Promise<string[]> {

@@ -38,7 +38,7 @@ export type NewTillRow = Omit<
   "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextRequeueAt" | "requeueCount"
 >;
 
-export async function findTill(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
+export async function findTillRow(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
   const [till] = await sql<TillRow[]>`select ${tillColumns(sql)} from tills where id = ${id}`;
   return till;
 }
@@ -75,7 +75,7 @@ export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow 
 }
 
 /** Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body. */
-export async function createNextTillRevision(
+export async function saveNextTillRevision(
   tx: SqlTransaction,
   till: TillRow,
   { body, requeueAfterSeconds }: { body?: NewTillRow; requeueAfterSeconds: number },
@@ -159,7 +159,7 @@ export async function countPendingTills(sql: SqlClient, limit: number): Promise<
 }
 
 /** A till that has waited too long for its report, as operators see it. */
-export interface TillAwaitingReport {
+export interface TillWithOverdueReport {
   tillId: string;
   locationId: string;
   revision: number;
@@ -172,7 +172,7 @@ export interface TillAwaitingReport {
 
 /** Returns the tills that have waited for their report for at least `seconds`, oldest first. */
 export async function listTillsAwaitingReport(sql: SqlClient, { seconds, limit }: { seconds: number; limit: number }) {
-  return sql<TillAwaitingReport[]>`
+  return sql<TillWithOverdueReport[]>`
     select
       id as till_id, location_id, tills.revision, version.created_at as waiting_since, requeue_count, next_requeue_at
     from tills join till_versions version on till_id = id and version.revision = tills.revision
@@ -188,7 +188,7 @@ export async function requeueTillNow(sql: SqlClient, tillId: string): Promise<bo
 }
 
 /** Returns how many tills were requeued at least once and still have no report. */
-export async function countOverdueTills(sql: SqlClient): Promise<number> {
+export async function countTillsWithOverdueReport(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from tills where next_requeue_at is not null and requeue_count > 0`;
   return row.count;

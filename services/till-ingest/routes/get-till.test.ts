@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Till } from "@pragma/contracts/till";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
-const till = createTestTill({ note: "Été à 40 °C" });
+const principal = buildTestPrincipal();
+const till = buildTestTill({ note: "Été à 40 °C" });
 const body = JSON.stringify(till, null, 1);
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ describe("GET /v1/tills/{id}/object", () => {
   });
 
   it("returns 500 without details when the object is missing", async () => {
-    const lost = createTestTill();
+    const lost = buildTestTill();
     await service.request("POST", "/v2/tills/", { principal, body: lost });
     const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${lost.id}`;
     await service.objects.delete(row?.objectKey ?? "");
@@ -88,7 +88,7 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
   const path = (id: unknown) => `/v1/tills/${id}${rest}`;
 
   it("returns 404 for a till of another location, as for an unknown id", async () => {
-    const otherPrincipal = createTestPrincipal();
+    const otherPrincipal = buildTestPrincipal();
     const unknownId = randomUUID();
     const [otherLocationProblem, unknownIdProblem] = await Promise.all([
       service.requestProblem({ method: "GET", path: path(till.id), principal: otherPrincipal }),
@@ -105,7 +105,7 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
   });
 
   it("returns the till to a key that may act for any location", async () => {
-    const anyLocationReader = createTestPrincipal({ scopes: ["tills:read", "locations:any"], location: null });
+    const anyLocationReader = buildTestPrincipal({ scopes: ["tills:read", "locations:any"], location: null });
     const response = await service.request("GET", path(till.id), { principal: anyLocationReader });
     expect([response.status, (await response.text()).includes(String(till.id))]).toEqual([200, true]);
   });
@@ -118,7 +118,7 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
   });
 
   it("returns 403 without the scope", async () => {
-    const writer = createTestPrincipal({ scopes: ["tills:write"] });
+    const writer = buildTestPrincipal({ scopes: ["tills:write"] });
     expect((await service.requestProblem({ method: "GET", path: path(till.id), principal: writer })).code).toBe(
       "scope_missing",
     );

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { Till } from "@pragma/contracts/till";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 /** Newest first: one till per day, backward from May 31. Two of the tills have the same time. */
 const pushedIds: string[] = [];
 const TillPage = paginatedSchema(Till);
@@ -16,14 +16,14 @@ const TillPage = paginatedSchema(Till);
 beforeAll(async () => {
   service = await startTestTillIngestService();
   const times = ["05-31", "05-30", "05-29", "05-29", "05-28", "05-27", "05-26"].map((day) => `2026-${day}T22:00:00Z`);
-  const tills = times.map(() => createTestTill());
+  const tills = times.map(() => buildTestTill());
   for (const [index, till] of tills.entries()) {
     await service.request("POST", "/v2/tills/", { principal, body: till });
     await service.db.sql`update tills set created_at = ${times[index] ?? ""} where id = ${till.id}`;
   }
   const rows = await service.db.sql<{ id: string }[]>`select id from tills order by created_at desc, id desc`;
   pushedIds.push(...rows.map(({ id }) => id));
-  await service.request("POST", "/v2/tills/", { body: createTestTill() });
+  await service.request("POST", "/v2/tills/", { body: buildTestTill() });
 });
 afterAll(() => service?.remove());
 
@@ -82,7 +82,7 @@ describe("GET /v1/tills/", () => {
   });
 
   it("lists tills of any location for a key that may act for any location", async () => {
-    const operator = createTestPrincipal({ scopes: ["admin"], location: null });
+    const operator = buildTestPrincipal({ scopes: ["admin"], location: null });
     const query = `?sinceDate=2026-05-31T00:00:00Z&locationId=${principal.location?.id}`;
     expect(listedIds(await listTills(query, operator))).toEqual(pushedIds.slice(0, 1));
     expect(await requestListProblem("?sinceDate=2026-05-31T00:00:00Z", operator)).toMatchObject({
@@ -107,7 +107,7 @@ describe("GET /v1/tills/", () => {
   it("returns 403 for another location, and without the scope", async () => {
     const query = `?sinceDate=2026-05-29T00:00:00Z&locationId=${randomUUID()}`;
     expect((await requestListProblem(query)).code).toBe("location_forbidden");
-    const writer = createTestPrincipal({ scopes: ["tills:write"] });
+    const writer = buildTestPrincipal({ scopes: ["tills:write"] });
     expect((await requestListProblem("?sinceDate=2026-05-29T00:00:00Z", writer)).code).toBe("scope_missing");
   });
 });

@@ -2,19 +2,19 @@ import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/errors";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestOrders, createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestOrders, buildTestTill } from "../testing/till-fixtures.ts";
 import { parseTillBody } from "../validation/parse-till-body.ts";
 
 const mebibyte = 1024 * 1024;
 let service: TestTillIngestService;
-const principal = createTestPrincipal();
+const principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
-  await push(createTestTill({ orderList: createTestOrders(150) }));
+  await push(buildTestTill({ orderList: buildTestOrders(150) }));
 });
 afterAll(() => service?.remove());
 
@@ -22,7 +22,7 @@ const push = (body: unknown, headers: Record<string, string> = {}, pushPrincipal
   service.request("POST", "/v2/tills/", { principal: pushPrincipal, body, headers });
 
 describe("a till of 3,000 orders", () => {
-  const till = createTestTill({ orderList: createTestOrders(3_000, { products: 4 }) });
+  const till = buildTestTill({ orderList: buildTestOrders(3_000, { products: 4 }) });
   const bytes = Buffer.from(JSON.stringify(till));
 
   it("is stored byte for byte without blocking other requests", async () => {
@@ -44,7 +44,7 @@ describe("a till of 3,000 orders", () => {
   });
 
   it("is rejected for one issue in its last order", async () => {
-    const orderList = [...createTestOrders(2_999), { ...createTestTill().orderList[0], total: "12.00" }];
+    const orderList = [...buildTestOrders(2_999), { ...buildTestTill().orderList[0], total: "12.00" }];
     const problem = problemSchema.parse(await (await push({ ...till, orderList })).json());
     expect(problem.errors).toMatchObject([{ path: "orderList[2999].total", code: "invalid_type" }]);
   });
@@ -70,7 +70,7 @@ describe("a body that is too large", () => {
     const before = process.memoryUsage().rss;
     const started = performance.now();
     const responses = await Promise.all(
-      [1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" }, createTestPrincipal())),
+      [1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" }, buildTestPrincipal())),
     );
     expect(responses.map(({ status }) => status)).toEqual([413, 413, 413]);
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -93,6 +93,6 @@ describe("a body that is expensive to parse", () => {
     const response = await push(body());
     expect(response.status).toBe(400);
     expect(performance.now() - started).toBeLessThan(8_000);
-    expect((await push(createTestTill())).status).toBe(201);
+    expect((await push(buildTestTill())).status).toBe(201);
   });
 });

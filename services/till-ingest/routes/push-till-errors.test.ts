@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-let principal = createTestPrincipal();
+let principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
-  principal = createTestPrincipal();
+  principal = buildTestPrincipal();
 });
 
 const push = (body: unknown, headers: Record<string, string> = {}, query = "") =>
@@ -41,22 +41,22 @@ async function expectRejection(code: string, body: unknown, headers: Record<stri
 
 describe("POST /v2/tills/ rejects", () => {
   it("a key without the scope", async () => {
-    principal = createTestPrincipal({ scopes: ["tills:read"] });
-    await expectRejection("scope_missing", createTestTill());
+    principal = buildTestPrincipal({ scopes: ["tills:read"] });
+    await expectRejection("scope_missing", buildTestTill());
   });
 
   it("a location other than the key's", async () => {
-    expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
+    expect((await requestPushProblem(buildTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
       "location_forbidden",
     );
   });
 
   it("an unknown location, and a request without a location by a key that has none", async () => {
-    principal = createTestPrincipal({ scopes: ["admin"], location: null });
-    expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
+    principal = buildTestPrincipal({ scopes: ["admin"], location: null });
+    expect((await requestPushProblem(buildTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
       "location_not_found",
     );
-    expect(await requestPushProblem(createTestTill())).toMatchObject({
+    expect(await requestPushProblem(buildTestTill())).toMatchObject({
       code: "invalid_request",
       errors: [{ in: "query", path: "locationId", code: "required" }],
     });
@@ -64,9 +64,9 @@ describe("POST /v2/tills/ rejects", () => {
 
   it("a push for another location with 503 and Retry-After while accounts is unavailable", async () => {
     const { id } = service.accounts.addLocation();
-    principal = createTestPrincipal({ scopes: ["admin"], location: null });
+    principal = buildTestPrincipal({ scopes: ["admin"], location: null });
     service.accounts.isUnavailable = true;
-    const response = await push(createTestTill(), {}, `?locationId=${id}`);
+    const response = await push(buildTestTill(), {}, `?locationId=${id}`);
     service.accounts.isUnavailable = false;
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("2");
@@ -80,15 +80,10 @@ describe("POST /v2/tills/ rejects", () => {
   it.each([
     ["an empty body", "malformed_json", "", {}],
     ["invalid UTF-8", "malformed_json", Uint8Array.of(0x7b, 0xff, 0x7d), {}],
-    [
-      "another content type",
-      "unsupported_media_type",
-      JSON.stringify(createTestTill()),
-      { "content-type": "text/xml" },
-    ],
-    ["another encoding", "unsupported_encoding", JSON.stringify(createTestTill()), { "content-encoding": "br" }],
+    ["another content type", "unsupported_media_type", JSON.stringify(buildTestTill()), { "content-type": "text/xml" }],
+    ["another encoding", "unsupported_encoding", JSON.stringify(buildTestTill()), { "content-encoding": "br" }],
     ["truncated gzip", "malformed_body", gzipSync("{}".repeat(999)).subarray(0, 20), { "content-encoding": "gzip" }],
-    ["a body that is not gzip", "malformed_body", JSON.stringify(createTestTill()), { "content-encoding": "gzip" }],
+    ["a body that is not gzip", "malformed_body", JSON.stringify(buildTestTill()), { "content-encoding": "gzip" }],
   ])("%s", async (_, code, body, headers) => {
     await expectRejection(code, body, headers as Record<string, string>);
   });
@@ -115,8 +110,8 @@ describe("POST /v2/tills/ rejects", () => {
 
   it("an unknown enumeration value, and returns the allowed values", async () => {
     const { errors } = await expectRejection("invalid_request", {
-      ...createTestTill(),
-      orderList: [{ ...createTestOrder(), serviceType: "drone" }],
+      ...buildTestTill(),
+      orderList: [{ ...buildTestOrder(), serviceType: "drone" }],
     });
     expect(errors).toMatchObject([{ path: "orderList[0].serviceType", code: "invalid_value" }]);
     expect(errors?.[0]?.message).toMatch(/"takeout", "eatin", "delivery", "unknown".*got "drone"/);
@@ -125,10 +120,10 @@ describe("POST /v2/tills/ rejects", () => {
   it("a negative guest count, a date that does not exist, and an id that is not a UUID, in one response", async () => {
     const { errors, detail } = await expectRejection(
       "invalid_request",
-      createTestTill({
+      buildTestTill({
         id: "till-1",
         startedAt: "2026-02-30T10:00:00Z",
-        orderList: [createTestOrder(), createTestOrder({ guestsCount: -1 })],
+        orderList: [buildTestOrder(), buildTestOrder({ guestsCount: -1 })],
       }),
     );
     expect(errors).toMatchObject([
@@ -140,7 +135,7 @@ describe("POST /v2/tills/ rejects", () => {
   });
 
   it("issues of the query together with issues of the body", async () => {
-    const { errors } = await requestPushProblem(createTestTill({ reportNumber: 0 }), {}, "?locationId=here");
+    const { errors } = await requestPushProblem(buildTestTill({ reportNumber: 0 }), {}, "?locationId=here");
     expect(errors).toMatchObject([
       { in: "query", path: "locationId" },
       { in: "body", path: "reportNumber" },
@@ -148,11 +143,11 @@ describe("POST /v2/tills/ rejects", () => {
   });
 
   it("an order that is listed twice, also when there are other issues", async () => {
-    const order = createTestOrder();
+    const order = buildTestOrder();
     const duplicate = { ...order, id: `s${String(order.id).toUpperCase()}`, guestsCount: -1 };
     const { errors } = await expectRejection(
       "invalid_request",
-      createTestTill({ orderList: [order, createTestOrder(), duplicate] }),
+      buildTestTill({ orderList: [order, buildTestOrder(), duplicate] }),
     );
     expect(errors).toMatchObject([
       { path: "orderList[2].id", code: "duplicate", message: expect.stringContaining("order at index 0") },
@@ -161,14 +156,14 @@ describe("POST /v2/tills/ rejects", () => {
   });
 
   it("a till with 40 issues, and lists each of them", async () => {
-    const orderList = Array.from({ length: 40 }, () => createTestOrder({ guestsCount: -1 }));
-    const { errors } = await expectRejection("invalid_request", createTestTill({ orderList }));
+    const orderList = Array.from({ length: 40 }, () => buildTestOrder({ guestsCount: -1 }));
+    const { errors } = await expectRejection("invalid_request", buildTestTill({ orderList }));
     expect(errors?.map(({ path }) => path)).toEqual(orderList.map((_, index) => `orderList[${index}].guestsCount`));
   });
 
   it("a till with 150 issues, lists 100 of them, and counts all", async () => {
-    const orderList = Array.from({ length: 150 }, () => createTestOrder({ guestsCount: -1 }));
-    const { errors, detail } = await expectRejection("invalid_request", createTestTill({ orderList }));
+    const orderList = Array.from({ length: 150 }, () => buildTestOrder({ guestsCount: -1 }));
+    const { errors, detail } = await expectRejection("invalid_request", buildTestTill({ orderList }));
     expect(errors).toHaveLength(100);
     expect(detail).toBe("The request has 150 issues. `errors` lists the first 100.");
   });

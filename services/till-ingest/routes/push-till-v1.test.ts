@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { tillV1Example } from "@pragma/contracts/examples/till-v1";
 import { PushedTill } from "@pragma/contracts/till";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill, createTestTillV1 } from "../testing/till-fixtures.ts";
+import { buildTestTill, buildTestTillV1 } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
 const location = {
@@ -13,8 +13,8 @@ const location = {
   legacyId: tillV1Example.legacyId,
   timeZone: "Europe/Paris",
 };
-const principal = createTestPrincipal({ location });
-const operatorPrincipal = createTestPrincipal({ scopes: ["admin"], location: null });
+const principal = buildTestPrincipal({ location });
+const operatorPrincipal = buildTestPrincipal({ scopes: ["admin"], location: null });
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -32,7 +32,7 @@ describe("POST /v1/tills/ accepts", () => {
   });
 
   it("a till of the key's location, and returns its number in the backoffice", async () => {
-    const till = createTestTillV1({ application: "popina" as never }, { server_id: 4_000_000_000 });
+    const till = buildTestTillV1({ application: "popina" as never }, { server_id: 4_000_000_000 });
     const response = await push(till);
     expect(response.status).toBe(201);
     expect(PushedTill.parse(await response.json())).toMatchObject({
@@ -44,7 +44,7 @@ describe("POST /v1/tills/ accepts", () => {
   });
 
   it("a till, and publishes it with format V1 and the location's time zone", async () => {
-    const till = createTestTillV1();
+    const till = buildTestTillV1();
     await push(till);
     expect(await service.tillPushedEvents(till.tillJson.client_id)).toMatchObject([
       { version: "V1", locationId: location.id, timeZone: "Europe/Paris", revision: 1, reason: "push" },
@@ -54,22 +54,22 @@ describe("POST /v1/tills/ accepts", () => {
   });
 
   it("a till with hundreds of orders", async () => {
-    const [ticket] = createTestTillV1().tillJson.tickets;
+    const [ticket] = buildTestTillV1().tillJson.tickets;
     const tickets = Array.from({ length: 600 }, () => ({
       ...(ticket ?? expect.unreachable()),
       order_id: randomUUID(),
     }));
-    expect((await push(createTestTillV1({}, { tickets }))).status).toBe(201);
+    expect((await push(buildTestTillV1({}, { tickets }))).status).toBe(201);
   });
 
   it("a till of any location when the key may act for any location", async () => {
     const other = service.accounts.addLocation({ application: "JALIA", legacyId: 77 });
-    const response = await push(createTestTillV1({ application: "JALIA", legacyId: 77 }), operatorPrincipal);
+    const response = await push(buildTestTillV1({ application: "JALIA", legacyId: 77 }), operatorPrincipal);
     expect(await response.json()).toMatchObject({ locationId: other.id, application: "JALIA" });
   });
 
   it("the same bytes again as the same till", async () => {
-    const till = createTestTillV1();
+    const till = buildTestTillV1();
     const first = await (await push(till)).json();
     const repeated = await push(till);
     expect([repeated.status, await repeated.json()]).toEqual([200, first]);
@@ -78,32 +78,32 @@ describe("POST /v1/tills/ accepts", () => {
 
 describe("POST /v1/tills/ rejects", () => {
   it("an application or legacyId of another location", async () => {
-    expect((await requestPushProblem(createTestTillV1({ legacyId: 15 }))).code).toBe("location_forbidden");
-    expect((await requestPushProblem(createTestTillV1({ application: "JALIA" }))).code).toBe("location_forbidden");
+    expect((await requestPushProblem(buildTestTillV1({ legacyId: 15 }))).code).toBe("location_forbidden");
+    expect((await requestPushProblem(buildTestTillV1({ application: "JALIA" }))).code).toBe("location_forbidden");
   });
 
   it("any till for a key whose location has no legacyId", async () => {
-    expect((await requestPushProblem(createTestTillV1(), createTestPrincipal())).code).toBe("location_forbidden");
+    expect((await requestPushProblem(buildTestTillV1(), buildTestPrincipal())).code).toBe("location_forbidden");
   });
 
   it("a location that does not exist", async () => {
-    expect((await requestPushProblem(createTestTillV1({ legacyId: 404 }), operatorPrincipal)).code).toBe(
+    expect((await requestPushProblem(buildTestTillV1({ legacyId: 404 }), operatorPrincipal)).code).toBe(
       "location_not_found",
     );
   });
 
   it("the same id with other content, also in the V2 format", async () => {
-    const till = createTestTillV1();
+    const till = buildTestTillV1();
     await push(till);
     expect((await requestPushProblem({ ...till, more: 1 })).code).toBe("till_conflict");
-    const newer = createTestTill({ id: till.tillJson.client_id });
+    const newer = buildTestTill({ id: till.tillJson.client_id });
     expect((await service.requestProblem({ method: "POST", path: "/v2/tills/", principal, body: newer })).code).toBe(
       "till_conflict",
     );
   });
 
   it("a till with several issues, and reports all of them including a duplicate order", async () => {
-    const till = createTestTillV1({ legacyId: 0 });
+    const till = buildTestTillV1({ legacyId: 0 });
     const [ticket] = till.tillJson.tickets;
     const duplicate = { ...ticket, number_guests: -1 };
     const body = { ...till, tillJson: { ...till.tillJson, fiscal: 0, tickets: [ticket, duplicate, 3] } };
@@ -117,13 +117,13 @@ describe("POST /v1/tills/ rejects", () => {
   });
 
   it("a till in the V2 format", async () => {
-    const { errors } = await requestPushProblem(createTestTill());
+    const { errors } = await requestPushProblem(buildTestTill());
     expect(errors?.map(({ path }) => path)).toEqual(["application", "legacyId", "tillJson"]);
   });
 
   it("a key without the scope", async () => {
     expect(
-      (await requestPushProblem(createTestTillV1(), createTestPrincipal({ scopes: ["tills:read"], location }))).code,
+      (await requestPushProblem(buildTestTillV1(), buildTestPrincipal({ scopes: ["tills:read"], location }))).code,
     ).toBe("scope_missing");
   });
 });

@@ -3,20 +3,20 @@ import { gzipSync } from "node:zlib";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { PushedTill } from "@pragma/contracts/till";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestOrders, createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestOrders, buildTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-let principal = createTestPrincipal();
+let principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
-  principal = createTestPrincipal();
+  principal = buildTestPrincipal();
 });
 
 const push = (body: unknown, headers: Record<string, string> = {}, query = "") =>
@@ -26,21 +26,21 @@ const requestPushProblem = (body: unknown) =>
 
 describe("the daily quotas of a location", () => {
   it("return 429 with the quota, do not count a repeated till, and do not affect other locations", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const limited = await startTestTillIngestService({ MAX_TILLS_PER_DAY: "2", MAX_TILL_BYTES_PER_DAY: "1000000" });
     const pushLimited = (body: unknown, pushPrincipal = principal) =>
       limited.request("POST", "/v2/tills/", { principal: pushPrincipal, body });
     for (let attempt = 0; attempt < 3; attempt += 1)
       expect((await pushLimited(till)).status).toBe(attempt === 0 ? 201 : 200);
-    expect((await pushLimited(createTestTill())).status).toBe(201);
-    const rejected = await pushLimited(createTestTill());
+    expect((await pushLimited(buildTestTill())).status).toBe(201);
+    const rejected = await pushLimited(buildTestTill());
     expect([rejected.status, await rejected.json()]).toMatchObject([
       429,
       { code: "quota_exceeded", limit: { name: "tills", maximum: 2, unit: "tills per day" } },
     ]);
-    const other = createTestPrincipal();
-    expect((await pushLimited(createTestTill(), other)).status).toBe(201);
-    const large = await pushLimited(createTestTill({ orderList: createTestOrders(400) }), other);
+    const other = buildTestPrincipal();
+    expect((await pushLimited(buildTestTill(), other)).status).toBe(201);
+    const large = await pushLimited(buildTestTill({ orderList: buildTestOrders(400) }), other);
     expect([large.status, await large.json()]).toMatchObject([429, { limit: { name: "till_bytes" } }]);
     await limited.remove();
   });
@@ -48,7 +48,7 @@ describe("the daily quotas of a location", () => {
 
 describe("POST /v2/tills/ accepts", () => {
   it("a till, and returns the URL of its body", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const response = await push(till);
     expect(response.status).toBe(201);
     const pushedTill = PushedTill.parse(await response.json());
@@ -69,19 +69,19 @@ describe("POST /v2/tills/ accepts", () => {
 
   it("a till, and publishes device.seen once", async () => {
     const deviceIdentifier = randomUUID();
-    const till = createTestTill({ deviceIdentifier, deviceName: "Caisse 3" });
+    const till = buildTestTill({ deviceIdentifier, deviceName: "Caisse 3" });
     const { id, createdAt } = PushedTill.parse(await (await push(till)).json());
     await push(till);
     await service.tillPushedEvents(id);
     expect(await readPublishedEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
       { locationId: principal.location?.id, deviceId: deviceIdentifier, name: "Caisse 3", seenAt: createdAt },
     ]);
-    const withoutDevice = createTestTill({ deviceIdentifier: null, deviceName: null });
+    const withoutDevice = buildTestTill({ deviceIdentifier: null, deviceName: null });
     expect((await push(withoutDevice)).status).toBe(201);
   });
 
   it("a till, stores its bytes and publishes till.pushed", async () => {
-    const text = JSON.stringify(createTestTill(), null, 2);
+    const text = JSON.stringify(buildTestTill(), null, 2);
     const pushedTill = PushedTill.parse(await (await push(text)).json());
     const hash = createHash("sha256").update(text).digest("hex");
     const key = `tills/${principal.location?.id}/${hash.slice(0, 2)}/${hash}`;
@@ -103,17 +103,17 @@ describe("POST /v2/tills/ accepts", () => {
 
   it("an id with a leading s and in upper case, and normalizes it", async () => {
     const id = randomUUID();
-    const pushedTill = await (await push(createTestTill({ id: `s${id.toUpperCase()}` }))).json();
+    const pushedTill = await (await push(buildTestTill({ id: `s${id.toUpperCase()}` }))).json();
     expect(pushedTill).toMatchObject({ id, tillId: id });
   });
 
   it("dates with offsets, and unknown fields", async () => {
-    const till = { ...createTestTill({ startedAt: "2026-05-29T10:00:00+02:00" }), colour: "blue" };
+    const till = { ...buildTestTill({ startedAt: "2026-05-29T10:00:00+02:00" }), colour: "blue" };
     expect((await push(till)).status).toBe(201);
   });
 
   it("a body with gzip", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const response = await push(gzipSync(JSON.stringify(till)), { "content-encoding": "gzip" });
     expect(response.status).toBe(201);
     const object = await service.request("GET", `/v1/tills/${till.id}/object`, { principal });
@@ -121,7 +121,7 @@ describe("POST /v2/tills/ accepts", () => {
   });
 
   it("a training till, which waits for no report", async () => {
-    const till = createTestTill({ isTraining: true });
+    const till = buildTestTill({ isTraining: true });
     expect((await push(till)).status).toBe(201);
     expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
     const [row] = await service.db.sql`select result_revision, next_requeue_at from tills where id = ${till.id}`;
@@ -130,8 +130,8 @@ describe("POST /v2/tills/ accepts", () => {
 
   it("a till for another location when the key may act for any location", async () => {
     const location = service.accounts.addLocation({ application: "JALIA", timeZone: "Indian/Reunion" });
-    principal = createTestPrincipal({ scopes: ["admin"], location: null });
-    const till = createTestTill();
+    principal = buildTestPrincipal({ scopes: ["admin"], location: null });
+    const till = buildTestTill();
     const pushedTill = await (await push(till, {}, `?locationId=${location.id.toUpperCase()}`)).json();
     expect(pushedTill).toMatchObject({ locationId: location.id, application: "JALIA" });
     expect(await service.tillPushedEvents(String(till.id))).toMatchObject([{ timeZone: "Indian/Reunion" }]);
@@ -140,7 +140,7 @@ describe("POST /v2/tills/ accepts", () => {
 
 describe("POST /v2/tills/ of an existing till", () => {
   it("returns 200 and the same response for the same bytes", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const first = await (await push(till)).json();
     const repeated = await push(till);
     expect(repeated.status).toBe(200);
@@ -149,7 +149,7 @@ describe("POST /v2/tills/ of an existing till", () => {
   });
 
   it("returns 409 for other content, and keeps the stored till", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     await push(till);
     expect((await requestPushProblem({ ...till, note: "changed" })).code).toBe("till_conflict");
     const object = await service.request("GET", `/v1/tills/${till.id}/object`, { principal });
@@ -157,17 +157,17 @@ describe("POST /v2/tills/ of an existing till", () => {
   });
 
   it("returns 409 to another location without revealing the till", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     await push(till);
     const { requestId: ownRequestId, ...ownProblem } = await requestPushProblem({ ...till, note: "changed" });
-    principal = createTestPrincipal();
+    principal = buildTestPrincipal();
     const { requestId: otherRequestId, ...otherProblem } = await requestPushProblem(till);
     expect(otherProblem).toEqual(ownProblem);
     expect(otherRequestId).not.toBe(ownRequestId);
   });
 
   it("creates one till for many concurrent pushes", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const responses = await Promise.all(Array.from({ length: 30 }, () => push(till)));
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array.from({ length: 29 }, () => 200), 201]);
@@ -181,7 +181,7 @@ describe("POST /v2/tills/ of an existing till", () => {
   });
 
   it("accepts one of many concurrent pushes with different content", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => push({ ...till, note: `version ${index}` })),
     );

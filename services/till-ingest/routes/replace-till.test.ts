@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { ReplacedTill } from "@pragma/contracts/till";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill, createTestTillV1 } from "../testing/till-fixtures.ts";
+import { buildTestTill, buildTestTillV1 } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-let principal = createTestPrincipal();
+let principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
-  principal = createTestPrincipal();
+  principal = buildTestPrincipal();
 });
 
 const push = (body: unknown) => service.request("POST", "/v2/tills/", { principal, body });
@@ -25,7 +25,7 @@ const readTillBody = async (id: string) =>
 
 describe("PUT /v1/tills/{id}", () => {
   it("stores the new body, publishes it as the next revision, and keeps the earlier body", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     await push(till);
     const other = JSON.stringify({ ...till, note: "other" }, null, 1);
     const response = await replace(till.id, other);
@@ -45,7 +45,7 @@ describe("PUT /v1/tills/{id}", () => {
   });
 
   it("changes nothing when the till already has the body", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     await push(till);
     expect((await replace(till.id, till)).status).toBe(200);
     expect(await service.tillPushedEvents(till.id)).toHaveLength(1);
@@ -59,16 +59,16 @@ describe("PUT /v1/tills/{id}", () => {
       legacyId: 77,
       timeZone: "Europe/Paris",
     };
-    principal = createTestPrincipal({ location });
-    const till = createTestTill();
+    principal = buildTestPrincipal({ location });
+    const till = buildTestTill();
     await push(till);
-    const older = createTestTillV1({ application: "JALIA", legacyId: 77 }, { client_id: `s${till.id.toUpperCase()}` });
+    const older = buildTestTillV1({ application: "JALIA", legacyId: 77 }, { client_id: `s${till.id.toUpperCase()}` });
     expect((await replace(till.id, older)).status).toBe(200);
     expect((await service.tillPushedEvents(till.id))[1]).toMatchObject({ version: "V1", revision: 2 });
   });
 
   it("creates a revision for each concurrent request", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     await push(till);
     const notes = Array.from({ length: 12 }, (_, index) => `note ${index}`);
     const responses = await Promise.all(notes.map((note) => replace(till.id, { ...till, note })));
@@ -80,10 +80,10 @@ describe("PUT /v1/tills/{id}", () => {
   });
 
   it("rejects an unknown till, a till of another location, another id in the body, and invalid fields", async () => {
-    const till = createTestTill();
+    const till = buildTestTill();
     expect(await requestReplaceProblem(till.id, till)).toMatchObject({ code: "till_not_found" });
     await push(till);
-    const otherPrincipal = createTestPrincipal();
+    const otherPrincipal = buildTestPrincipal();
     expect(
       await service.requestProblem({
         method: "PUT",
@@ -94,7 +94,7 @@ describe("PUT /v1/tills/{id}", () => {
     ).toMatchObject({
       code: "till_not_found",
     });
-    expect(await requestReplaceProblem(till.id, createTestTill())).toMatchObject({
+    expect(await requestReplaceProblem(till.id, buildTestTill())).toMatchObject({
       code: "invalid_request",
       errors: [{ in: "body", path: "id" }],
     });

@@ -2,25 +2,25 @@ import { randomUUID } from "node:crypto";
 import { TillReprocessingJob } from "@pragma/contracts/till";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { removeOldReprocessingsTask } from "../periodic/remove-old-reprocessings.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
-import { createTestTill } from "../testing/till-fixtures.ts";
+import { buildTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
-let principal = createTestPrincipal();
+let principal = buildTestPrincipal();
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
-  principal = createTestPrincipal();
+  principal = buildTestPrincipal();
 });
 
 async function pushTills(count: number): Promise<string[]> {
-  const tills = Array.from({ length: count }, () => createTestTill());
+  const tills = Array.from({ length: count }, () => buildTestTill());
   for (const till of tills) await service.request("POST", "/v2/tills/", { principal, body: till });
   return tills.map(({ id }) => id);
 }
@@ -87,7 +87,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
       code: "quota_exceeded",
       limit: { name: "till_revisions", maximum: 5_000, unit: "revisions per day" },
     });
-    const till = { ...createTestTill(), id: third };
+    const till = { ...buildTestTill(), id: third };
     expect(
       await service.requestProblem({ method: "PUT", path: `/v1/tills/${third}`, principal, body: till }),
     ).toMatchObject({
@@ -99,7 +99,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
 
   it("returns 404 for a till of another location", async () => {
     const [id = ""] = await pushTills(1);
-    const otherPrincipal = createTestPrincipal();
+    const otherPrincipal = buildTestPrincipal();
     expect(
       await service.requestProblem({ method: "POST", path: `/v1/tills/${id}/reprocess`, principal: otherPrincipal }),
     ).toMatchObject({
@@ -114,7 +114,7 @@ describe("POST /v1/tills/reprocess", () => {
     const [newer = "", ...older] = ids;
     await service.db.sql`update tills set report_version = 2 where id = ${newer}`;
     await service.db.sql`update tills set report_version = 1 where id = ${older[0] ?? ""}`;
-    const training = createTestTill({ isTraining: true });
+    const training = buildTestTill({ isTraining: true });
     await service.request("POST", "/v2/tills/", { principal, body: training });
 
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
@@ -176,7 +176,7 @@ describe("POST /v1/tills/reprocess", () => {
       errors: [{ in: "query", path: "lteReportVersion", code: "required" }],
     });
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
-    const otherPrincipal = createTestPrincipal();
+    const otherPrincipal = buildTestPrincipal();
     expect(
       await service.requestProblem({
         method: "GET",

@@ -11,7 +11,11 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
-import { findOrInsertReprocessing, findReprocessing, type TillReprocessingRow } from "../queries/reprocessings.ts";
+import {
+  type BulkTillReprocessingRow,
+  findBulkTillReprocessing,
+  findOrInsertBulkTillReprocessing,
+} from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
 import { toTillResponse } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
@@ -76,7 +80,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       keyId: principal.keyId,
       consumer: principal.consumer,
     };
-    const reprocessing = await db.transaction((tx) => findOrInsertReprocessing(tx, db, row));
+    const reprocessing = await db.transaction((tx) => findOrInsertBulkTillReprocessing(tx, db, row));
     pollReprocessings();
     return jsonResponse(202, reprocessingResponse(reprocessing), {
       location: `/v1/tills/reprocess/${reprocessing.id}`,
@@ -96,7 +100,7 @@ export const getReprocessingRoute = defineTillIngestRoute({
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {
     const locationId = getReadableLocationId(principal);
-    const row = await findReprocessing(db.sql, params.id);
+    const row = await findBulkTillReprocessing(db.sql, params.id);
     if (!row || (locationId !== null && row.locationId !== locationId)) {
       throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing job ${params.id}.` });
     }
@@ -105,7 +109,7 @@ export const getReprocessingRoute = defineTillIngestRoute({
 });
 
 /** Returns the API response for a reprocessing. */
-function reprocessingResponse(row: TillReprocessingRow): TillReprocessingJob {
+function reprocessingResponse(row: BulkTillReprocessingRow): TillReprocessingJob {
   return {
     id: row.id,
     locationId: row.locationId,

@@ -2,7 +2,7 @@ import type { PushedTill, Till } from "@pragma/contracts/till";
 import { jsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillRow } from "../queries/tills.ts";
-import type { TillPushResult } from "../store-pushed-till.ts";
+import type { StorePushedTillResult } from "../store-pushed-till.ts";
 
 /** Returns the API response for a till. `origin` is the scheme and host of the request. */
 export function toTillResponse(till: TillRow, origin: string): Till {
@@ -19,7 +19,7 @@ export function toTillResponse(till: TillRow, origin: string): Till {
 
 /** Returns the response to a push: 201 for a new till, 200 with the same body for an existing till. */
 export function createPushTillResponse(
-  { till, isNew }: TillPushResult,
+  { till, isNew }: StorePushedTillResult,
   { origin, context }: { origin: string; context: RequestContext },
 ): RouteHandlerResponse {
   context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });

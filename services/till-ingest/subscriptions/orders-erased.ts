@@ -3,7 +3,7 @@ import type { TillIngestContext } from "../context.ts";
 import { eraseTillPersonalData } from "../erase-till.ts";
 
 /** Erases the personal data of orders in the body of their till. A repeated event changes nothing. */
-export const eraseOrderPersonalDataInTill = defineEventSubscription<TillIngestContext, "orders.erased">(
+export const redactTillOrdersSubscription = defineEventSubscription<TillIngestContext, "orders.erased">(
   "orders.erased",
   async ({ data: { tillId, orderIds, isWholeTill }, services, context, once }) => {
     const { traceparent } = context;

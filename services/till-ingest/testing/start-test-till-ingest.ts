@@ -1,4 +1,4 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { createObjectStore, type ObjectStore } from "@pragma/runtime/object-store/object-store";
 import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import {
@@ -11,7 +11,7 @@ import tillIngest from "../service.ts";
 export interface TestTillIngestService extends TestServiceWithFakeAccounts {
   objects: ObjectStore;
   /** Returns every `till.pushed` event of a till, after the outbox is sent. */
-  tillPushedEvents(tillId: string): Promise<EventData<"till.pushed">[]>;
+  tillPushedEvents(tillId: string): Promise<BusEventData<"till.pushed">[]>;
 }
 
 export async function startTestTillIngestService(

@@ -11,27 +11,27 @@ const tillV2 = TillV2.parse(tillV2Example);
 const tillV1 = TillV1.parse(tillV1Example);
 
 /** Returns a valid till with a new id and one order, with these fields overridden. */
-export function createTestTill(fields: Partial<TillV2> = {}): TillV2 {
-  return { ...tillV2, id: randomUUID(), orderList: [createTestOrder()], ...fields };
+export function buildTestTill(fields: Partial<TillV2> = {}): TillV2 {
+  return { ...tillV2, id: randomUUID(), orderList: [buildTestOrder()], ...fields };
 }
 
 /** Returns a valid order with a new id, with these fields overridden. */
-export function createTestOrder(fields: Partial<Order> = {}): Order {
+export function buildTestOrder(fields: Partial<Order> = {}): Order {
   const [order] = tillV2.orderList;
   if (!order) throw new Error("The example has no order.");
   return { ...order, id: randomUUID(), ...fields };
 }
 
 /** Returns `count` orders with `products` rows each. 3,000 orders with 4 rows each have a size of about 35 MB. */
-export function createTestOrders(count: number, { products = 1 }: { products?: number } = {}): Order[] {
-  const [row] = createTestOrder().productRowList;
+export function buildTestOrders(count: number, { products = 1 }: { products?: number } = {}): Order[] {
+  const [row] = buildTestOrder().productRowList;
   if (!row) throw new Error("The example has no product.");
   const productRowList = Array.from({ length: products }, (_, index) => ({ ...row, id: `row-${index}` }));
-  return Array.from({ length: count }, () => createTestOrder({ productRowList }));
+  return Array.from({ length: count }, () => buildTestOrder({ productRowList }));
 }
 
 /** Returns a valid V1 till with a new id and one order, with these fields overridden. */
-export function createTestTillV1(fields: Partial<TillV1> = {}, tillJson: Partial<TillJson> = {}): TillV1 {
+export function buildTestTillV1(fields: Partial<TillV1> = {}, tillJson: Partial<TillJson> = {}): TillV1 {
   const tickets = tillV1.tillJson.tickets.map((ticket) => ({ ...ticket, order_id: randomUUID() }));
   return {
     ...tillV1,

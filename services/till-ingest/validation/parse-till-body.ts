@@ -6,7 +6,7 @@ import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
 import { createBodyParserWorkerFunction } from "@pragma/runtime/concurrency/threaded-body-parser";
-import { getValueAtPath, IssueCollector, ordersToUniqueIdsSchema } from "@pragma/runtime/http/request-issues";
+import { createOrdersToIdsSchema, getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, checkJsonPartLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
@@ -16,10 +16,10 @@ import type { z } from "zod";
 export type TillFormat = "V1" | "V2";
 
 /** The format that a request accepts. With "either", the format is detected from the body. */
-export type RequestedTillFormat = TillFormat | "either";
+export type AcceptedTillBodyFormat = TillFormat | "either";
 
 /** The formats that a body can have if this format was requested. */
-export type TillFormatAllowedByRequest<Requested extends RequestedTillFormat> = Requested extends TillFormat
+export type PossibleTillBodyFormat<Requested extends AcceptedTillBodyFormat> = Requested extends TillFormat
   ? Requested
   : TillFormat;
 
@@ -35,11 +35,11 @@ interface TillMetadataByFormat {
   /** A V2 till belongs to the location of the API key that pushes it. */
   V2: CommonTillMetadata & { format: "V2" };
   /** A V1 till states its location and its number in the legacy backoffice. */
-  V1: CommonTillMetadata & { format: "V1"; serverId: number | null; legacyLocation: LegacyLocationId };
+  V1: CommonTillMetadata & { format: "V1"; serverId: number | null; legacyLocation: LegacyLocationIdentity };
 }
 
 /** The identity of a location in the legacy backoffice of its application. */
-export interface LegacyLocationId {
+export interface LegacyLocationIdentity {
   application: PosApplication;
   legacyId: number;
 }
@@ -51,9 +51,9 @@ export type TillMetadata<Format extends TillFormat = TillFormat> = TillMetadataB
 const orderJsonLimits = { items: 20_000, levels: 50 };
 
 const tillV1Head = TillV1.extend({
-  tillJson: TillV1.shape.tillJson.extend({ tickets: ordersToUniqueIdsSchema("order_id", maxOrdersPerTill) }),
+  tillJson: TillV1.shape.tillJson.extend({ tickets: createOrdersToIdsSchema("order_id", maxOrdersPerTill) }),
 });
-const tillV2Head = TillV2.extend({ orderList: ordersToUniqueIdsSchema("id", maxOrdersPerTill) });
+const tillV2Head = TillV2.extend({ orderList: createOrdersToIdsSchema("id", maxOrdersPerTill) });
 
 /** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
 export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
@@ -115,7 +115,7 @@ function validateOrderByOrder<Head extends z.ZodType>(
 }
 
 /** The metadata of a till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
-export interface ParsedTillMetadata<Format extends TillFormat = TillFormat> {
+export interface TillMetadataWithBodyHash<Format extends TillFormat = TillFormat> {
   metadata: TillMetadata<Format>;
   hash: string;
 }
@@ -135,8 +135,8 @@ const tillValidators = { V1: validateTillV1, V2: validateTillV2 };
  */
 export function parseTillBody(
   bytes: Uint8Array,
-  requestedFormat: RequestedTillFormat,
-): ParsedTillMetadata | RequestBodyIssues {
+  requestedFormat: AcceptedTillBodyFormat,
+): TillMetadataWithBodyHash | RequestBodyIssues {
   const limitIssue = checkJsonLimits(bytes, tillJsonLimits);
   if (limitIssue) return limitIssue;
   const body = parseJsonBody(bytes);

@@ -1,10 +1,10 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
-import type { RequestedTillFormat, TillFormat, TillFormatAllowedByRequest } from "./parse-till-body.ts";
-import { type ParsedTillMetadata, parseTillBody } from "./parse-till-body.ts";
+import type { AcceptedTillBodyFormat, PossibleTillBodyFormat, TillFormat } from "./parse-till-body.ts";
+import { parseTillBody, type TillMetadataWithBodyHash } from "./parse-till-body.ts";
 
 /** The metadata of a valid till, with its exact bytes. */
-export interface ReceivedTill<Format extends TillFormat = TillFormat> extends ParsedTillMetadata<Format> {
+export interface ReceivedTill<Format extends TillFormat = TillFormat> extends TillMetadataWithBodyHash<Format> {
   bytes: Uint8Array;
 }
 
@@ -20,15 +20,13 @@ export function createThreadedTillBodyParser(options: { threads: number; heapMeg
   return {
     ...reader,
     /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
-    async read<Requested extends RequestedTillFormat>(
+    async read<Requested extends AcceptedTillBodyFormat>(
       body: Uint8Array,
       format: Requested,
       sender: string,
-    ): Promise<ReceivedTill<TillFormatAllowedByRequest<Requested>> | RequestBodyIssues> {
+    ): Promise<ReceivedTill<PossibleTillBodyFormat<Requested>> | RequestBodyIssues> {
       const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result
-        ? result
-        : ({ ...result, bytes } as ReceivedTill<TillFormatAllowedByRequest<Requested>>);
+      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<PossibleTillBodyFormat<Requested>>);
     },
   };
 }

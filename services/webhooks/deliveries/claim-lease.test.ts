@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
@@ -37,7 +37,7 @@ it("sends a delivery once although the lease of its first claim expires before t
     when (new.state = 'sending' and old.state = 'pending') execute function delay_first_claim()`);
   const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(204, { delayMs: 1_500 }));
   const subscription = await service.createSubscription(endpoint.url);
-  const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+  const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
 
   const { attempts } = await service.waitForDelivery(subscription, id, "succeeded");
   expect(attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);

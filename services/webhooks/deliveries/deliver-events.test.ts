@@ -3,7 +3,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
@@ -28,7 +28,7 @@ describe("an order event", () => {
     const otherEndpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url, { apiKey: "Bearer recipient-key" });
     await service.createSubscription(otherEndpoint.url, { ...subscription, events: ["order.canceled"] });
-    const event = createTestOrderEventData(subscription.locationId, { sequence: 3 });
+    const event = buildTestOrderEventData(subscription.locationId, { sequence: 3 });
     const id = await service.publishEvent("order.paid", event);
 
     const message = await eventually("the message", () => endpoint.receivedWebhooks[0]);
@@ -59,7 +59,7 @@ describe("an order event", () => {
   it("is retried with the same id until the endpoint responds with a 2xx status", async () => {
     const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(503, { body: "not now" }));
     const subscription = await service.createSubscription(endpoint.url);
-    const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+    const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length > 0);
     endpoint.setHandler(createFixedStatusResponseHandler(200));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");

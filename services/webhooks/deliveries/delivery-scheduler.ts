@@ -6,7 +6,7 @@ import {
   type WebhookEndpointLimits,
   WebhookEndpointQueue,
 } from "./endpoint-queue.ts";
-import { FairSemaphore } from "./fair-semaphore.ts";
+import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 interface DeliverySchedulerOptions {
@@ -50,7 +50,7 @@ export interface WebhookDeliveryCapacityReservation {
  */
 export class WebhookDeliveryScheduler {
   readonly #options: DeliverySchedulerOptions;
-  readonly #semaphore: FairSemaphore;
+  readonly #semaphore: FairWebhookEndpointSemaphore;
   readonly #queues = new Map<string, WebhookEndpointQueue>();
   /** IDs of the webhooks that may have due deliveries, in the sequence in which they are served. */
   readonly #readyWebhookIds = new Set<string>();
@@ -61,7 +61,10 @@ export class WebhookDeliveryScheduler {
     const { maxActiveMessages, limits, log, pollMs } = options;
     this.#options = options;
     const perOrigin = Math.max(limits.maxConcurrency, Math.ceil(maxActiveMessages * maxOriginShare));
-    this.#semaphore = new FairSemaphore({ maxPermits: maxActiveMessages, maxPermitsPerOrigin: perOrigin });
+    this.#semaphore = new FairWebhookEndpointSemaphore({
+      maxPermits: maxActiveMessages,
+      maxPermitsPerOrigin: perOrigin,
+    });
     this.#loop = startClaimLoop({
       ...{ name: "deliveries", log, pollMs },
       claim: () => this.#claimDue(),

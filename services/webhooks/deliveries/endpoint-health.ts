@@ -1,6 +1,6 @@
 import type { WebhookDisabledReason } from "@pragma/contracts/webhook";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { CompletedWebhookAttempt } from "../queries/attempts.ts";
 
@@ -115,13 +115,17 @@ export async function recordFailuresAndDisableWebhooks(
     const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (healthDecision === "warn") {
       await tx`update webhooks set warned_at = ${now} where id = ${subject}`;
-      await publishEvent(tx, "endpoint.failing", { subject, data, traceparent });
+      await writeEventToOutbox(tx, "endpoint.failing", { subject, data, traceparent });
     } else {
       await tx`
         update webhooks set
           state = 'disabled', disabled_reason = ${healthDecision}, revision = revision + 1, updated_at = ${now}
         where id = ${subject}`;
-      await publishEvent(tx, "endpoint.disabled", { subject, data: { ...data, reason: healthDecision }, traceparent });
+      await writeEventToOutbox(tx, "endpoint.disabled", {
+        subject,
+        data: { ...data, reason: healthDecision },
+        traceparent,
+      });
     }
     const logMessage = healthDecision === "warn" ? "endpoint failure warning sent" : "endpoint disabled";
     runAfterCommit(tx, () => log.warn(data, logMessage));

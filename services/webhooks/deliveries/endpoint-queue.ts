@@ -1,6 +1,6 @@
 import type { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
-import type { FairSemaphore } from "./fair-semaphore.ts";
+import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 /** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or when a test message failed. */
@@ -15,7 +15,7 @@ export interface WebhookEndpointLimits {
 interface EndpointQueueOptions {
   url: URL;
   limits: WebhookEndpointLimits;
-  semaphore: FairSemaphore;
+  semaphore: FairWebhookEndpointSemaphore;
   hostTokenBuckets: HostTokenBuckets;
   /** Returns the current time in milliseconds, for the circuit breaker. */
   nowMs(): number;

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { FairSemaphore } from "./fair-semaphore.ts";
+import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 
 const asNewHolder = (requested: number) => ({ held: 0, requested });
 
 it("grants permits while permits are available", () => {
-  const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
+  const semaphore = new FairWebhookEndpointSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
   expect(semaphore.acquire("a", asNewHolder(60))).toBe(60);
   expect(semaphore.acquire("b", asNewHolder(30))).toBe(30);
   semaphore.release("a", { held: 50, released: 10 });
@@ -12,7 +12,7 @@ it("grants permits while permits are available", () => {
 });
 
 it("always grants each endpoint its fair share", () => {
-  const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
+  const semaphore = new FairWebhookEndpointSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
   expect(semaphore.acquire("a", asNewHolder(100))).toBe(100);
   expect(semaphore.acquire("b", asNewHolder(100))).toBe(50);
   expect(semaphore.acquire("c", asNewHolder(100))).toBe(33);
@@ -22,7 +22,7 @@ it("always grants each endpoint its fair share", () => {
 });
 
 it("grants an endpoint no more than its share until others release permits", () => {
-  const semaphore = new FairSemaphore({ maxPermits: 10, maxPermitsPerOrigin: 20 });
+  const semaphore = new FairWebhookEndpointSemaphore({ maxPermits: 10, maxPermitsPerOrigin: 20 });
   expect(semaphore.acquire("a", asNewHolder(10))).toBe(10);
   expect(semaphore.acquire("b", asNewHolder(7))).toBe(5);
   expect(semaphore.acquire("b", { held: 5, requested: 2 })).toBe(0);
@@ -31,7 +31,7 @@ it("grants an endpoint no more than its share until others release permits", () 
 });
 
 it("never grants one origin all permits, and reserves permits for the origin's endpoints that hold no permits", () => {
-  const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 25 });
+  const semaphore = new FairWebhookEndpointSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 25 });
   expect(semaphore.acquire("slow", asNewHolder(100))).toBe(20);
   for (let endpoint = 0; endpoint < 50; endpoint += 1) semaphore.acquire("slow", asNewHolder(20));
   expect(semaphore.activePermits).toBe(25);

@@ -12,7 +12,7 @@ const reservedOriginShare = 0.2;
  * A semaphore for messages in flight. Each endpoint can always acquire its fair share, which is an equal part of all
  * permits, and at least one permit. An endpoint therefore waits only for endpoints of the same origin.
  */
-export class FairSemaphore {
+export class FairWebhookEndpointSemaphore {
   readonly #limits: FairSemaphoreLimits;
   readonly #activeByOrigin = new Map<string, number>();
   #activePermits = 0;

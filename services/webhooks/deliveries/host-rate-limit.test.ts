@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
   type TestWebhookSubscription,
@@ -48,7 +48,7 @@ it("limits the rate of messages to one host across locations, loses no messages,
   for (const { locationId } of subscriptions) {
     await Promise.all(
       Array.from({ length: eventsPerSubscription }, () =>
-        service.publishEvent("order.paid", createTestOrderEventData(locationId)),
+        service.publishEvent("order.paid", buildTestOrderEventData(locationId)),
       ),
     );
   }
@@ -58,7 +58,7 @@ it("limits the rate of messages to one host across locations, loses no messages,
   const testResponse = await service.request("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
   const testDelivery = WebhookDelivery.parse(await testResponse.json());
   const messageCount = endpoints.length * eventsPerSubscription + 1;
-  await service.publishEvent("order.paid", createTestOrderEventData(otherSubscription.locationId));
+  await service.publishEvent("order.paid", buildTestOrderEventData(otherSubscription.locationId));
   await eventually("the other host's message", () => otherEndpoint.receivedWebhooks.length === 1);
   expect(countReceived()).toBeLessThan(messageCount / 2);
 

@@ -5,7 +5,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
   type TestWebhookSubscription,
@@ -73,7 +73,7 @@ async function publishOrder(
   subscription: TestWebhookSubscription,
   state: "pending" | "succeeded" = "pending",
 ): Promise<string> {
-  const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+  const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
   await eventually("all attempts to be logged", async () => {
     const [delivery] = (await service.listDeliveries(subscription)).filter(({ messageId }) => messageId === id);
     if (delivery?.state !== state) return false;
@@ -176,7 +176,7 @@ describe("an endpoint without a success", () => {
     await eventually("the webhook to be disabled", async () => (await getWebhook(subscription)).state === "disabled");
     const receivedBefore = endpoint.receivedWebhooks.length;
     endpoint.setHandler(createFixedStatusResponseHandler(204));
-    const newMessageId = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+    const newMessageId = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, newMessageId, "pending");
     advance(dayMs);
     const { principal, webhook } = subscription;
@@ -210,7 +210,7 @@ describe("an endpoint without a success", () => {
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, subscription);
     endpoint.setHandler(createFixedStatusResponseHandler(410));
-    const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+    const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
     const { attempts } = await service.waitForDelivery(subscription, id, "failed");
     expect(attempts).toMatchObject([{ status: 410, nextAttemptAt: null }]);
     expect(await getWebhook(subscription)).toMatchObject({ state: "disabled", disabledReason: "gone" });

@@ -4,7 +4,10 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createWebhookHttpClient } from "../deliveries/webhook-http-client.ts";
-import { type OutboundConnectionRecorder, recordOutgoingConnections } from "../testing/connection-recorder.ts";
+import {
+  type OutboundConnectionRecorder,
+  recordAndRestrictOutgoingConnections,
+} from "../testing/connection-recorder.ts";
 import { isNonPublicIpAddress } from "../testing/non-public-ip-address.ts";
 import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
 import { findWebhookEndpointIssue } from "./check-endpoint.ts";
@@ -117,7 +120,7 @@ const endpointArbitrary = fc.record({
 
 let connectionRecorder: OutboundConnectionRecorder;
 beforeAll(() => {
-  connectionRecorder = recordOutgoingConnections(() => false);
+  connectionRecorder = recordAndRestrictOutgoingConnections(() => false);
 });
 afterAll(() => connectionRecorder?.stop());
 
@@ -171,7 +174,7 @@ it("does not follow redirects", async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  connectionRecorder = recordOutgoingConnections((address) => address === "127.0.0.1");
+  connectionRecorder = recordAndRestrictOutgoingConnections((address) => address === "127.0.0.1");
   const httpClient = createWebhookHttpClient({
     addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
     resolveHost: async () => [],

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhooksConfigSchema } from "../config.ts";
 import { claimDueWebhookDeliveries } from "../queries/claims.ts";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
   type TestWebhookSubscription,
@@ -125,7 +125,7 @@ describe("concurrent events", () => {
 });
 
 it("handles an event once although it arrives twice", async () => {
-  const event = createTestOrderEventData(subscription.locationId);
+  const event = buildTestOrderEventData(subscription.locationId);
   const id = await service.publishEvent("order.paid", event);
   await service.publishEvent("order.paid", event, id);
   await service.waitForDelivery(subscription, id, "pending");

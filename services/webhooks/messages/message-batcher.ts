@@ -5,7 +5,7 @@ import { getWebhookClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
+import { insertWebhookMessagesAndDeliveries, type NewWebhookMessage } from "../queries/insert-messages.ts";
 import { findSubscribedWebhookIds, type LocationWebhookEventKey } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
@@ -73,7 +73,11 @@ export function createWebhookMessageBatcher({
     const now = clock();
     const leaseExpiresAt = new Date(now.getTime() + getWebhookClaimLeaseMs(config));
     try {
-      const inserted = await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt });
+      const inserted = await insertWebhookMessagesAndDeliveries(
+        db.sql,
+        { messages, deliveries },
+        { now, leaseExpiresAt },
+      );
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
       const dueWebhookIds: string[] = [];
       for (const { reservation, delivery } of reservedDeliveries) {

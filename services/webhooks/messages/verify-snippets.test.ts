@@ -6,7 +6,7 @@ import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient"
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 import { signWebhookMessage } from "./sign-message.ts";
@@ -71,7 +71,7 @@ beforeAll(async () => {
     { method: "POST", path: `/v1/recipients/${recipientId}/rotate`, principal, body: {} },
     { status: 200, schema: WebhookRecipientWithSecret },
   );
-  await service.publishEvent("order.paid", createTestOrderEventData(locationId));
+  await service.publishEvent("order.paid", buildTestOrderEventData(locationId));
   const { headers, body } = await eventually("the message", () => endpoint.receivedWebhooks[0]);
   delivered = { headers: headers as Record<string, string>, body, secret: hmacSecret ?? "", previousSecret };
 });

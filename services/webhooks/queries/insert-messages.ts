@@ -41,7 +41,7 @@ const bodySeparator = "\u0001";
  *
  * @returns one row per inserted delivery, and one row per message without deliveries.
  */
-export async function insertWebhookMessages(
+export async function insertWebhookMessagesAndDeliveries(
   sql: SqlClient,
   { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewWebhookDelivery[] },
   { now, leaseExpiresAt }: { now: Date; leaseExpiresAt: Date },

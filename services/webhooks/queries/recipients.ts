@@ -46,7 +46,7 @@ export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId:
 }
 
 /** Returns a recipient, with its secret if the secret has just been generated. Later responses omit the secret. */
-export async function readRecipientWithNewSecret(
+export async function findRecipientWithNewSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
 ) {

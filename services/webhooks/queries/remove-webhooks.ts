@@ -9,7 +9,7 @@ export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSIT
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
     where w.state = 'deleted' and d.state <> 'sending' limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked`;
   for (let removed = 0; removed < max; removed += webhookDeliveryRemovalBatchSize) {
-    if ((await removeWebhookDeliveries(sql, deletedDeliveryIds)) < webhookDeliveryRemovalBatchSize) break;
+    if ((await removeSelectedWebhookDeliveries(sql, deletedDeliveryIds)) < webhookDeliveryRemovalBatchSize) break;
   }
   await sql`
     delete from webhooks where id in (
@@ -22,7 +22,7 @@ export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSIT
  * Removes the deliveries that `deliveryIds` selects, with their attempts. Returns the number of removed deliveries. The
  * selection must skip locked rows, because two removals that lock the same rows in different sequences would deadlock.
  */
-export async function removeWebhookDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
+export async function removeSelectedWebhookDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     with selected as (${deliveryIds}),
       deleted_attempts as (delete from attempts where delivery_id in (select id from selected)),

@@ -4,7 +4,7 @@ import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWebhookDeliveryRecovery, type WebhookDeliveryRecoveryRow } from "../queries/recoveries.ts";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksTestPrincipal,
   startTestWebhooksService,
@@ -33,7 +33,7 @@ afterAll(async () => {
 async function publishOrders(subscription: TestWebhookSubscription, count: number): Promise<string[]> {
   const { locationId } = subscription;
   return Promise.all(
-    Array.from({ length: count }, () => service.publishEvent("order.paid", createTestOrderEventData(locationId))),
+    Array.from({ length: count }, () => service.publishEvent("order.paid", buildTestOrderEventData(locationId))),
   );
 }
 
@@ -54,7 +54,7 @@ describe("the deliveries of a webhook", () => {
     const paidMessageIds = await publishOrders(subscription, 5);
     await waitForCount(subscription, "succeeded", 5);
     endpoint.setHandler(createFixedStatusResponseHandler(500));
-    const callMessageId = await service.publishEvent("order.call", createTestOrderEventData(subscription.locationId));
+    const callMessageId = await service.publishEvent("order.call", buildTestOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, callMessageId, "failed");
 
     const { data, meta } = await listDeliveriesPage(subscription, "?size=100");

@@ -13,20 +13,15 @@ import {
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
-import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
+import { joinJsonObjectTexts, wrapInJsonObject } from "@pragma/runtime/json/join-json";
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-batcher.ts";
 import { deliveryByIdCondition, type WebhookDeliveryRow, webhookDeliveryColumns } from "../queries/deliveries.ts";
-import { insertWebhookMessages } from "../queries/insert-messages.ts";
+import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
-import {
-  requireReadableWebhook,
-  scopeIdToReadableLocation,
-  webhookDeliveryPathParams,
-  webhookPathParams,
-} from "./params.ts";
+import { getLocationScopedId, requireReadableWebhook, webhookDeliveryPathParams, webhookPathParams } from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
@@ -105,7 +100,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
     const { sql } = db;
     const [row] = await sql<(WebhookDeliveryRow & { body: string })[]>`
       select ${webhookDeliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${deliveryByIdCondition(sql, scopeIdToReadableLocation(params, principal))} and m.id = d.message_id`;
+      where ${deliveryByIdCondition(sql, getLocationScopedId(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
     // Selects the latest 1,000 attempts, including an attempt in progress. Its start is the time when it was claimed.
@@ -121,7 +116,10 @@ export const getDeliveryRoute = defineWebhooksRoute({
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
     // The payload is inserted as text, so that it is byte for byte the same as the sent body.
-    const responseText = mergeJsonObjects(JSON.stringify({ ...delivery, attempts }), wrapInJsonObject("payload", body));
+    const responseText = joinJsonObjectTexts(
+      JSON.stringify({ ...delivery, attempts }),
+      wrapInJsonObject("payload", body),
+    );
     return conditionalJsonResponseByContent(responseText, { ifNoneMatch: header("if-none-match") });
   },
 });
@@ -143,7 +141,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   },
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
-    const target = scopeIdToReadableLocation(params, principal);
+    const target = getLocationScopedId(params, principal);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<WebhookDeliveryRow[]>`
         update deliveries d set
@@ -198,7 +196,7 @@ export const testWebhookRoute = defineWebhooksRoute({
     const body = serializeWebhookMessage(message);
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
-    await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
+    await insertWebhookMessagesAndDeliveries(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });

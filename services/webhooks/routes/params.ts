@@ -14,12 +14,9 @@ export const webhookDeliveryPathParams = z.object({ id: z.guid().meta({ descript
 
 /** The query parameter that selects the location whose webhooks or recipients are listed. */
 export const locationIdQueryShape = {
-  locationId: z
-    .guid()
-    .optional()
-    .meta({
-      description: "ID of the location whose recipients or webhooks are returned. Defaults to the API key's location.",
-    }),
+  locationId: z.guid().optional().meta({
+    description: "ID of the location whose recipients or webhooks are returned. Defaults to the API key's location.",
+  }),
 };
 
 /**
@@ -28,7 +25,7 @@ export const locationIdQueryShape = {
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
-export const scopeIdToReadableLocation = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
+export const getLocationScopedId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
   locationId: getReadableLocationId(principal),
 });
@@ -43,7 +40,7 @@ export async function requireReadableWebhook(
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const target = scopeIdToReadableLocation(params, principal);
+  const target = getLocationScopedId(params, principal);
   const [webhook] = await sql<
     WebhookRow[]
   >`select ${webhookColumns(sql)} from webhooks where ${webhookByIdCondition(sql, target)}`;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookRecipient, WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
-import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import {
   createWebhooksTestPrincipal,
@@ -158,12 +158,12 @@ describe("an existing recipient", () => {
 
 describe("an API key", () => {
   it("without the scope is rejected", async () => {
-    const problem = await service.requestProblem({ method: "GET", path, principal: createTestPrincipal() });
+    const problem = await service.requestProblem({ method: "GET", path, principal: buildTestPrincipal() });
     expect(problem).toMatchObject({ status: 403, code: "scope_missing" });
   });
 
   it("of the operator creates recipients for any existing location", async () => {
-    const operator = createTestPrincipal({ scopes: ["admin"], location: null });
+    const operator = buildTestPrincipal({ scopes: ["admin"], location: null });
     const { id: locationId } = service.accounts.addLocation();
     expect(await createRecipient({ locationId }, operator)).toMatchObject({ locationId });
     const unknown = { method: "POST", path, principal: operator, body: { name: "x", locationId: randomUUID() } };

@@ -14,18 +14,18 @@ import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/r
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
 import {
+  findRecipientWithNewSecret,
   incrementWebhookRevisions,
   lockLocationForWebhookLimits,
   lockWebhookRecipient,
-  readRecipientWithNewSecret,
   type WebhookRecipientRow,
   webhookRecipientColumns,
 } from "../queries/recipients.ts";
 import { setWebhookRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createPerLocationLimitError,
+  getLocationScopedId,
   locationIdQueryShape,
-  scopeIdToReadableLocation,
   webhookRecipientPathParams,
 } from "./params.ts";
 
@@ -82,7 +82,7 @@ async function upsertRecipient(
       isNew || hmacSecret !== undefined
         ? await setWebhookRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
         : null;
-    return { isNew, recipient: await readRecipientWithNewSecret(tx, { id, createdSecret, now }) };
+    return { isNew, recipient: await findRecipientWithNewSecret(tx, { id, createdSecret, now }) };
   });
 }
 
@@ -119,13 +119,13 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services }) {
-    const target = scopeIdToReadableLocation(params, principal);
+    const target = getLocationScopedId(params, principal);
     const now = services.clock();
     const recipient = await services.db.transaction(async (tx) => {
       if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
       await incrementWebhookRevisions(tx, target.id);
-      return readRecipientWithNewSecret(tx, { id: target.id, createdSecret, now });
+      return findRecipientWithNewSecret(tx, { id: target.id, createdSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
@@ -141,7 +141,7 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   responses: { 204: { description: "The recipient was deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
-    const target = scopeIdToReadableLocation(params, principal);
+    const target = getLocationScopedId(params, principal);
     await db.transaction(async (tx) => {
       if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const deleted = await tx`

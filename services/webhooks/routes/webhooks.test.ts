@@ -4,7 +4,7 @@ import { Webhook, WebhookDetails } from "@pragma/contracts/webhook";
 import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksTestPrincipal,
   startTestWebhooksService,
@@ -154,7 +154,7 @@ describe("a new webhook", () => {
       const subscription = await service.createSubscription("http://later.example/");
       if (address) hostAddresses["later.example"] = address;
       else delete hostAddresses["later.example"];
-      const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+      const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
       const { attempts } = await eventually("the attempt", async () => {
         const delivery = await service.waitForDelivery(subscription, id, "pending");
         return delivery.attempts[0]?.error ? delivery : undefined;
@@ -268,12 +268,12 @@ describe("an existing webhook", () => {
     ];
     const subscription = await service.createSubscription(previousEndpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
-    await service.publishEvent("order.paid", createTestOrderEventData(locationId));
+    await service.publishEvent("order.paid", buildTestOrderEventData(locationId));
     await eventually("a failure", async () => (await getDetails(subscription)).failingSince !== null);
     const body = { id: webhook.id, recipientId, endpointUrl: newEndpoint.url, events: ["order.paid"] };
     const changed = await service.sendJson({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
     expect(changed).toMatchObject({ failingSince: null, lastError: null });
-    const id = await service.publishEvent("order.paid", createTestOrderEventData(locationId));
+    const id = await service.publishEvent("order.paid", buildTestOrderEventData(locationId));
     await service.waitForDelivery(subscription, id, "succeeded");
     expect(newEndpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toContain(id);
   });
@@ -289,8 +289,8 @@ describe("a paused webhook", () => {
       { status: 200, schema: Webhook },
     );
     const ids = [
-      await service.publishEvent("order.paid", createTestOrderEventData(locationId)),
-      await service.publishEvent("order.paid", createTestOrderEventData(locationId)),
+      await service.publishEvent("order.paid", buildTestOrderEventData(locationId)),
+      await service.publishEvent("order.paid", buildTestOrderEventData(locationId)),
     ];
     for (const id of ids) await service.waitForDelivery(subscription, id, "pending");
     const test = await service.sendJson(
@@ -342,7 +342,7 @@ describe("a deleted webhook", () => {
     const endpoint = receiver.addEndpoint();
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
-    const id = await service.publishEvent("order.paid", createTestOrderEventData(locationId));
+    const id = await service.publishEvent("order.paid", buildTestOrderEventData(locationId));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     const response = await service.request("DELETE", `${path}${webhook.id}`, { principal });
     expect(response.status).toBe(204);
@@ -350,7 +350,7 @@ describe("a deleted webhook", () => {
       expect((await service.request("GET", address, { principal })).status).toBe(404);
     }
     expect(await service.listAttempts(delivery.id)).toEqual([]);
-    await service.publishEvent("order.paid", createTestOrderEventData(locationId));
+    await service.publishEvent("order.paid", buildTestOrderEventData(locationId));
     const body = { id: webhook.id, recipientId, endpointUrl: endpoint.url, events: ["order.paid"] };
     await service.sendJson({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
     expect(endpoint.receivedWebhooks).toHaveLength(1);
@@ -391,7 +391,7 @@ it("returns the statistics of a webhook's deliveries", async () => {
   });
   for (const status of [204, 200, 500]) {
     endpoint.setHandler(createFixedStatusResponseHandler(status, { delayMs: 20 }));
-    const id = await service.publishEvent("order.paid", createTestOrderEventData(subscription.locationId));
+    const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
     await eventually("an attempt", async () => {
       const [delivery] = await service.listDeliveries(subscription);
       return delivery?.messageId === id && (await service.listAttempts(delivery.id)).length === 1;

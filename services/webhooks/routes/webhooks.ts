@@ -16,9 +16,9 @@ import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
 import {
   createPerLocationLimitError,
+  getLocationScopedId,
   locationIdQueryShape,
   requireReadableWebhook,
-  scopeIdToReadableLocation,
   webhookPathParams,
 } from "./params.ts";
 
@@ -174,7 +174,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, scopeIdToReadableLocation(params, principal))}
+        where ${webhookByIdCondition(tx, getLocationScopedId(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
@@ -198,7 +198,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, scopeIdToReadableLocation(params, principal))}
+        where ${webhookByIdCondition(tx, getLocationScopedId(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
@@ -222,7 +222,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   responses: { 204: { description: "The webhook was deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
-    const target = scopeIdToReadableLocation(params, principal);
+    const target = getLocationScopedId(params, principal);
     // The webhook is hidden first, so that clients never see it while its rows are removed in batches.
     const hidden = await db.transaction(
       (tx) => tx`

@@ -2,7 +2,7 @@ import { defineEventSubscription } from "@pragma/runtime/messaging/subscription"
 import type { WebhooksContext } from "../context.ts";
 
 /** Notifies a recipient's other endpoints that an endpoint is failing or disabled, whether or not they subscribe. */
-export const endpointFailureNotificationSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map(
+export const enqueueEndpointFailureWebhooksSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map(
   (event) =>
     defineEventSubscription<WebhooksContext, typeof event>(
       event,

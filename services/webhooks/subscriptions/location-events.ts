@@ -1,4 +1,4 @@
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { toWebhookOrder, type WebhookMessageData } from "@pragma/contracts/webhook-message";
 import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
@@ -8,7 +8,7 @@ type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transf
 /** Returns the subscription that sends an event of a location to the webhooks that subscribe to that event. */
 function createLocationEventSubscription<Event extends OrderEvent | "report.finalized">(
   event: Event,
-  toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
+  toMessageContent: (data: BusEventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
   { concurrency }: { concurrency: number },
 ): EventSubscription<WebhooksContext> {
   return defineEventSubscription<WebhooksContext, Event>(

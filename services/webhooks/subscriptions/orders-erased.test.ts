@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestOrderEventData } from "../testing/event-publisher.ts";
+import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
   type TestWebhookSubscription,
@@ -18,7 +18,7 @@ const subscribe = () => service.createSubscription("http://127.0.0.1:1024/");
 
 /** Publishes an order event with the name of a customer. Returns the id of the message. */
 async function publishOrder({ locationId }: TestWebhookSubscription, id: string): Promise<string> {
-  const event = createTestOrderEventData(locationId, { id });
+  const event = buildTestOrderEventData(locationId, { id });
   event.order.firebaseCustomerName = "Ada";
   const messageId = await service.publishEvent("order.paid", event);
   await eventually("the message", async () => (await readCustomerName(messageId)) === "Ada");

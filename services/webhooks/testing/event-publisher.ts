@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { EventData, EventType } from "@pragma/contracts/events";
+import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
@@ -8,15 +8,13 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 
 /** Publishes events in place of other services. */
-export interface TestEventPublisher {
+export interface TestEventSender {
   /** Publishes an event. Resolves with the event's id after the stream has stored the event. */
-  publish<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
+  publish<Type extends BusEventType>(type: Type, data: BusEventData<Type>, id?: string): Promise<string>;
   close(): Promise<void>;
 }
 
-export function createTestEventPublisher({
-  variables,
-}: Pick<IsolatedTestEnvironment, "variables">): TestEventPublisher {
+export function createTestEventPublisher({ variables }: Pick<IsolatedTestEnvironment, "variables">): TestEventSender {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const bus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
   let streamReady: Promise<void> | undefined;
@@ -37,10 +35,10 @@ export function createTestEventPublisher({
 const { data: exampleData, ...exampleHead } = OrderLiveInput.parse(orderLiveInputExample);
 
 /** Returns the data of an order event of a location. */
-export function createTestOrderEventData(
+export function buildTestOrderEventData(
   locationId: string,
   { id = randomUUID() as string, sequence = 1, isPaid = true } = {},
-): EventData<"order.paid"> {
+): BusEventData<"order.paid"> {
   const order = {
     ...exampleHead,
     ...exampleData,

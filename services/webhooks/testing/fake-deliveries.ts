@@ -31,7 +31,7 @@ export interface FakeWebhookDeliveries {
   nowMs: number;
 }
 
-export function createFakeWebhookDeliveryScheduler(
+export function createFakeWebhookDeliveries(
   endpoints: Record<string, FakeWebhookEndpointBehavior>,
   {
     concurrency = 100,

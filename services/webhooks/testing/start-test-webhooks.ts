@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { EventData, EventType } from "@pragma/contracts/events";
+import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { Webhook } from "@pragma/contracts/webhook";
@@ -10,7 +10,7 @@ import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
 } from "@pragma/runtime/testing/service-with-fake-accounts";
-import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
+import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { createWebhooksServiceDefinition } from "../service.ts";
 import { createTestEventPublisher } from "./event-publisher.ts";
 
@@ -19,7 +19,7 @@ export interface TestWebhooksService extends TestServiceWithFakeAccounts {
   /** Creates a webhook. Also creates a location with an API key, and a recipient, unless the options contain them. */
   createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookSubscription>;
   /** Publishes an event in place of another service, and returns the event's id. */
-  publishEvent<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
+  publishEvent<Type extends BusEventType>(type: Type, data: BusEventData<Type>, id?: string): Promise<string>;
   /** Returns the deliveries of a webhook, newest first. */
   listDeliveries(subscription: TestWebhookSubscription, query?: string): Promise<WebhookDelivery[]>;
   /** Waits until the delivery of a message is in this state, then returns the delivery. */
@@ -52,7 +52,7 @@ export interface TestWebhookSubscription {
 
 /** Returns a principal that may manage the webhooks of a new location. */
 export function createWebhooksTestPrincipal(overrides: Partial<Principal> = {}): Principal {
-  return createTestPrincipal({ scopes: ["webhooks:write"], ...overrides });
+  return buildTestPrincipal({ scopes: ["webhooks:write"], ...overrides });
 }
 
 export async function startTestWebhooksService({

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { defaultConsumerScopes } from "@pragma/contracts/scopes";
+import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import type { TagContractTestCases } from "../operation-contract.ts";
 
 export const apiKeysContractTestCases: TagContractTestCases = {
@@ -17,7 +17,7 @@ export const apiKeysContractTestCases: TagContractTestCases = {
       }),
       rate_limit_forbidden: async ({ testLocation, consumer, createKeyWithScopes }) => ({
         body: { locationId: testLocation.locationId, consumerName: consumer.name },
-        key: await createKeyWithScopes(["keys:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
+        key: await createKeyWithScopes(["keys:write", ...defaultApiConsumerScopes], { perSecond: 50, burst: 50 }),
       }),
       consumer_not_found: ({ testLocation }) => ({
         body: { locationId: testLocation.locationId, consumerName: randomUUID() },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { defaultConsumerScopes } from "@pragma/contracts/scopes";
+import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import type { TagContractTestCases } from "../operation-contract.ts";
 
 export const consumersContractTestCases: TagContractTestCases = {
@@ -18,7 +18,7 @@ export const consumersContractTestCases: TagContractTestCases = {
       rate_limit_forbidden: async ({ consumer, createKeyWithScopes }) => ({
         path: { id: consumer.id },
         body: { rateLimit: null },
-        key: await createKeyWithScopes(["consumers:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
+        key: await createKeyWithScopes(["consumers:write", ...defaultApiConsumerScopes], { perSecond: 50, burst: 50 }),
       }),
       consumer_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },

@@ -1,4 +1,4 @@
-import { type CodeSampleInput, codeSampleBodyOf, sampleResponseFileName } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName } from "./sample.ts";
 
 /** Returns the request as a curl command. */
 export function generateCurlSample({ request, responseKind }: CodeSampleInput): string {
@@ -14,7 +14,7 @@ export function generateCurlSample({ request, responseKind }: CodeSampleInput): 
     `curl ${options.join(" ")}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
   ];
-  if (responseKind === "file") lines.push(`-o ${sampleResponseFileName}`);
+  if (responseKind === "file") lines.push(`-o ${codeSampleResponseFileName}`);
   if (body !== undefined) lines.push(`--data-binary ${"file" in body ? `@${body.file}` : quote(request.body ?? "")}`);
   return lines.join(" \\\n  ");
 }

@@ -1,4 +1,4 @@
-import { type CodeSampleInput, codeSampleBodyOf, indentAllButFirstLine, sampleResponseFileName } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
 
 /** Returns the request as PHP code without dependencies. */
 export function generatePhpSample({ request, responseKind }: CodeSampleInput): string {
@@ -34,7 +34,7 @@ const throwOnFailure = "if ($response === false) throw new RuntimeException(erro
 
 const readResponse = {
   json: ["print_r(json_decode($response, true));"],
-  file: [`file_put_contents('${sampleResponseFileName}', $response);`],
+  file: [`file_put_contents('${codeSampleResponseFileName}', $response);`],
   empty: [],
 };
 

@@ -1,4 +1,4 @@
-import { type CodeSampleInput, codeSampleBodyOf, indentAllButFirstLine, sampleResponseFileName } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
 
 /** Returns the request as Python code without dependencies. */
 export function generatePythonSample({ request, responseKind }: CodeSampleInput): string {
@@ -23,7 +23,7 @@ export function generatePythonSample({ request, responseKind }: CodeSampleInput)
 const readResponse = {
   json: ["with urllib.request.urlopen(request, timeout=30) as response:", "    print(json.load(response))"],
   file: [
-    `with urllib.request.urlopen(request, timeout=30) as response, open("${sampleResponseFileName}", "wb") as file:`,
+    `with urllib.request.urlopen(request, timeout=30) as response, open("${codeSampleResponseFileName}", "wb") as file:`,
     "    file.write(response.read())",
   ],
   empty: ["urllib.request.urlopen(request, timeout=30).close()"],

@@ -11,7 +11,7 @@ export interface CodeSampleInput {
 export type CodeSampleRequestBody = { value: unknown } | { text: string } | { file: string };
 
 /** The file in which a sample saves a response that is not JSON. */
-export const sampleResponseFileName = "response.txt";
+export const codeSampleResponseFileName = "response.txt";
 
 /** Maximum length of a body in the code of a sample, in characters. A sample reads a longer body from a file. */
 const maxInlineCharacters = 1_500;

@@ -1,4 +1,4 @@
-import { type CodeSampleInput, codeSampleBodyOf, indentAllButFirstLine, sampleResponseFileName } from "./sample.ts";
+import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
 
 /** Returns the request as TypeScript code for browsers and Node.js, without dependencies. */
 export function generateTypescriptSample({ request, responseKind }: CodeSampleInput): string {
@@ -25,7 +25,7 @@ export function generateTypescriptSample({ request, responseKind }: CodeSampleIn
 
 const readResponse = {
   json: ["console.log(await response.json());"],
-  file: [`await writeFile("${sampleResponseFileName}", Buffer.from(await response.arrayBuffer()));`],
+  file: [`await writeFile("${codeSampleResponseFileName}", Buffer.from(await response.arrayBuffer()));`],
   empty: [],
   stream: [
     "const text = response.body!.pipeThrough(new TextDecoderStream());",

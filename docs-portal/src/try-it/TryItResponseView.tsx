@@ -7,7 +7,7 @@ import styles from "./styles.module.css";
 const maxHighlightedCharacters = 30_000;
 
 /** Renders the status, the response time, the headers and the body of a response. */
-export function ResponseView({ response }: { response: TryItResponse }): ReactNode {
+export function TryItResponseView({ response }: { response: TryItResponse }): ReactNode {
   const { status, statusText, durationMs, headers, body, isComplete } = response;
   return (
     <section className={styles.response} aria-label="Response">

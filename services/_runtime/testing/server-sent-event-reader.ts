@@ -9,7 +9,7 @@ export interface ServerSentEvent {
 }
 
 /** A reader of a stream of server-sent events. */
-export interface EventStreamReader {
+export interface ServerSentEventReader {
   /** The events that have been received so far, oldest first. */
   readonly events: ServerSentEvent[];
   /** The id of the latest event, which a client sends as Last-Event-ID to resume the stream. */
@@ -30,12 +30,12 @@ export interface EventStreamReader {
 export function readServerSentEvents(
   response: Response,
   onEvent: (event: ServerSentEvent) => void = () => {},
-): EventStreamReader {
+): ServerSentEventReader {
   const reader = response.body?.getReader();
   if (!reader) throw new Error("The response has no body.");
   let lastEventId: string | undefined;
   let retry: number | undefined;
-  let ending: EventStreamReader["ending"];
+  let ending: ServerSentEventReader["ending"];
   const events: ServerSentEvent[] = [];
   const comments: string[] = [];
   const parser = createParser({

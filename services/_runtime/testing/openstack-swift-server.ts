@@ -49,7 +49,7 @@ export async function installOpenStackSwift(): Promise<string | undefined> {
  *
  * @throws `Error` that contains the output of the child process, when it does not start.
  */
-export async function startSwiftServer(): Promise<SwiftObjectStoreServer> {
+export async function startOpenStackSwiftServer(): Promise<SwiftObjectStoreServer> {
   const folder = await mkdtemp(join(tmpdir(), "swift-"));
   const accessKeyId = "test:tester";
   const secretAccessKey = randomBytes(16).toString("hex");

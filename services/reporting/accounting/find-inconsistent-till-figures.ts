@@ -1,4 +1,4 @@
-import type { AccountingImbalance } from "@pragma/contracts/accounting-export";
+import type { InconsistentTillFigures } from "@pragma/contracts/accounting-export";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "./till-accounting-data.ts";
@@ -38,8 +38,11 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
  * - the totals of orders with the prices of their products;
  * - the totals of orders with the amounts paid plus the amounts left to pay.
  */
-export function findAccountingImbalances(report: ReportV2, accountingData: TillAccountingData): AccountingImbalance[] {
-  const gaps: AccountingImbalance[] = [];
+export function findInconsistentTillFigures(
+  report: ReportV2,
+  accountingData: TillAccountingData,
+): InconsistentTillFigures[] {
+  const gaps: InconsistentTillFigures[] = [];
   for (const { taxRate, taxable, tax, rounding } of computeSalesByVatRate(report, accountingData)) {
     if (Math.abs(rounding) <= maxRounding) continue;
     const parts = `${formatAmount(taxable)} without VAT plus ${formatAmount(tax)} of VAT`;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 
 /** The id and the request body of a till. */
-export interface TillRequestCopy {
+export interface BenchTillRequest {
   id: string;
   body: string;
 }
 
 /** Returns a function that creates copies of a till. The copies differ only in the ids of the till and its orders. */
-export function createTillRequestCopier(template: string): () => TillRequestCopy {
+export function createBenchTillRequestGenerator(template: string): () => BenchTillRequest {
   const till = JSON.parse(template) as { id: string; orderList: { id: string }[] };
   const ids = [till.id, ...till.orderList.map(({ id }) => id)];
   const parts = template.split(new RegExp(`(${ids.join("|")})`));

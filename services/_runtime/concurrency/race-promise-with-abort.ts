@@ -1,5 +1,5 @@
 /** Returns a promise that settles like `promise`. If the signal is aborted first, rejects with the signal's reason. */
-export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function racePromiseWithAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) return onAbort();

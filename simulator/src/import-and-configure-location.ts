@@ -13,7 +13,10 @@ interface RestaurantLocation {
 }
 
 /** Imports a restaurant's location unless it exists, applies the restaurant's settings, and returns its id. */
-export async function ensureRestaurantLocation(admin: AdminApiClient, location: RestaurantLocation): Promise<string> {
+export async function importAndConfigureRestaurantLocation(
+  admin: AdminApiClient,
+  location: RestaurantLocation,
+): Promise<string> {
   const { restaurant, timeZone, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },

@@ -29,7 +29,7 @@ export class FakeClock implements InjectableClock {
  * An in-memory fake of the API operations that the simulation of a location uses. The report of a till is available as
  * soon as the till is pushed. Upserts return an empty list, because the simulator ignores their response.
  */
-export class FakeSimulatorApi {
+export class FakePragmaApi {
   readonly liveOrders = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
   /** The errors with which the next calls fail, one error for each call. */

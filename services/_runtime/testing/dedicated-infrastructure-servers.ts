@@ -2,25 +2,25 @@ import { Redis } from "ioredis";
 import { createTemporaryDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
 
 /** The names of the servers that a test can start for its own use. */
-export type DedicatedTestServerName = keyof typeof localServerStarters;
+export type DedicatedInfrastructureServerName = keyof typeof localServerStarters;
 
 /** The NATS, PostgreSQL and Redis servers of one test, which the test can kill and restart. */
-export interface DedicatedTestServers extends Record<DedicatedTestServerName, TestServerProcess> {
+export interface DedicatedInfrastructureServers extends Record<DedicatedInfrastructureServerName, TestServerProcess> {
   /** Kills a server. After `delayMs` milliseconds, starts the server again with the same port and data. */
-  restart(name: DedicatedTestServerName, delayMs?: number): Promise<void>;
-  kill(name: DedicatedTestServerName): Promise<void>;
-  start(name: DedicatedTestServerName): Promise<void>;
+  restart(name: DedicatedInfrastructureServerName, delayMs?: number): Promise<void>;
+  kill(name: DedicatedInfrastructureServerName): Promise<void>;
+  start(name: DedicatedInfrastructureServerName): Promise<void>;
   /** Deletes all data in Redis. */
   flushRedis(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startDedicatedTestServers(): Promise<DedicatedTestServers> {
+export async function startDedicatedInfrastructureServers(): Promise<DedicatedInfrastructureServers> {
   const folder = createTemporaryDataFolder("private");
-  const launch = (name: DedicatedTestServerName, port?: number) =>
+  const launch = (name: DedicatedInfrastructureServerName, port?: number) =>
     localServerStarters[name]({ dataFolder: `${folder}/${name}`, ...(port !== undefined && { port }) });
   const [nats, postgres, redis] = await Promise.all([launch("nats"), launch("postgres"), launch("redis")]);
-  const servers: DedicatedTestServers = {
+  const servers: DedicatedInfrastructureServers = {
     nats,
     postgres,
     redis,
@@ -46,7 +46,7 @@ export async function startDedicatedTestServers(): Promise<DedicatedTestServers>
 }
 
 /** A server for one test. The test can kill and suspend the server, and restart it with the same port and data. */
-export interface DedicatedTestServer {
+export interface DedicatedInfrastructureServer {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -56,7 +56,9 @@ export interface DedicatedTestServer {
   stop(): Promise<void>;
 }
 
-export async function startDedicatedTestServer(name: DedicatedTestServerName): Promise<DedicatedTestServer> {
+export async function startDedicatedInfrastructureServer(
+  name: DedicatedInfrastructureServerName,
+): Promise<DedicatedInfrastructureServer> {
   const dataFolder = `${createTemporaryDataFolder("private")}/${name}`;
   let running: TestServerProcess = await localServerStarters[name]({ dataFolder });
   return {

@@ -2,7 +2,7 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksContext } from "../context.ts";
 import {
   removeDeletedWebhooks,
-  removeWebhookDeliveries,
+  removeSelectedWebhookDeliveries,
   webhookDeliveryRemovalBatchSize,
 } from "../queries/remove-webhooks.ts";
 
@@ -12,7 +12,7 @@ const dayMs = 24 * 3_600_000;
  * Removes messages and deliveries that are older than the retention period, expired secrets, and the remaining rows of
  * deleted webhooks.
  */
-export const removeOldWebhookMessagesTask: PeriodicTask<WebhooksContext> = {
+export const removeExpiredWebhookDataTask: PeriodicTask<WebhooksContext> = {
   name: "remove old messages",
   intervalSeconds: 3_600,
   async run({ db: { sql }, clock, config }) {
@@ -21,7 +21,7 @@ export const removeOldWebhookMessagesTask: PeriodicTask<WebhooksContext> = {
     const oldDeliveries = sql`
       select id from deliveries where created_at < ${before} and state <> 'sending'
       order by created_at limit ${webhookDeliveryRemovalBatchSize} for update skip locked`;
-    while ((await removeWebhookDeliveries(sql, oldDeliveries)) === webhookDeliveryRemovalBatchSize);
+    while ((await removeSelectedWebhookDeliveries(sql, oldDeliveries)) === webhookDeliveryRemovalBatchSize);
     const removeMessagesWithoutDeliveries = () => sql`
       delete from messages where id in (
         select id from messages m

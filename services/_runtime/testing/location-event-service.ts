@@ -1,18 +1,20 @@
 import { randomUUID } from "node:crypto";
-import type { EventData } from "@pragma/contracts/events";
+import type { BusEventData } from "@pragma/contracts/events";
 import { z } from "zod";
 import type { Database } from "../database/postgres.ts";
-import { publishEvent } from "../messaging/outbox.ts";
+import { writeEventToOutbox } from "../messaging/outbox.ts";
 import { defineEventSubscription } from "../messaging/subscription.ts";
 import { defineService } from "../service/define-service.ts";
 
-type LocationUpdated = EventData<"location.updated">;
+type LocationUpdated = BusEventData<"location.updated">;
 
 /**
  * Returns a service that inserts one row into its table `effects` for each `location.updated` event. The handler calls
  * `beforeEffect` before it inserts the row. If `beforeEffect` throws, the handler fails.
  */
-export function createLocationListener(beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {}) {
+export function createTestLocationEventService(
+  beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {},
+) {
   return defineService<z.ZodObject, { db: Database }>({
     name: "accounts",
     module: import.meta.url,
@@ -34,12 +36,12 @@ export function createLocationListener(beforeEffect: (data: LocationUpdated) => 
 }
 
 /** Publishes a `location.updated` event. Returns the location id in the event. */
-export async function publishLocationUpdate(
+export async function publishTestLocationUpdatedEvent(
   db: Database,
   { locationId = randomUUID() as string, timeZone = "Europe/Paris" } = {},
 ): Promise<string> {
   await db.transaction((tx) =>
-    publishEvent(tx, "location.updated", {
+    writeEventToOutbox(tx, "location.updated", {
       traceparent: undefined,
       subject: locationId,
       data: { locationId, application: "POPINA", legacyId: null, timeZone },

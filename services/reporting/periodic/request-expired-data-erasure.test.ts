@@ -6,12 +6,12 @@ import { reportingConfigSchema } from "../config.ts";
 import { lockTillAndRecordRevision } from "../queries/tills.ts";
 import { requestTillDataErasureBefore } from "../request-erasure.ts";
 import {
-  createTestPrincipalWithScopes,
+  buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
-import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
-import { eraseExpiredPersonalDataTask } from "./erase-expired-personal-data.ts";
+import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
+import { requestExpiredPersonalDataErasureTask } from "./request-expired-data-erasure.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => service?.remove());
 const log = createLogger({ name: "test", level: "silent" });
 const runTask = (days: string | undefined) => {
   const config = reportingConfigSchema.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_RETENTION_DAYS: days });
-  return eraseExpiredPersonalDataTask.run({ db: service.db, log, config });
+  return requestExpiredPersonalDataErasureTask.run({ db: service.db, log, config });
 };
 
 const dayMs = 24 * 3_600_000;
@@ -30,8 +30,8 @@ const replacement = { revision: 2, pushedAt: new Date().toISOString(), object: {
 
 describe("the task that erases expired personal data", () => {
   it("publishes orders.erased once for a till past its retention", async () => {
-    const { location } = createTestPrincipalWithScopes("reports:read");
-    const [old, recent] = [createTestTill([createTestOrder()]), createTestTill([createTestOrder()])];
+    const { location } = buildTestPrincipalWithScopes("reports:read");
+    const [old, recent] = [buildTestTill([buildTestOrder()]), buildTestTill([buildTestOrder()])];
     await service.pushTills([old, recent], location.id);
     await service.db.sql`update tills set pushed_at = now() - interval '100 days' where till_id = ${old.id}`;
     await runTask(undefined);
@@ -48,8 +48,8 @@ describe("the task that erases expired personal data", () => {
   });
 
   it("waits for a till that is being written, and then erases its data", async () => {
-    const { location } = createTestPrincipalWithScopes("reports:read");
-    const till = createTestTill([createTestOrder()]);
+    const { location } = buildTestPrincipalWithScopes("reports:read");
+    const till = buildTestTill([buildTestOrder()]);
     await service.pushTills([till], location.id);
     const before = new Date(Date.now() + dayMs).toISOString();
     let erasure: Promise<number> | undefined;

@@ -5,7 +5,7 @@ import type { IsolatedTestEnvironment } from "./test-environment.ts";
 import type { TestService } from "./test-service.ts";
 
 /** Functions that check and change the event stream in a test's namespace. */
-export interface TestEventStreamControl {
+export interface TestEventStreamAdmin {
   /** Deletes all consumers, so that all services receive all events again. Returns the number of deleted consumers. */
   deleteConsumers(): Promise<number>;
   /** Returns whether the stream has at least `minConsumers` consumers, and all consumers have handled all events. */
@@ -15,10 +15,10 @@ export interface TestEventStreamControl {
   close(): Promise<void>;
 }
 
-export async function createTestEventStreamControl({
+export async function createTestEventStreamAdmin({
   variables,
   namespace,
-}: IsolatedTestEnvironment): Promise<TestEventStreamControl> {
+}: IsolatedTestEnvironment): Promise<TestEventStreamAdmin> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   const manager = await jetstreamManager(connection);
   const stream = `${namespace}_events`;
@@ -51,7 +51,7 @@ export async function createTestEventStreamControl({
 
 /** Resolves when a service has sent all events in its outbox and all consumers have handled all these events. */
 export async function waitUntilEventsHandled(environment: IsolatedTestEnvironment, { db }: TestService): Promise<void> {
-  const stream = await createTestEventStreamControl(environment);
+  const stream = await createTestEventStreamAdmin(environment);
   await eventually("every event to be handled", async () => {
     const unsentRows = await db.sql`select 1 from outbox`;
     return unsentRows.length === 0 && (await stream.isFullyConsumed());

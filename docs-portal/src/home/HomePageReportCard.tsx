@@ -22,7 +22,7 @@ const payments = sumAmountsByName(
 );
 
 /** Renders the end-of-day report of a simulated day at the demo location. */
-export function HomePageDayReport(): ReactNode {
+export function HomePageReportCard(): ReactNode {
   return (
     <article className={styles.report} aria-label="Example report">
       <header className={styles.header}>

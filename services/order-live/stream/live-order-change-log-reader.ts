@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import { findLiveOrderRevisions, type LiveOrderRevision } from "../queries/streams.ts";
+import { findLiveOrderChangeLogEntries, type LiveOrderChangeLogEntry } from "../queries/streams.ts";
 import type { EncodedOrderChangesByFilter, LiveOrderStreamConnection } from "./live-connection.ts";
 
 /** Maximum number of changes, and maximum number of their bytes, per read of the log. */
@@ -15,7 +15,7 @@ const maxConcurrentCatchUps = 8;
 const minReadIntervalMs = 20;
 
 /** Reads the change log of one location once for all connections of this process that have caught up. */
-export class LiveOrderChangeLog {
+export class LiveOrderChangeLogReader {
   readonly locationId: string;
   /** All connections of the location, including those that are catching up. */
   readonly connections = new Set<LiveOrderStreamConnection>();
@@ -65,7 +65,11 @@ export class LiveOrderChangeLog {
         if (waitMs > 0) await sleep(waitMs);
         this.#lastReadAt = performance.now();
         const after = this.#position;
-        const revisions = await findLiveOrderRevisions(this.#sql, { locationId: this.locationId, after, ...liveBatch });
+        const revisions = await findLiveOrderChangeLogEntries(this.#sql, {
+          locationId: this.locationId,
+          after,
+          ...liveBatch,
+        });
         if (this.#position !== after) continue;
         const [first] = revisions;
         if (!first) return;
@@ -80,7 +84,7 @@ export class LiveOrderChangeLog {
     }
   }
 
-  #sendToAll(revisions: LiveOrderRevision[]): void {
+  #sendToAll(revisions: LiveOrderChangeLogEntry[]): void {
     const sharedChunks: EncodedOrderChangesByFilter = new Map();
     for (const connection of this.#liveConnections) {
       if (connection.output.bufferedBytes > maxBufferedBytes) this.#markBehind(connection);
