@@ -10,7 +10,7 @@ import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usa
 import { printServerError } from "./report-error.ts";
 import { getCompiledModulePath } from "./run-bench-program.ts";
 
-/** A server in its own process that does only what a benchmark measures. */
+/** A server in its own process, with which a benchmark compares the product. It does only what is measured. */
 export interface BaselineServer {
   url: string;
   pid: number;
@@ -20,7 +20,7 @@ export interface BaselineServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server that returns pages of orders. It reads the orders of a product's location. */
+/** Starts a server that returns pages of orders. It reads the orders that a product has stored for a location. */
 export async function startOrderPageBaselineServer(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   { namespace }: Pick<PragmaUnderLoad, "namespace">,

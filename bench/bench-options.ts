@@ -6,7 +6,7 @@ export interface BenchOptions {
   only: string[] | undefined;
   /**
    * Whether repetitions are fewer and shorter, and the order history is smaller. Such a run shows only that the
-   * benchmarks work; its figures are not measurements.
+   * benchmarks work. Its figures are not reliable.
    */
   quick: boolean;
   /** Whether the product's processes write CPU profiles. */

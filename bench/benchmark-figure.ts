@@ -1,6 +1,6 @@
 import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
 
-/** The maximum or minimum that a ratio should meet. */
+/** The goal of a ratio: the ratio should not be above `max`, or should not be below `min`. */
 export type BenchmarkRatioGoal = { max: number; target?: number } | { min: number };
 
 /** One line of the results table: the product, the baseline and their ratio. */

@@ -48,7 +48,7 @@ export async function compareGatewayCpuWithProxies(
   const hops = [ours, ...others.map(({ hop }) => hop)];
 
   reportProgress(`${label}: warming up`);
-  // V8 compiles hot functions during the first thousands of requests. This is not part of the cost of a request.
+  // Warm-up: V8 compiles hot functions during the first thousands of requests, which must not be measured.
   for (let repetition = 0; repetition < 2; repetition += 1) {
     for (const { origin, headers } of hops) {
       await environment.loadGenerator.run("saturate", {

@@ -19,7 +19,7 @@ interface ThroughputComparison {
   goal: BenchmarkRatioGoal;
   ours: MeasuredServer;
   comparedServer: MeasuredServer;
-  /** The plain query sent as text, measured in the same repetitions. */
+  /** A server that only runs the query and sends the stored JSON. If set, it is measured too, for comparison. */
   plainQuery: MeasuredServer | undefined;
   reportProgress(detail: string): void;
 }

@@ -107,7 +107,8 @@ async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment)
     );
     return { id, title, baseline, ...outcome };
   } catch (error) {
-    // After an interrupt, the servers are being stopped, so an error is expected, and no other benchmark may start.
+    // After an interrupt, errors are expected, because the servers are stopped. Waits until the process exits, so that
+    // no other benchmark starts.
     if (isInterrupted) await new Promise(() => {});
     if (error instanceof BenchmarkSkippedError) return { id, title, baseline, skipped: error.message };
     process.exitCode = 1;

@@ -47,7 +47,7 @@ export function readPreciseTreeCpuSeconds(root: number): number {
   const threads = readProcessTree(root).flatMap(({ pid }) =>
     readdirSync(`/proc/${pid}/task`).map((id) => `${pid}/task/${id}`),
   );
-  // The file contains the run time and the wait time of a thread in nanoseconds, and the number of its time slices.
+  // The first number in the file is the run time of the thread in nanoseconds.
   const nanoseconds = threads.map((thread) => Number.parseInt(readFileSync(`/proc/${thread}/schedstat`, "utf8"), 10));
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e9;
 }

@@ -7,7 +7,7 @@ export function printServerError(line: string): void {
   if (!isErrorReportingSilenced) printLine(line);
 }
 
-/** Stops `reportError` from printing. Called before all servers are shut down, because errors are expected then. */
+/** Stops the printing of errors. Called before all servers are shut down, because errors are expected then. */
 export function silenceErrorReporting(): void {
   isErrorReportingSilenced = true;
 }

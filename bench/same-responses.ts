@@ -14,7 +14,7 @@ interface ComparedRequest {
   isStatusOnly?: boolean;
 }
 
-/** @throws Error unless all servers return the same status and bytes; otherwise the servers are not comparable. */
+/** @throws Error unless all servers return the same status and bytes, which is required for a comparison. */
 export async function expectSameResponses(servers: ComparedServer[], requests: ComparedRequest[]): Promise<void> {
   for (const { path, headers, isStatusOnly = false } of requests) {
     // Responses contain the values of both headers, so all servers must receive the same values.

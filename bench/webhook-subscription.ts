@@ -22,7 +22,7 @@ export interface BenchPaidOrderWebhooks {
   remove(): Promise<void>;
 }
 
-/** Creates a webhook for each endpoint, which receives the paid orders of a location. */
+/** Creates a webhook for each endpoint, and subscribes each webhook to the paid orders of a location. */
 export async function createPaidOrderWebhooks(
   { url }: Pick<PragmaUnderLoad, "url">,
   { headers }: BenchLocation,
@@ -76,7 +76,7 @@ export async function waitForWebhookArrivals(
   }
 }
 
-/** Returns the delay of each message after the response to its order, in milliseconds; 0 if the message was first. */
+/** Returns the delay in milliseconds from each order's response to its message; 0 if the message arrived earlier. */
 export function computeDeliveryDelaysMs(
   responseTimesByOrderId: [string, number][],
   arrivals: WebhookArrival[],

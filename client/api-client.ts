@@ -93,7 +93,7 @@ function createListIterators<Paths extends object>(get: ApiClientMethod<Paths, "
   return { pages, items } as unknown as ListIterators<Paths>;
 }
 
-/** The types of the API's schemas, by schema name in the API reference. Example: `ApiSchemas["ReportV2"]`. */
+/** The types of the API's schemas, by schema name in the API reference. Example: `ApiSchemaTypes["ReportV2"]`. */
 export type ApiSchemaTypes = components["schemas"];
 
 export interface ApiClientOptions {
@@ -103,8 +103,8 @@ export interface ApiClientOptions {
   /** The function with which the client sends a request. Default: the built-in `fetch`. */
   fetch?: FetchFunction;
   /**
-   * Maximum number of retries of a call. 0 disables retries. The default is 5 retries within about 15 seconds, or later
-   * if the API requests longer delays.
+   * Maximum number of retries of a call. 0 disables retries. Default: 5, which takes about 15 seconds, or longer if the
+   * API requests longer delays.
    */
   retries?: number;
   /** The function that waits between two attempts. Tests replace it, so that they do not wait. */

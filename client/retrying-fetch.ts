@@ -55,7 +55,7 @@ const transientStatuses = new Set([408, 429, 502, 503, 504]);
 
 const minBackoffMs = 500;
 const maxBackoffMs = 10_000;
-/** Maximum `Retry-After` with which a request is retried. After a longer wait, the program would seem to hang. */
+/** Maximum `Retry-After` that is obeyed, in milliseconds. During a longer delay, the program would seem to hang. */
 const maxRetryAfterMs = 60_000;
 
 /** Returns the delay before the next retry in milliseconds, or null if the request must not be retried. */

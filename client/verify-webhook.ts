@@ -37,7 +37,7 @@ interface WebhookRequest {
 }
 
 interface VerifyWebhookOptions {
-  /** The recipient's secret: its `hmacSecret` or its `signingSecret`. During a rotation, pass both secrets. */
+  /** The recipient's secret: its `hmacSecret` or its `signingSecret`. During a rotation, pass all active secrets. */
   secret: string | readonly string[];
   /**
    * The signature scheme. Default: `standard`, the scheme of Standard Webhooks. `popina` verifies the header

@@ -26,7 +26,7 @@ const accountNumber = z
   })
   .meta({ description: "Account number", example: "706" });
 
-/** A label without control characters and `|`, which separate fields and lines in export files. */
+/** A label. Control characters and `|` are rejected, because they separate fields and lines in export files. */
 const labelField = (maxLength: number) =>
   boundedString(maxLength, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
     error: "Must not contain control characters or |",

@@ -16,7 +16,7 @@ const accountingProvider = z
   .enum(accountingProviders, { error: `Must be one of: ${accountingProviders.join(", ")}` })
   .meta({ description: "Accounting software for which the file is formatted", example: "FULLL" });
 
-/** The maximum number of tills in one export. More than one till for each day of a year. */
+/** The maximum number of tills in one export. It is sufficient for one till per day of a year. */
 export const maxTillsPerAccountingExport = 500;
 
 /** A till to export. */

@@ -51,7 +51,7 @@ export const DateTimeV1 = z.iso
   .overwrite((dateTime) => (hasUtcOffset(dateTime) ? dateTimeToUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
 
-/** Returns whether a date-time has at most nine fractional digits, because PostgreSQL rejects hundreds of digits. */
+/** Returns whether a date-time has at most nine fractional digits. PostgreSQL would reject hundreds of digits. */
 function hasAtMostNanoseconds(dateTime: string): boolean {
   return dateTime.length <= "2026-05-29T10:17:19.123456789+02:00".length;
 }
@@ -64,7 +64,7 @@ export function hasUtcOffset(dateTime: string): boolean {
 /** A date-time in a response, always in UTC. */
 export const UtcDateTimeSchema = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
-/** Returns whether a date-time is in the years 1 to 9999. Without an offset, it must be so in every time zone. */
+/** Returns whether a date-time is in the years 1 to 9999. If it has no offset, checks every time zone. */
 function isInYearRange(dateTime: string): boolean {
   const isInstant = hasUtcOffset(dateTime);
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);

@@ -30,7 +30,7 @@ export const busEventDataSchemas = {
     /** 1 for the push, incremented by each replacement or reprocessing. Services ignore all but the latest revision. */
     revision: z.int().min(1),
     reason: z.enum(["push", "replace", "reprocess"]),
-    /** When the till was first pushed. If several tills contain the same order, the latest push determines its till. */
+    /** When the till was first pushed. An order in several tills belongs to the till that was pushed last. */
     pushedAt: z.iso.datetime(),
     /** The format of the body. */
     version: z.enum(["V1", "V2"]),
@@ -95,7 +95,7 @@ export const eventEnvelopeSchema = z.object({
   type: z.enum(Object.keys(busEventDataSchemas) as [BusEventType, ...BusEventType[]]),
   source: z.string(),
   time: z.iso.datetime(),
-  /** The id of the till, report, key or location that the event is about. */
+  /** The id of what the event is about, such as a till, report, order, device, API key or location. */
   subject: z.string(),
   traceparent: z.string().optional(),
   data: z.unknown(),

@@ -108,13 +108,13 @@ export const ClientGeneratedId = z
   .overwrite(normalizeClientGeneratedUuid)
   .meta({ description: "A UUID, optionally prefixed with `s`", example: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" });
 
-/** The maximum amount of one record, in minor units. Even the sums of the largest till are then safe integers. */
+/** The maximum amount of one record, in minor units. It ensures that sums over the largest till are safe integers. */
 const maxAmount = 100_000_000_000;
 const amountSchema = z.int().min(-maxAmount).max(maxAmount);
 /** The maximum number of units or guests of one record, much higher than real values. */
 const maxUnitCount = 1_000_000;
 
-/** Returns whether a computed amount, such as a price times a quantity, is within the limit for amounts in requests. */
+/** Returns whether a computed amount, such as a price times a quantity, does not exceed the limit for sent amounts. */
 export function isAmountInRange(calculated: number): boolean {
   return Math.abs(calculated) <= maxAmount;
 }

@@ -78,7 +78,7 @@ const locationName = boundedString(255, { min: 1 }).meta({
 
 /** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
-  // Repeats the description. Without it, the default would apply to all uses of Locale in the OpenAPI document.
+  // The description is repeated, because without it, this default would apply to every Locale in the OpenAPI document.
   currencyLocale: Locale.default("fr_FR").meta({ description: "Locale: language and region" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,

@@ -17,7 +17,7 @@ export const personalDataFields: ReadonlySet<string> = new Set([
   "firebaseCustomerRefKey",
 ]);
 
-/** Returns the value with all personal fields, at any depth, set to null. Without them, returns the same value. */
+/** Returns the value with all personal data fields, at any depth, set to null; the same value if it has none. */
 export function redactPersonalData<Value>(value: Value): Value {
   return isObject(value) ? (replaceNestedFieldsByName(value, personalDataFields, null) as Value) : value;
 }

@@ -113,7 +113,7 @@ describe("rejects", () => {
       "a quantity whose price exceeds the maximum amount",
       { tickets: [{ ...ticket, items: [{ ...item, quantity: 1_000_000, price: { tax: 10, amount: 1_000_000 } }] }] },
       {},
-      "tillJson.tickets.0.items.0.quantity: Must not exceed an amount",
+      "tillJson.tickets.0.items.0.quantity: Must not exceed 100,000,000,000 when multiplied",
     ],
     [
       "discounts that exceed the maximum amount",

@@ -113,7 +113,7 @@ test.each([
         },
       ],
     },
-    "orderList.0.productRowList.0.quantity: Must not exceed an amount",
+    "orderList.0.productRowList.0.quantity: Must not exceed 100,000,000,000 when multiplied",
   ],
 ])("rejects %s", (_, fields, message) => {
   expect(issuesOf({ ...till, ...fields })).toEqual([expect.stringContaining(message)]);

@@ -241,7 +241,7 @@ describe("request bodies that do not end", () => {
     const additionalBody = await gzipOfSpaces(Buffer.alloc(30 * bytesPerMebibyte, " "), { level: 1 });
     try {
       const rejection = await eventually("the location's body memory to be used up", async () => {
-        // Bodies are sent one after another, because concurrent bodies could all be rejected because of each other.
+        // Bodies are sent one after another, because concurrent bodies could make each other exceed the limit.
         holdBodyOpen();
         await sleep(500);
         const response = await sendBody(attacker, "POST", "/v2/tills/", additionalBody);

@@ -66,7 +66,7 @@ describe("a rotation of internal keys", () => {
     let successCount = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
-      // Each client has one connection, so that it is never idle for long. The server could close an idle connection.
+      // Each client has one connection, so that the connection is never idle for so long that the server closes it.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
         const response = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);

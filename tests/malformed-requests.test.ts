@@ -13,7 +13,7 @@ import { generateInvalidBodyRequests } from "./malformed-requests/invalid-bodies
 
 /** Edge cases whose length does not exceed any limit, so that their content is validated. */
 const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
-/** Errors that must not occur. They are returned before the validation of a request, so they would test nothing. */
+/** Errors that must not occur, because the API returns them before the validation that these tests check. */
 const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
 
 let product: PragmaUnderTestAccess;
@@ -29,7 +29,7 @@ let sharedFixture: Promise<ContractTestFixture> | undefined;
 async function buildSuccessRequest(operation: DocumentedApiOperation): Promise<ContractTestRequest> {
   if (operation.method === "GET") sharedFixture ??= createContractTestFixture(product);
   const fixture = await ((operation.method === "GET" && sharedFixture) || createContractTestFixture(product));
-  // This operation uses the admin key, because the location's key would lose its own scopes with the first empty body.
+  // Uses the admin key, because a request that sets an empty list of scopes would remove the scopes of its own key.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
   return {
     key,

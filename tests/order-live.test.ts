@@ -181,7 +181,8 @@ describe("fifty live orders with twenty stream readers, while processes are kill
       expect(resetCount).toBe(0);
     }
     const streamsOpened = readers.reduce((sum, { openedStreamCount }) => sum + openedStreamCount, 0);
-    // Each of the two kills ended the streams of half of the readers. A quarter of the readers reconnected four times.
+    // Each reader opened one stream. Each of the two kills ended half of the streams. A quarter of the readers also
+    // reconnected four times.
     expect(streamsOpened).toBeGreaterThan(readerCount * 2);
   });
 

@@ -127,7 +127,7 @@ it(
     };
     let kills = 0;
     const killProcesses = async () => {
-      // No process is killed during the last races, because NATS redelivers its messages only after 30 seconds.
+      // No process is killed during the last races, because NATS redelivers its messages 30 seconds later.
       for (; kills < 2 || seeds.length > runs / 4; kills++) {
         const victim = product.process(kills % 2 === 0 ? "reporting" : "till-ingest");
         await sleep(randomInt(200, 2_000));

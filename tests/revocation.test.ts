@@ -44,7 +44,7 @@ interface KeyUse {
   status: number;
 }
 
-/** Sends requests with a key at a fixed rate to alternating gateways, until `stop` is called. It returns all uses. */
+/** Sends requests with a key at a fixed rate to alternating gateways, until `stop`, which returns all uses. */
 function sendAtFixedRate(key: string): { stop(): Promise<KeyUse[]> } {
   const started = performance.now();
   const sending: Promise<KeyUse>[] = [];

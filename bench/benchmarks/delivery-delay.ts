@@ -83,7 +83,7 @@ async function compareDeliveryDelay(
       responseTimesByOrderId,
       await waitForWebhookArrivals(receiver, responseTimesByOrderId.length),
     );
-    // If a message arrives before the response, its delay is 0, which cannot be the divisor of a ratio.
+    // At least 0.01 ms. The delay is 0 if a message arrives before the response, but a ratio cannot be divided by 0.
     const clampedPercentile = (part: number) => Math.max(computePercentile(delays, part), 0.01);
     return { p50: clampedPercentile(0.5), p99: clampedPercentile(0.99), responseP99: responseTimeMs.p99 };
   };

@@ -130,7 +130,7 @@ async function compareLiveOrders(
   ];
 }
 
-/** Makes a delay positive: it is 0 if a reader gets a change before the response, and 0 cannot divide a ratio. */
+/** Returns the delay, which can be 0, but at least 0.01 ms, because the divisor of a ratio must not be 0. */
 const clampDelayMs = (milliseconds: number) => Math.max(milliseconds, 0.01);
 
 async function measureLiveOrders(

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { getCompiledModulePath } from "../run-bench-program.ts";
 import type { LoadGeneratorJobName, LoadGeneratorJobTypesByName } from "./load-jobs.ts";
 
-/** The parent's interface of the load generator process. */
+/** The interface with which the parent process controls the load generator. */
 export interface LoadGenerator {
   pid: number;
-  /** Runs a job, one at a time. Rejects when a request failed. */
+  /** Runs a job after all earlier jobs have ended. Rejects if a request of the job fails. */
   run<Name extends LoadGeneratorJobName>(
     name: Name,
     job: LoadGeneratorJobTypesByName[Name]["job"],

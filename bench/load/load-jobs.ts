@@ -48,7 +48,7 @@ export interface AlternatingLatencyOptions {
   origin: string;
   pages: { path: string; signingOptions: InternalRequestSigningOptions }[];
   rounds: number;
-  /** After three rounds, no round begins after this time. */
+  /** Seconds after which no further round begins. At least three rounds are measured in any case. */
   seconds: number;
 }
 

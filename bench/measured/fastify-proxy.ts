@@ -1,5 +1,5 @@
 /**
- * The baseline of the gateway of a split product: @fastify/http-proxy in front of the same reporting process, with the
+ * The baseline of a gateway in its own process: @fastify/http-proxy in front of the same reporting process, with the
  * key cache, rate limit and log of fastify-app.ts. It signs each request as the gateway does.
  */
 import httpProxy from "@fastify/http-proxy";

@@ -1,5 +1,5 @@
 /**
- * The baseline of a page of orders: a node:http server that runs the plain query and sends the stored JSON unchanged.
+ * The baseline of a page of orders: a node:http server that only queries orders and sends the stored JSON unchanged.
  * It has no API keys, no total count, no links and no log.
  */
 import { createServer } from "node:http";

@@ -89,7 +89,7 @@ const stages = {
   "reporting: JSON.parse": parsing,
   "reporting: validates against the schema": validating,
   "reporting: calculates": computing,
-  // `calculate` hashes twice: once for the argument, and once inside calculateTill.
+  // `hashing` is subtracted twice, because `calculate` hashes its argument, and calculateTill hashes the bytes again.
   "reporting: business days and JSON.stringify": Math.max(0, inThread - 2 * hashing - parsing - validating - computing),
   "reporting: copies the result between threads": await measureCpuMs(() => structuredClone(calculated)),
   "reporting: stores the report and its orders": await measureCpuMs(storeCalculatedReport, calculateCopiedTill),

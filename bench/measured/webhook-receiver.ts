@@ -1,6 +1,6 @@
 /**
  * A webhook receiver. It responds immediately, except on /slow (after three seconds) and on /silent (never). GET
- * /arrivals returns the arrivals since the previous GET /arrivals; GET /body returns the body of the last message.
+ * /arrivals returns the arrivals since the previous GET /arrivals. GET /body returns the body of the last message.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";

@@ -49,7 +49,7 @@ export async function installDebianPackagesWithApt(label: string, names: string[
   });
 }
 
-/** Writes the start blockers, but overwrites no files of others. Returns a function that removes the blockers. */
+/** Writes the start blockers unless other programs' files exist there. Returns a function that removes the blockers. */
 function blockServiceStarts(): () => void {
   const ownBlockers = startBlockers.filter(
     ({ path }) => !existsSync(path) || readFileSync(path, "utf8").includes(createdFileMark),

@@ -56,9 +56,9 @@ const postgresFolders = [
 let lastSearch: Promise<unknown> = Promise.resolve();
 
 /**
- * Returns the installed programs for each kind of server, the newest first. The list is empty for a server that runs in
- * Docker: one without an installed program, or any server if PRAGMA_SERVERS=docker is set. If there is no Docker, this
- * installs missing servers, provided that this process is root on Debian.
+ * Returns the installed programs for each kind of server, the newest first. The list is empty for a server that must
+ * run in Docker, because no program is installed or PRAGMA_SERVERS=docker is set. If Docker is not available and this
+ * process is root on Debian, installs the missing servers.
  *
  * @throws `UserFacingError` that states which programs to install.
  */
@@ -103,7 +103,7 @@ export function findInstalledServerBinaries(kind: InfrastructureServerKind): Ser
   const paths = folders.map((folder) => join(folder, program)).filter(existsSync);
   return (
     [...new Map(paths.map((path) => [realpathSync(path), path]))]
-      // Links are kept, because some programs depend on their name. PostgreSQL needs its real folder, for initdb.
+      // Links are not resolved, because some programs depend on their name. PostgreSQL needs its real folder (initdb).
       .map(([real, path]) => (kind === "postgres" ? real : path))
       .filter((path) => kind !== "postgres" || existsSync(join(dirname(path), "initdb")))
       .map((path) => ({ path, version: readProgramVersion(path) }))

@@ -19,7 +19,7 @@ function processStartOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // A zombie process (Z) has ended. Field 22 is the start time in clock ticks since this boot.
+    // A zombie process (Z) has ended. Field 22 is the start time in ticks since the boot, so the boot id is added.
     if (state === "Z") return undefined;
     return `${fields[18]}@${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}`;
   } catch {
@@ -180,7 +180,7 @@ function startCleanupProcess() {
   child.unref();
   child.stdin.on("error", () => {});
   child.once("exit", (_, signal) => {
-    // The cleanup process was killed, so a new one replaces it.
+    // The cleanup process was killed, so a new cleanup process replaces it.
     if (isCleanupStarted || signal === null) return;
     cleanupProcess = startCleanupProcess();
     sendResourceList();

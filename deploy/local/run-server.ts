@@ -155,7 +155,7 @@ async function waitUntilReady(isReady: () => Promise<boolean>, ended: Promise<st
   });
   for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(25)) {
     const ready = await isReady();
-    // If this server has ended because its port was in use, the response comes from another program.
+    // Checked before `ready`: if this server has ended because its port is in use, another program has responded.
     if (exitDescription !== undefined) return exitDescription;
     if (ready) return undefined;
   }
@@ -209,7 +209,7 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
     return {
       pid: (await client.inspect(container)).State.Pid,
       ended: ended.finally(remove),
-      // The container may have ended already.
+      // Does nothing if the container has already ended.
       sendSignal: (signal) => container.kill({ signal }).catch(ignoreMissingContainer),
     };
   } catch (error) {

@@ -12,7 +12,7 @@ import { UserFacingError } from "./terminal.mjs";
  */
 export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
   const file = join(folder, "secrets.json");
-  // Imported dynamically, because the runtime itself is compiled with types of this folder.
+  // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.
   const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
   const text = readOrCreateFile(file, () => {
     const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: generateApiKey().key };

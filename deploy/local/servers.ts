@@ -31,8 +31,8 @@ const kinds = ["postgres", "nats", "redis"] as const;
 const serverStarters = { postgres: startPostgres, nats: startNats, redis: startRedis };
 
 /**
- * Returns the URLs of the three servers by environment variable. If a variable is not set, its server is started, and
- * it is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
+ * Returns the URLs of the three servers by environment variable. If a variable is not set, starts the server, which
+ * is stopped when this process ends. The profile "start" stores data in `.pragma/`, "test" in a temporary folder.
  */
 export async function ensureLocalServersRunning(profile: "start" | "test"): Promise<LocalServerUrls> {
   const configured = await Promise.all(kinds.map(findConfiguredInfrastructureServerUrl));
@@ -240,7 +240,7 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
   async redis(url) {
     const client = new Redis(url, { lazyConnect: true, connectTimeout: probeTimeoutMs, retryStrategy: () => null });
     try {
-      // The error of the command does not contain why there is no connection, but the error event does.
+      // Rejects with the error event, because the error of the command does not state why the connection failed.
       await new Promise((resolve, reject) => client.on("error", reject).ping().then(resolve, reject));
       return true;
     } finally {

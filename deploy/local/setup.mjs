@@ -51,7 +51,7 @@ export async function setup() {
 async function runNpm(folder, ...args) {
   const { code, output } = await runCommand("npm", args, { cwd: folder });
   if (code === 0) return;
-  // Only the first error lines are shown: npm prints the cause first and general advice last.
+  // Only the first error lines are shown, because npm prints the cause first and general advice last.
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
   const shown =
     errorLines.length === 0 ? getIndentedLastLines(output) : getIndentedLastLines(errorLines.slice(0, 15).join("\n"));

@@ -1,7 +1,7 @@
 /** `npm start`: installs packages, starts the servers, the product and the documentation, and runs until Ctrl-C. */
 import "./node-version.mjs";
 
-// Imported dynamically, because an older Node.js cannot load these modules.
+// Imported dynamically, after the version check, because an older Node.js cannot load these modules.
 const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async (fail) => {
   const { startLocalInstallation } = await import("./start.ts");

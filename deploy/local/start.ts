@@ -115,7 +115,7 @@ export function isLocalLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
  * is `logs/live-demo.log`. If the program exits, the product keeps running.
  */
 export function startLiveDemoProgram(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
-  // The seeding program uses the same file. It resolves the path against the working directory.
+  // The path is resolved here, because only this process and the seeding program have the same working directory.
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
   return launchLocalServer({
     name: "The live demo",

@@ -6,7 +6,7 @@
 if (typeof window !== "undefined") {
   window.addEventListener("unhandledrejection", ({ reason }) => {
     const isChunkLoadError = reason instanceof Error && reason.name === "ChunkLoadError";
-    // The framework handles load errors itself after it has made the page interactive.
+    // Later load errors are ignored, because the framework handles them once the page is interactive.
     if (isChunkLoadError && !("docusaurusRoot" in window)) showNotice(reason.message);
   });
 }

@@ -65,7 +65,7 @@ async function registerConfiguredKey(
   return "created";
 }
 
-/** Returns the part of a key that lists show: 14 characters, or 4 of a custom key, because custom keys can be short. */
+/** Returns the start of a key, for display in lists: 14 characters, or 4 if the key is custom and thus may be short. */
 function displayedKeyPrefix(key: string): string {
   return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }

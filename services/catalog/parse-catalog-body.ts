@@ -25,10 +25,10 @@ export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | Request
 
 export default createBodyParserWorkerFunction(parseCatalogBody);
 
-/** Bodies up to this size are parsed without a worker thread. Parsing takes at most 2 ms, and a thread takes longer. */
+/** Maximum bytes of a body that is parsed without a thread, because a thread takes longer than parsing (2 ms). */
 const maxInlineBytes = 64 * 1024;
 
-/** Returns a parser of catalog bodies. It parses large bodies in a thread, because 20,000 products take one second. */
+/** Returns a parser that parses large bodies in a thread, because parsing 20,000 products takes one second. */
 export function createCatalogBodyReader(options: { threads: number; heapMegabytes: number }) {
   // Catalogs are rarely sent, so the thread ends when it is idle.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseCatalogBody, {

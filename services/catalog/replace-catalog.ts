@@ -46,7 +46,7 @@ function catalogByteLength({ lists }: SerializedCatalog): number {
   return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 }
 
-/** Throws precondition_failed unless a tag matches. `*` always matches, because every location has a catalog. */
+/** Throws precondition_failed unless a tag matches. `*` matches every catalog, even the empty one of a new location. */
 function requireMatchingEtag(tags: string[], etag: string): void {
   if (tags.includes(etag) || tags.includes("*")) return;
   throw new ApiError("precondition_failed", {

@@ -6,7 +6,7 @@ export const orderLiveConfigSchema = z.object({
   ...pageMaxBytesConfig,
   /** Number of hours for which changes are stored in the log. A disconnected stream can resume during this time. */
   LIVE_LOG_RETENTION_HOURS: integerEnvSchema(1, 168).default(24),
-  /** Retention of orders that are no longer live, of unchanged live orders, and of final tills' ids, in days. */
+  /** Retention of departed orders, of unchanged live orders, and of the ids of tills with a final report, in days. */
   LIVE_ORDERS_RETENTION_DAYS: integerEnvSchema(2, 365).default(30),
   /** Maximum size of a stored order in bytes, because an event with the order must fit into a NATS message of 1 MiB. */
   LIVE_ORDER_MAX_BYTES: integerEnvSchema(10_000, 1000 * 1024).default(512 * 1024),

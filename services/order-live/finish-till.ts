@@ -12,8 +12,8 @@ import { appendOrderDepartureStreamEntries, ensureAndLockLiveOrderStream } from 
 
 /**
  * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
- * other orders with this `tillId`. A removed order becomes live again when it is sent with another `tillId`. An order in
- * the report must also have been modified after the till was closed.
+ * other orders with this `tillId`. A removed order becomes live again only when it is sent with another `tillId`. If
+ * the report contains the order, it must also have been modified after the till was closed.
  *
  * @returns the last position of the location's stream.
  */
@@ -32,7 +32,7 @@ export async function removeLiveOrdersOfFinalTill(
   const ids = [...liveOrders.keys()];
   await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
   await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
-  // A reprocessed till may be older than the retention period. Its orders were removed and must not be inserted again.
+  // The orders of a reprocessed till older than the retention period were removed and must not be inserted again.
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
     await insertReportedOrderTombstones(tx, { locationId, tillId, ids: orderIds, closedAt });

@@ -19,7 +19,7 @@ const mebibyte = 1024 * 1024;
 const ordersBodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
 /** Maximum numbers of array items and of nesting levels in one order, far above those of any real order. */
 const orderValueLimits = { items: 10_000, levels: 50 };
-/** Maximum total size of the orders in a body, in bytes, when they are stored with the defaults of omitted fields. */
+/** Maximum total bytes of the orders in a body as they are stored, which includes the defaults of omitted fields. */
 const maxStoredBytes = 8 * mebibyte;
 
 /** A validated order of an upsert request. */
@@ -53,7 +53,7 @@ export default createBodyParserWorkerFunction(readOrders);
 /** Size in bytes below which a body is parsed without a thread, because parsing takes less than 2 ms. */
 const maxInlineBytes = 64 * 1024;
 
-/** Returns a reader that parses large bodies in a thread, because parsing 8 MB blocks other requests for a second. */
+/** Returns a reader that parses large bodies in a thread, because parsing 8 MB would block the process for a second. */
 export function createLiveOrdersBodyReader() {
   // Large bodies are rare, so idle threads are stopped to free their memory.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;

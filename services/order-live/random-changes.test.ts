@@ -176,7 +176,10 @@ const streamedMessages = (stream: ServerSentEventReader) =>
 
 type Command = fc.AsyncCommand<LiveOrderReferenceModel, LocationTrial>;
 
-/** The model is stored in the trial, because the result of two concurrent requests is one of two possible models. */
+/**
+ * An upsert request. Commands use the model of the trial instead of the argument from fast-check, because a command
+ * with two concurrent requests replaces the model with the model of the outcome that occurred.
+ */
 class UpsertCommand implements Command {
   readonly instance: number;
   readonly inputs: OrderChangeInput[];

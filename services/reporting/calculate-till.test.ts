@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import calculateTill from "./calculate-till.ts";
 import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
 
-/** Returns the day under which an order is listed that was opened at this instant. `timeZone` is the location's. */
+/** Returns the computed day of an order that was opened at this instant in a location with this time zone. */
 function computeOrderDay(openedAt: string, timeZone: string): string | undefined {
   const till = buildTestTill([buildTestOrder({ openedAt })]);
   const bytes = Buffer.from(JSON.stringify(till));

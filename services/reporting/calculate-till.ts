@@ -8,7 +8,7 @@ import { computeReportAndOrders, currentReportCalculationVersion } from "./calcu
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
 import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
-/** Schemas without checks, because till-ingest validated the body and the hash proves that it has not changed since. */
+/** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
 const acceptedTillSchemas = { V1: toConversionOnlySchema(TillV1), V2: toConversionOnlySchema(TillV2) };
 
 /** The input of the thread that calculates a till. */
@@ -105,8 +105,8 @@ const earliestDay = "0001-01-01";
 const latestDay = "9999-12-31";
 
 /**
- * Returns a function that formats an instant as the local day, YYYY-MM-DD. A local day before the year 1 or after the
- * year 9999, which the offset of the time zone can cause, becomes the first or the last day of that range.
+ * Returns a function that formats an instant as the local day, YYYY-MM-DD. If the offset of the time zone moves the
+ * instant to a day before the year 1 or after the year 9999, returns the first day of year 1 or the last of year 9999.
  */
 function createDayFormatter(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });

@@ -8,9 +8,12 @@ export const reportingConfigSchema = z.object({
   OBJECT_STORE: z.string(),
   /** Retention of customers' personal data, in days after the till was pushed. If not set, the data is kept forever. */
   PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Heap of each worker thread, in megabytes. Must be at least the heap of till-ingest, which accepts large tills. */
+  /**
+   * Heap limit of each worker thread, in megabytes. Must be at least `TILL_READER_HEAP_MB` of till-ingest, so that
+   * reporting can calculate every till that till-ingest accepts.
+   */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /** Lifetime of a claim to an accounting export, in seconds. Then another process can claim the export. */
+  /** Seconds after which a claim to an accounting export expires, unless the process that claimed it renews it. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
   /** Maximum total size of an export's files, in bytes. Limited, because the files are created in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),

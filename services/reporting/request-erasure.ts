@@ -24,7 +24,7 @@ export async function requestPersonalDataErasure(
     for (const { tillId, ids } of tills)
       await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
     const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
-    // An order without a till can be a live order, or its till may not have been pushed yet.
+    // An order without a till can be a live order, or its till may not have been pushed yet. It must be erased as well.
     const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
     if (ordersWithoutTill.length > 0)
       await publishOrdersErased(tx, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });

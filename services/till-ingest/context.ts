@@ -19,7 +19,7 @@ export interface TillIngestContext {
   pollReprocessings(): void;
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   requeueAfterSeconds: number;
-  /** Limits how often a location can replace or reprocess single tills per day. */
+  /** Limits how many tills a location can replace or reprocess per day. Bulk reprocessings do not count. */
   revisionQuota: LocationDailyQuota;
 }
 

@@ -72,7 +72,7 @@ async function createReprocessRevision(
 
 /** Maximum number of tills per transaction. Pushes of the same tills wait until the transaction ends. */
 const batchSize = 100;
-/** Queuing pauses at this number of tills that wait for reports, so that newly pushed tills do not wait too long. */
+/** Queuing pauses while this number of tills wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
 
 type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">;

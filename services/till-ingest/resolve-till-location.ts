@@ -28,8 +28,8 @@ export async function resolveLegacyLocation(
 }
 
 /**
- * Returns the location of a till that a request replaces: for V1 the location in the body, for V2 the location that has
- * the till, if the API key may act for it.
+ * Returns the location of a till that a request replaces. The body of a V1 till identifies the location. For a V2
+ * till, it is the location that has the till. The API key must be allowed to act for the location.
  *
  * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
  */

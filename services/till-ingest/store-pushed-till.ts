@@ -118,7 +118,7 @@ function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
 /**
  * Replaces a till's body and returns the till with its next revision. The report is computed from the new body and
  * keeps its id. Earlier bodies are not deleted. Nothing changes if the new body equals the current body, or the body
- * before an erasure of personal data. Otherwise, a repeated request could restore the erased data.
+ * before an erasure of personal data, because a repeated request must not restore the erased data.
  *
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */

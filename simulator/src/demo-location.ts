@@ -47,7 +47,10 @@ export function listDemoDays(locationId: string, now: Date): DemoLocationDay[] {
   });
 }
 
-/** Returns a day's till with 40 to 80 orders, most from Friday to Sunday. Depends only on the location and the day. */
+/**
+ * Returns the till of a day, which depends only on the location and the day. It has 60 to 80 orders from Friday to
+ * Sunday, and 40 to 60 orders on other days.
+ */
 export function generateDemoTill(locationId: string, { day, tillId }: DemoLocationDay) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
@@ -78,7 +81,7 @@ export async function ensureDemoLocationAndKey(
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
 ): Promise<DemoLocationCredentials> {
-  // Precedes reading the file, so that a stored key has all scopes too.
+  // Runs before the stored key is returned, so that its consumer also has all scopes.
   await ensureApiConsumer(admin, demoConsumerName, demoConsumerScopes);
   const stored = await readDemoLocationCredentials(file);
   if (stored) {

@@ -31,7 +31,7 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   plan: SimulatedOrderPlan;
   tillId: string;
   fiscalNumber: number;
-  /** By table id: the time until which the table is occupied. Orders must be generated sorted by opening time. */
+  /** By table id: the time until which it is occupied. Orders must therefore be generated sorted by opening time. */
   occupiedUntil: Map<string, string>;
   /** The clerk who collects the payments. */
   cashier: GeneratedRestaurantClerk;
@@ -111,7 +111,7 @@ export function generateOrder(order: NewOrder): OrderData {
   };
 }
 
-/** Returns a free table, or a shared table if no table is free. Marks it as occupied until the order is closed. */
+/** Returns a free table, or a shared table if no table is free. Marks the table as occupied until the closing. */
 function pickTable(
   random: SeededRandom,
   { tables }: GeneratedRestaurantRoom,

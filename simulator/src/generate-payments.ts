@@ -59,7 +59,7 @@ function planPaymentParts({ random, plan: { cases }, channel }: Bill): PaymentPa
   return parts;
 }
 
-/** Returns a payment. Its time is a share of the stay, because guests who split a bill pay one after the other. */
+/** Returns a payment. `share` is its time as a share of the stay. Guests who split a bill pay at different times. */
 function createPayment(
   bill: Bill,
   part: PaymentPart,

@@ -32,7 +32,7 @@ export interface GenerateTillOptions {
   tillId?: string;
   /** Whether the whole till is in training mode. */
   training?: boolean;
-  /** Overrides the weights of special cases. */
+  /** Overrides the default shares of orders with special cases. */
   mix?: Partial<SimulatedOrderCaseShares>;
 }
 
@@ -99,7 +99,7 @@ const tillDefaults = getSchemaFieldDefaults(TillV2.shape);
 
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
-/** Returns a till with these closed orders. It has no cash balances, cash movements and clerk shifts. */
+/** Returns a till with these closed orders. It has no cash balances, no cash movements and no clerk shifts. */
 export function createTillWithClosedOrders(
   { establishment, device, clerks }: GeneratedRestaurant,
   closed: ClosedOrders,
@@ -123,7 +123,7 @@ export function createTillWithClosedOrders(
   };
 }
 
-/** Returns the report number of a day. Numbers start at 2024-01-01, before all generated tills, with one per day. */
+/** Returns the report number of a day: the number of days since 2024-01-01, which is before all generated tills. */
 function getReportNumber(day: string): number {
   const days = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
   return Math.max(1, days);

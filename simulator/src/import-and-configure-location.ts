@@ -8,7 +8,7 @@ interface RestaurantLocation {
   timeZone: string;
   /** The organization and the agency of the location in its legacy backoffice. */
   owner: string;
-  /** The id of the location in its legacy backoffice. If the location was imported before, the id identifies it. */
+  /** The id of the location in its legacy backoffice. A location that was imported before is found by this id. */
   legacyId: number;
 }
 

@@ -56,8 +56,8 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pro
 }
 
 /**
- * Returns the state of an order at an instant, computed from its final state. The instant is a date-time in UTC, not
- * before the opening of the order. If it is not before the closing, returns the final state.
+ * Returns the state of an order at an instant, computed from its final state. The instant is a date-time in UTC. It
+ * must not be before the opening of the order. At or after the closing of the order, returns the final state.
  */
 function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;

@@ -114,8 +114,8 @@ export function generateProductRow(context: OrderGenerationContext, line: Produc
 /**
  * Returns when a product is ordered, when the kitchen is called for it (null: no call is needed), and its course among
  * the courses ordered together. Seated guests first order drinks, then their courses, and desserts at the end. Some
- * order another drink. The kitchen is called for later courses. In takeout and delivery orders, all products are
- * ordered together.
+ * drinks are ordered in a later round. The kitchen is called for the courses after the first one. In takeout and
+ * delivery orders, all products are ordered together.
  */
 function computeServingTimes(
   { random, room, times }: OrderGenerationContext,

@@ -44,7 +44,7 @@ export function createRestaurantCatalog(restaurant: GeneratedRestaurant): Catalo
   };
 }
 
-/** The names of archived products, each with the name of a current product that it resembles. */
+/** The names of archived products, each with the name of a similar current product. */
 const formerProductNames = { "Soupe au pistou": "Velouté de potiron", "Vin chaud": "Kir cassis" };
 
 function createFormerProducts({ products, device }: GeneratedRestaurant): GeneratedRestaurantProduct[] {

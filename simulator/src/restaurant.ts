@@ -6,7 +6,7 @@ import {
 } from "./menu-card.ts";
 import { SeededRandom } from "./random.ts";
 
-/** A generated restaurant, which all its tills share. */
+/** A generated restaurant: the data that all tills of the restaurant have in common, such as products and clerks. */
 export type GeneratedRestaurant = ReturnType<typeof generateRestaurant>;
 
 export type GeneratedRestaurantClerk = GeneratedRestaurant["clerks"][number];

@@ -15,7 +15,7 @@ export function formatErrorWithCauses(error: unknown): string {
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
-  // Disables the warning about many listeners. Each request adds a listener, which only garbage collection removes.
+  // Disables the warning about many listeners, because each request adds one that only garbage collection removes.
   setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {

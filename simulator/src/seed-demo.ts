@@ -67,7 +67,7 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
   if (existing === null) await pushGeneratedTill(api, generateDemoTill(locationId, day));
 }
 
-/** Waits for the report of every day. Returns the id of the newest report. Throws if none is added for a minute. */
+/** Waits for the report of every day. Returns the id of the newest report. Throws after a minute without a new one. */
 async function awaitReports(
   api: PublicApiClient,
   days: readonly DemoLocationDay[],

@@ -32,7 +32,7 @@ export function computeDailyTillOpeningMs(day: string, timeZone: string): number
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 
-/** Returns the service day of a local day. @throws as `getOpeningTimeMs` does. */
+/** Returns the opening hours of a local day. @throws RangeError for a missing day or an unknown time zone. */
 export function generateRestaurantOpeningHours(
   random: SeededRandom,
   day: string,

@@ -22,7 +22,10 @@ export interface SimulationContext {
   readonly locationId: string;
   readonly maxCallsPerSecond: number;
   readonly clock: InjectableClock;
-  /** Stops the simulation. Waits then throw the signal's reason. Requests in flight throw an error with this cause. */
+  /**
+   * Aborting this signal stops the simulation. Waits then throw the reason of the signal, and requests in flight throw
+   * an error whose `cause` is this reason.
+   */
   readonly signal: AbortSignal;
   /** Is called with each line of the log. */
   readonly log: (line: string) => void;

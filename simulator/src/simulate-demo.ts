@@ -59,7 +59,7 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
 
 /**
  * Returns the interrupted shift to which one of these tills belongs, unless the shift should have ended by now. Ignores
- * a till whose orders are not in the shift, because another version of the simulator created the till.
+ * a till if one of its live orders is not in its shift. Another version of the simulator created such a till.
  */
 export function findInterruptedDemoShift(
   context: ShiftContext,
@@ -116,7 +116,7 @@ export function createDemoShiftSchedule(
   );
 }
 
-/** Returns the share of a shift after which an hour of the day is simulated. Hours with few guests are shortened. */
+/** Returns the share of a shift that has passed at an hour after opening. Hours with few guests have small shares. */
 export function getDemoShiftProgressAtHour(hour: number): number {
   const nextIndex = Math.max(
     1,
@@ -127,7 +127,7 @@ export function getDemoShiftProgressAtHour(hour: number): number {
   return fromShare + ((hour - fromHour) / (toHour - fromHour)) * (toShare - fromShare);
 }
 
-/** Returns a shift. It can be found by its till id, because the id begins with the start time, like a UUID v7. */
+/** Returns a shift. Its till id begins with its start time, so that the shift can be restored from the till id. */
 function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoShift {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");
@@ -140,7 +140,7 @@ const shortShiftMs = 120 * minuteMs;
 const longShiftMs = 720 * minuteMs;
 const shortShiftCount = 6;
 const ordersPerShift = 100;
-/** The time of the first shift that has already passed when the demo starts, in milliseconds. */
+/** Milliseconds for which the first shift has already lasted when the demo starts. */
 const headStartMs = 20 * minuteMs;
 
 /** Hours after opening, and the share of the shift that has passed after each, from breakfast to the last guests. */

@@ -8,7 +8,8 @@ type SplitRowContext = Pick<OrderGenerationContext, "random" | "times">;
 /**
  * Splits a row over several bills, and returns its parts. The first part keeps the id of the row, and is the parent of
  * the other parts. Each part has the full quantity, but only a share of the price, modifiers and discounts. The shares
- * add up to the original amounts. Do not use this for rows sold by weight, because each part is rounded separately.
+ * add up to the original amounts, except in rows sold by weight, whose parts are rounded separately. Do not use this
+ * function for such rows.
  */
 export function splitProductRowOverBills(
   { random, times }: SplitRowContext,

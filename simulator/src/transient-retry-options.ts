@@ -43,7 +43,7 @@ export function createTransientRetryOptions(options: TransientRetryOptions) {
         throw error;
       });
       reason = `${request.url} responded with status ${response.status}`;
-      // The client does not retry internal errors and responses with a long Retry-After, but it retries thrown errors.
+      // Throws an error, after which the client retries. It would not retry after status 500 or a long Retry-After.
       if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
         await response.body?.cancel();
         throw new Error(reason);
@@ -56,5 +56,5 @@ export function createTransientRetryOptions(options: TransientRetryOptions) {
   } satisfies Partial<ApiClientOptions>;
 }
 
-/** An outage is logged when it lasts longer than this, in milliseconds. */
+/** Milliseconds after which an outage is logged. */
 const loggedOutageMs = 10_000;

@@ -69,7 +69,7 @@ describe("the color mode", () => {
       ["no-preference", "light"],
     ] as const) {
       const { page, close } = await documentationSite.openTab("/", { colorScheme });
-      // Browsers report "light" if the user has no preference, so the page follows the default of the browser.
+      // Without a preference of the user, browsers report "light", so the page is expected to be light.
       expect(await page.evaluate(mode), colorScheme).toBe(theme);
       await close();
     }

@@ -13,7 +13,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product);
   await testLocation.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await testLocation.waitForReports(1);
-  // The form sends requests to the default address of the gateway. The browser maps this address to the tested product.
+  // The form sends requests to the default address of the gateway, so the browser maps this address to the tested one.
   documentationSite = await startDocumentationSiteWithBrowser({
     flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
   });

@@ -20,8 +20,8 @@ export type ContractTestRequestBuilder = (
 /** The test cases of an operation: its requests and their outcomes. */
 export interface OperationContractTestCases {
   /**
-   * Builders of a request for each outcome of this operation. The first successful outcome gives the success request,
-   * from which the requests for common errors are built.
+   * Builders of a request for each outcome of this operation. The request for the first successful outcome is called
+   * the success request. The requests for common errors are built from it.
    */
   requestsByOutcome: Partial<Record<DocumentedStatusOrErrorCode, ContractTestRequestBuilder>>;
   /** The response status of the success request with the API key of another location. The key has all scopes. */

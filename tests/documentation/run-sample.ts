@@ -25,10 +25,14 @@ interface SampleOperation {
 
 /** The functions of the documentation site that generate code samples. */
 interface SampleGenerator {
-  composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
-  responseKindOf(operation: SampleOperation): unknown;
-  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responseKind: unknown }): string }[];
-  responseFile: string;
+  composeTryItRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
+  responseKindOfOperation(operation: SampleOperation): unknown;
+  codeSampleLanguages: {
+    id: string;
+    label: string;
+    write(sample: { request: unknown; responseKind: unknown }): string;
+  }[];
+  codeSampleResponseFileName: string;
 }
 
 const sampleGenerator: SampleGenerator = Object.assign(
@@ -53,10 +57,10 @@ const sampleTimeoutMs = 20_000;
 
 const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
 
-export type CodeSampleLanguage = SampleGenerator["sampleLanguages"][number];
+export type CodeSampleLanguage = SampleGenerator["codeSampleLanguages"][number];
 
 /** The sample languages whose commands are installed on this machine. */
-export const installedSampleLanguages: CodeSampleLanguage[] = sampleGenerator.sampleLanguages.filter(({ id }) =>
+export const installedSampleLanguages: CodeSampleLanguage[] = sampleGenerator.codeSampleLanguages.filter(({ id }) =>
   isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
 
@@ -83,8 +87,8 @@ export function createRunnableCodeSample(
   const program = programsByLanguage[language.id];
   if (!operation || !program)
     throw new Error(`The operation ${operationId} or a command for ${language.label} is missing.`);
-  const request = sampleGenerator.composeRequest(operation, inputs);
-  const text = language.write({ request, responseKind: sampleGenerator.responseKindOf(operation) });
+  const request = sampleGenerator.composeTryItRequest(operation, inputs);
+  const text = language.write({ request, responseKind: sampleGenerator.responseKindOfOperation(operation) });
 
   async function runProgram(
     isComplete: (output: string) => boolean,
@@ -112,7 +116,7 @@ export function createRunnableCodeSample(
       const [code] = await once(child, "close");
       clearTimeout(deadline);
       if (code !== 0 && !isComplete(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${errorOutput}`);
-      const downloadPath = join(folder, sampleGenerator.responseFile);
+      const downloadPath = join(folder, sampleGenerator.codeSampleResponseFileName);
       return { output, saved: existsSync(downloadPath) ? readFileSync(downloadPath) : undefined };
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -43,7 +43,7 @@ async function buildRequest(
   );
 }
 
-/** Defines tests of every documented outcome. Reads must return equal bytes, and writes the same types. */
+/** Defines tests of every documented outcome. Reads must return equal bytes. Writes must return the same types. */
 export function defineDeploymentEquivalenceOutcomeTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {

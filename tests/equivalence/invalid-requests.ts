@@ -64,8 +64,8 @@ export function defineDeploymentEquivalenceInvalidRequestTests(): void {
           operation,
           addContractTestRequestHeaders({ ...operationRequest, body }, headers),
         );
-        // All operations read bodies with the same code, so each body is sent to an operation only once. It is chunked
-        // for every second operation.
+        // All operations read bodies with the same code, so each body is sent to an operation only once. The body is
+        // chunked for every second operation.
         const { status } = await pragmaInBothDeploymentModes.expectSameResponse({
           ...request,
           isChunked: (index + at) % 2 === 1,

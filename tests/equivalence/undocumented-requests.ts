@@ -24,7 +24,7 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
         path: requestPath,
         ...withKey(),
       });
-      // The path can also match a route with a path parameter, such as /v2/reports/{id}, which rejects an invalid id.
+      // Status 400 if the path matches a route with a path parameter, such as /v2/reports/{id}, which rejects the id.
       expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);
     }
     const preflightHeaders = {

@@ -35,7 +35,7 @@ interface PushOptions {
   onPushed: () => void;
 }
 
-/** Runs one client. It pushes pending tills, each until the till is accepted, until none is left or the run ends. */
+/** Runs one client, which pushes the pending tills one by one, with retries. Resolves when no till is left. */
 export async function pushPendingTills(
   pendingTills: TestTillRequestBody[],
   options: PushOptions,

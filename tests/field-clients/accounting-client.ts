@@ -11,7 +11,7 @@ interface PaymentMethod {
   name: string;
 }
 
-/** Returns the total payments of a period, by the name that each payment method has in the catalog. */
+/** Returns the total payments of a period for each payment method, by the method's name in the catalog. */
 export async function fetchTakingsByPaymentMethod(api: OlderClientApiSettings) {
   const methods = await fetchAsOlderClient<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));

@@ -4,7 +4,7 @@ import { normalizeResponseForComparison, omitErrorResponseConnectionHeaders } fr
 import { type PragmaUnderTest, startPragmaUnderTest } from "./pragma-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRawHttpRequest } from "./raw-http-client.ts";
 
-/** `singleProcess` runs an installation in one process, and `split` runs each service and the gateway in its own. */
+/** `singleProcess` runs an installation in one process. `split` runs each service and the gateway separately. */
 export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 

@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-// The values in this file test the validation of fields. Most are invalid in any field, and a few are valid in some.
+// The values in this file test the validation of fields. A few are valid in some fields; the others are valid in none.
 
 export const edgeCaseNumbers = [
   ...[0, -0, 1, -1, 0.5, 5.5, 1e-7, 12.345],

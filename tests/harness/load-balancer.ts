@@ -10,7 +10,7 @@ export interface LoadBalancerTarget {
 /** A TCP load balancer. It forwards each new connection to the next target that is ready. */
 export interface LoadBalancer {
   port: number;
-  /** Resolves when the load balancer forwards new connections to a target. */
+  /** Resolves when the load balancer forwards new connections to this target. */
   waitUntilUsed(target: LoadBalancerTarget): Promise<void>;
   close(): void;
 }

@@ -28,7 +28,7 @@ export interface ReconnectingStreamClient {
 
 const reconnectDelayMs = 100;
 
-/** Starts a client. The client uses another of these URLs for each connection, and starts again after the last one. */
+/** Starts a client. It opens each connection at the next of these URLs, and uses the first URL again after the last. */
 export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
   const orderEvents: ReceivedStreamEvent[] = [];
   let lastEventId: string | undefined;

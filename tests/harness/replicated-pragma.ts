@@ -45,7 +45,7 @@ export async function startReplicatedPragmaUnderTest(
     );
     const targets = replicas.map(({ port, process }) => ({
       port,
-      // The timeout is long, because the machine may be busy. A stopped instance refuses connections immediately.
+      // The timeout is long for busy machines. It does not delay the detection of stops, which refuse connections.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
     const balancer = await startLoadBalancer(targets);

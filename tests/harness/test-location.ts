@@ -26,7 +26,7 @@ export interface TestLocation {
   getJson<T = Record<string, unknown>>(path: string): Promise<T>;
   /** Sends a POST request, and returns the parsed body. @throws Error unless the request succeeds. */
   create<T = { id: string }>(path: string, body?: unknown): Promise<T>;
-  /** Pushes a till, and retries after failures as real clients do. Returns the first response without a failure. */
+  /** Pushes a till, and retries after failures as real clients do. Returns the response that ended the retries. */
   pushTillWithRetries(till: object): Promise<Response>;
   /** Waits until the location has `count` reports, and returns the first page of reports. */
   waitForReports(count: number): Promise<{ id: string; startedAt: string }[]>;

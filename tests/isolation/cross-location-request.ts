@@ -9,7 +9,7 @@ export type ContractTestRequestsByOperationId = Map<string, ContractTestRequest[
 /** A generated request of the other location. It consists of a known request and inserted data of the victim. */
 export interface CrossLocationRequest {
   operation: DocumentedApiOperation;
-  /** The index of the known request of the operation, modulo the number of its known requests. */
+  /** Selects a known request of the operation: the request at this index modulo the number of known requests. */
   requestIndex: number;
   path: IsolationVictimResourceKind | null;
   query: {
@@ -62,7 +62,7 @@ export function buildCrossLocationRequest(
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
   const etagIndex = headers["if-none-match"];
   const etag = etagIndex === undefined ? undefined : etags[etagIndex % etags.length];
-  // The victim used its Idempotency-Key for a request to this operation, so the same body is sent with the same key.
+  // Sends the victim's Idempotency-Key with the victim's body. The API must not return the victim's stored response.
   const isRepeated = headers["idempotency-key"] && operation.id === "createApiKey";
   return {
     ...baseRequest,

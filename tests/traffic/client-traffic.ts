@@ -25,7 +25,7 @@ export interface TestTrafficClients {
   tills: object[];
   /** Waits for the current requests of the clients, and stops the clients. */
   stop(): Promise<void>;
-  /** Checks that each till has a correct report and each paid order a message. Returns the number of duplicates. */
+  /** Checks that each till has a correct report and each paid order has a message. Returns the number of duplicates. */
   expectNothingLost(): Promise<{ duplicateCount: number }>;
   close(): Promise<void>;
 }
@@ -109,7 +109,7 @@ export async function startTestTrafficClients(
     (agent: Agent) => requestUntilExpected(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
-    // Each client has one connection, so that it is never idle for long. The server could close an idle connection.
+    // Each client has one connection, so that the connection is never idle for so long that the server closes it.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let actionIndex = client; !stopController.signal.aborted; actionIndex += 1) {
       await clientActions[actionIndex % clientActions.length]?.(agent);

@@ -23,7 +23,7 @@ interface PageRenderOptions {
   components: MarkdownRenderersByComponent;
 }
 
-/** Returns an MDX page as plain Markdown, in which the content of imports and components replaces them. */
+/** Returns an MDX page as plain Markdown. Replaces imports and components with their content. */
 export function renderPageMarkdown(file: string, rendering: PageRenderOptions): Page {
   const parser = unified().use(remarkParse).use(remarkMdx).use(remarkGfm).use(remarkFrontmatter);
   const tree = parser.parse(withoutHeadingIds(readFileSync(file, "utf8"))) as Root;
@@ -39,7 +39,7 @@ export function renderPageMarkdown(file: string, rendering: PageRenderOptions): 
   return { title, description: field("description"), markdown: title === "" ? body : `# ${title}\n\n${body}` };
 }
 
-/** Returns the text without the `{#id}` of headings. This Docusaurus extension would fail to parse as MDX. */
+/** Returns the text without the `{#id}` of headings, because the MDX parser rejects this extension of Docusaurus. */
 function withoutHeadingIds(text: string): string {
   return text.replace(/^(#+ .*?) \{#[\w-]+\}$/gm, "$1");
 }

@@ -89,7 +89,7 @@ export function TryItForm({ operation }: { operation: TryItOperation }): ReactNo
   );
 }
 
-/** Returns functions that send and abort a request, and the state of the request. Leaving the page also aborts it. */
+/** Returns the state of a request, and functions that send and abort it. Leaving the page also aborts the request. */
 function useRequest() {
   const [response, setResponse] = useState<TryItResponse>();
   const [failure, setFailure] = useState<string>();

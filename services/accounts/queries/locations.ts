@@ -115,7 +115,7 @@ export async function findLocationRef(sql: SqlClient | SqlTransaction, id: strin
 
 type LegacyLocationId = Pick<Location, "application"> & { legacyId: number };
 
-/** Returns the location with this id in the legacy backoffice of its application. */
+/** Returns the location that has this legacy id in the legacy backoffice of this application. */
 export async function findLocationRefByLegacyId(
   { sql }: Database,
   { application, legacyId }: LegacyLocationId,

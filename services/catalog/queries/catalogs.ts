@@ -12,7 +12,10 @@ export interface CatalogEtagAndUpdateTime {
   updatedAt: Date;
 }
 
-/** Locks a location's catalog until the transaction ends, and returns its version. If missing, inserts an empty one. */
+/**
+ * Locks a location's catalog until the transaction ends, and returns its version. If the location has no catalog,
+ * inserts an empty catalog.
+ */
 export async function lockCatalogInsertingIfMissing(
   tx: SqlTransaction,
   locationId: string,

@@ -154,7 +154,7 @@ describe("returns 400 with the reason for", () => {
       "repeat.immediately",
       /startDate/,
     ],
-    ["repeat and an id", { repeat: { every: hourMs }, jobId: "a" }, "jobId", /its own id/],
+    ["repeat and an id", { repeat: { every: hourMs }, jobId: "a" }, "jobId", /its own ID/],
     ["repeat and a delay", { repeat: { every: hourMs }, delay: 1 }, "delay", /Cannot be combined with repeat/],
     [
       "repeat and a timestamp",

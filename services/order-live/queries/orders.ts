@@ -32,7 +32,7 @@ export async function findStoredLiveOrderStates(
   return new Map(rows.map(toOrderState));
 }
 
-/** Returns the states of the live orders that name this till or have one of these ids, by id. */
+/** Returns, by order id, the states of the live orders that have this till id or one of these order ids. */
 export async function findLiveOrderStates(
   tx: SqlTransaction,
   { locationId, tillId, ids }: OrderKeys & TillKey,
@@ -94,7 +94,10 @@ export async function upsertLiveOrderRows(
       departed_at = null, closed_at = null`;
 }
 
-/** Marks live orders as departed. `closedAt` is when the till that reports them was closed; null if no till does so. */
+/**
+ * Marks live orders as departed. `closedAt` is the time at which the till whose report contains the orders was closed;
+ * null if no report contains them.
+ */
 export async function markLiveOrdersDeparted(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
@@ -104,7 +107,7 @@ export async function markLiveOrdersDeparted(
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Inserts reported orders that were never sent, as departed orders, so that late upserts do not make them live. */
+/** Inserts reported orders that were never sent. They are marked as departed, so that a late upsert is skipped. */
 export async function insertReportedOrderTombstones(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },

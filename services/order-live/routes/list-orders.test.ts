@@ -112,7 +112,7 @@ describe("the list of live orders", () => {
         token = page.nextPageToken;
       }
       expect(receivedIds).toEqual(idsNewestFirst(largeOrders));
-      // Each order has the page index that it would have if no page were shortened.
+      // A shortened page has the index that its orders would have on full pages of ten orders.
       expect(indexes).toEqual(largeOrders.map((_, index) => Math.floor(index / 10)));
     });
 

@@ -14,7 +14,7 @@ import {
 /** How a stream starts: after a position in the log, or with the current orders (after a reset event if required). */
 export type LiveOrderStreamStart = { after: number } | { reset?: LiveOrderStreamResetReason };
 
-/** Maximum number of changes or orders, and maximum number of their bytes, that one read for a connection returns. */
+/** Maximum number and maximum total bytes of the changes or orders that one read for a connection returns. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
 
 /** Returns how a client's stream starts. The start depends on the last event id that the client has sent, if any. */

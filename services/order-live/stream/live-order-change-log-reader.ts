@@ -5,11 +5,11 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { findLiveOrderChangeLogEntries, type LiveOrderChangeLogEntry } from "../queries/streams.ts";
 import type { EncodedOrderChangesByFilter, LiveOrderStreamConnection } from "./live-connection.ts";
 
-/** Maximum number of changes, and maximum number of their bytes, per read of the log. */
+/** Maximum number and maximum total bytes of the changes that one read of the log returns. */
 const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
-/** Maximum bytes buffered for a live connection. Beyond this maximum, the connection must catch up from the log. */
+/** Maximum bytes buffered for a connection. A connection that exceeds it must catch up from the log. */
 const maxBufferedBytes = 256 * 1024;
-/** Maximum number of connections of a location with a catch-up batch in memory at the same time. */
+/** Maximum number of connections of a location that can have a catch-up batch in memory at the same time. */
 const maxConcurrentCatchUps = 8;
 /** Minimum milliseconds between two reads of a log. Changes between two reads are sent together, which is cheaper. */
 const minReadIntervalMs = 20;

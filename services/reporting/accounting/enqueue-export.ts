@@ -117,7 +117,7 @@ function exportFileKey({ locationId, accountingConfigId, accountingProvider }: L
   return `${locationId} ${accountingConfigId} ${accountingProvider}`;
 }
 
-/** Returns the files of an export. File numbers follow the sequence in which the items first refer to the files. */
+/** Returns the files of an export, numbered in the sequence in which the request contains their first items. */
 function planExportFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
   const itemsByFile = new Map(items.map((item) => [exportFileKey(item), item]));
   return new Map(

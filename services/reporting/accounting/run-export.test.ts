@@ -231,7 +231,7 @@ describe("an accounting export that exceeds the size limit", () => {
         return current.finishedAt !== null && current;
       });
     };
-    // The first export takes longer, because it starts the worker thread.
+    // Not measured: the first export takes longer, because it starts the worker thread.
     await runExport();
     const blockMs = await measureLongestEventLoopBlockMs(runExport);
     const codes = result.tills.map(({ failure }) => failure?.code);

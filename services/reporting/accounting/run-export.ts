@@ -28,7 +28,7 @@ interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config">
   writer: WorkerPool<TillJournalEntriesWorkerInput, EncodedTillJournal | FailedTillAccountingExport>;
 }
 
-/** Maximum number of attempts. An attempt whose claim expired counts as three, as it may have crashed the process. */
+/** Maximum number of attempts. An attempt whose claim expired may have crashed the process, so it counts as three. */
 const maxAttempts = 5;
 /** The number of processed tills after which the claim is renewed. */
 const tillsPerClaimRenewal = 5;
@@ -129,7 +129,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
     const { failure } = outcome;
     items.push({ position, state: failure ? "failed" : "done", failure: failure && JSON.stringify(failure) });
   }
-  // The number of the file identifies its content, because a file is written only once.
+  // The ETag is computed without the content, because a file with this number is written only once.
   const etag = computeEntityTag(`${claim.id} ${number}`);
   const file = { number, name: buildFecFileName({ siret, lastDay }), etag, entries, content: Buffer.concat(chunks) };
   return { file, items, tills: chunks.length - 1 };

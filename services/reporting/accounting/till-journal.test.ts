@@ -38,7 +38,7 @@ function journalLines(...args: Parameters<typeof createJournal>): [string, strin
   );
 }
 
-/** Returns an order of 11.00 including 10% VAT that was paid by card. `fields` overrides its fields. */
+/** Returns an order that was paid by card. Its total is 11.00, including 10% VAT. `fields` overrides its fields. */
 const createSoldOrder = (fields: Parameters<typeof buildTestOrder>[0] = {}) =>
   buildTestOrder({
     total: 1100,

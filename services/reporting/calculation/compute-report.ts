@@ -53,7 +53,7 @@ export function computeReportAndOrders(
       id: order.id,
       openedAt: order.openedAt,
       v1: toOrderV1(order, ids),
-      // The order as the point of sale sent it; `tillId` defaults to the till that contains it.
+      // Has all fields from the point of sale. If the order has no `tillId`, the till that contains it provides the id.
       v2: { ...order, tillId: order.tillId ?? till.id, ...ids },
     })),
   };

@@ -95,7 +95,7 @@ function toItemV1(row: ProductRow): OrderV1["items"][number] {
   };
 }
 
-/** Returns the tip of a payment row: the amount of a tip row, or the tip added to another payment. */
+/** Returns the tip of a payment row, which is a tip itself or a payment with a tip. Empty if there is no tip. */
 function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PaymentRow): OrderV1["tips"] {
   const tip = paymentType === "tip" ? amount : (tipAmount ?? 0);
   if (paymentType !== "tip" && tip <= 0) return [];

@@ -6,7 +6,7 @@ import { toConversionOnlySchema } from "./unchecked-schema.ts";
 
 type FieldChange = (name: string, value: unknown) => [string, unknown][];
 
-/** Changes to the notation of a till that do not change its meaning. */
+/** Changes to the fields of a till. The changed till must be valid, and both schemas must parse it equally. */
 const notations: Record<string, FieldChange> = {
   unchanged: (name, value) => [[name, value]],
   "without null fields": (name, value) => (value === null ? [] : [[name, value]]),

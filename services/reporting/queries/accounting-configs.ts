@@ -51,7 +51,7 @@ export async function deleteAccountingConfigRow(sql: SqlClient, key: AccountingC
   return deleted.count === 1;
 }
 
-/** Returns a page of a location's configs, newest first. A page larger than `maxBytes` has one config. */
+/** Returns a page of a location's configs, newest first. Only a page with a single config can exceed `maxBytes`. */
 export async function findAccountingConfigPage(
   sql: SqlClient,
   locationId: string,

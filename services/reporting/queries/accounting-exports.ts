@@ -128,7 +128,7 @@ export interface AccountingExportClaim {
   traceparent: string | null;
 }
 
-/** SQL condition for exports without a valid claim. After a failed attempt, `claimed_until` is the next attempt. */
+/** SQL condition for exports that can be claimed. After a failed attempt, `claimed_until` is the time of the retry. */
 const isClaimable = (sql: SqlClient) => sql`
   state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
 
@@ -179,7 +179,10 @@ export async function releaseAccountingExportClaim(
     where ${isClaimHeld(sql, claim)}`;
 }
 
-/** Returns the number of unfinished exports of a location, or of an API key if the exports have several locations. */
+/**
+ * Returns the number of unfinished exports of a location, or of an API key if `locationId` is null, which means several
+ * locations. Locks this number until the transaction ends, so that concurrent requests cannot exceed the limit.
+ */
 export async function lockAndCountUnfinishedExports(
   tx: SqlTransaction,
   db: Database,
@@ -265,7 +268,7 @@ export async function listPlannedAccountingExportFiles(
 
 const deleteBatchSize = 50;
 
-/** Deletes finished exports that were requested more than `days` days ago, with their files but not their tills. */
+/** Deletes finished exports that were created more than `days` days ago, with their items and files. */
 export async function deleteExpiredAccountingExports(db: Database, days: number): Promise<void> {
   const deleteBatch = async (tx: SqlTransaction) => {
     const expired = await tx<{ id: string }[]>`

@@ -57,8 +57,8 @@ export async function replaceOrdersOfTill(
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  // Inserts rows of values, because an array parameter would escape every quote of the JSON texts. Batches are small,
-  // because serializing a large batch blocks the event loop.
+  // Inserts rows of values instead of an array parameter, which would be larger, because it escapes every quote in the
+  // JSON texts. Batches are small, because serializing a large batch blocks the event loop.
   for (let start = 0; start < stored.length; start += insertBatchSize) {
     await tx`insert into orders ${tx(stored.slice(start, start + insertBatchSize))}`;
   }
@@ -84,7 +84,8 @@ export async function assignOrdersToLatestTill(
     group by id having count(*) > 1 or not bool_or(is_current)`;
   if (sharedOrders.length === 0) return;
   const sharedIds = sharedOrders.map(({ id }) => id);
-  // Uses two statements, because PostgreSQL checks the unique index on current orders after each row.
+  // Uses two statements, because PostgreSQL checks the unique index on current orders after each row. A single
+  // statement could fail, because it could make a row current before it resets the previous current row.
   await tx`
     update orders set is_current = false
     where location_id = ${locationId} and id = any(${sharedIds}::uuid[]) and is_current`;

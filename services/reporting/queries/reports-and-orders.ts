@@ -24,7 +24,7 @@ export interface ReportOrOrderFilter {
 interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
   /** The column with the response bodies of the requested API version. */
   body: string;
-  /** Maximum size of all bodies of the page together. A page with only one item can exceed it. */
+  /** Maximum total size of the bodies of the page, in bytes. Only a page with a single item can exceed it. */
   maxBytes: number;
 }
 

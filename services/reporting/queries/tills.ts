@@ -34,7 +34,7 @@ export async function lockTillAndRecordRevision(
     return 0;
   }
   if (current.revision < revision) {
-    // A skipped revision may have added personal data, of which the erasure removed only a part.
+    // A skipped revision may have added personal data that the erasure did not remove, so the till is erased again.
     const hasSkipped = revision > current.revision + 1;
     const mayHavePersonalData = (!isErasure || hasSkipped) && current.hash !== hash;
     await tx`update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })} where till_id = ${tillId}`;

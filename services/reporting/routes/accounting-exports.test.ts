@@ -24,7 +24,7 @@ afterAll(() => service?.remove());
 
 type KeyPrincipal = ReturnType<typeof buildTestPrincipalWithScopes>;
 
-/** Returns a till with one order of 11.00. `paid` is the amount that was paid for it, in minor units. */
+/** Returns a till with one order of 11.00. `paid` is the amount paid for this order, in minor units. */
 function createPaidTill({ paid = 1100, ...fields }: Partial<TillV2> & { paid?: number } = {}): TillV2 {
   const order = buildTestOrder({
     id: randomUUID(),

@@ -33,7 +33,7 @@ type ListRouteInput = Pick<
   "query" | "principal" | "services" | "url" | "origin"
 >;
 
-/** Returns a page of a location's reports or orders. `body` is the column with the responses of the API version. */
+/** Returns a page of a location's reports or orders. `body` is the column with the response bodies of the route. */
 async function reportOrOrderPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
   { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
@@ -51,7 +51,7 @@ type ReportOrOrderRouteInput = Pick<
 >;
 
 /**
- * Returns one report or order. `body` is the column with the responses of the API version.
+ * Returns one report or order. `body` is the column with the response bodies of the route.
  *
  * @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location.
  */

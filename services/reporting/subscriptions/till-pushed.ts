@@ -69,7 +69,7 @@ async function applyTillRevision(
     const id = uuidV5(`${revision}`, reportId);
     await writeEventToOutbox(tx, "report.finalized", { id, subject: reportId, data: finalized, traceparent });
   } else if (revision > 1) {
-    // The till is in training mode, but an earlier revision may have had a report.
+    // The till is in training mode. An earlier revision may have had a report, so its removal is published.
     const id = uuidV5(`removed ${revision}`, reportId);
     const removed = { locationId, reportId, tillId, revision };
     await writeEventToOutbox(tx, "report.removed", { id, subject: reportId, data: removed, traceparent });

@@ -20,7 +20,7 @@ export function buildTestTill(orderList: TillV2Input["orderList"], fields: Parti
   return TillV2.parse({ ...minimalTill, id: newId(), orderList, ...fields });
 }
 
-/** Returns an order without rows whose total is 0. */
+/** Returns an order with a total of 0 and without rows. */
 export function buildTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
   return { ...minimalOrder, id: newId(), ...fields };
 }

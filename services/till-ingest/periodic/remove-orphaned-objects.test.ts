@@ -93,7 +93,7 @@ describe("removeOrphanedObjectsTask", () => {
   it("removes an object that no till refers to after a day", async () => {
     const key = await createOrphan({ hours: 25 });
     await runRemoval();
-    // The periodic task of the running service may have claimed the object first.
+    // The periodic task of the running service may have claimed the object first, so the test waits for either run.
     await eventually("the pending upload to end", async () => !(await isUploadPending(key)));
     expect(await doesObjectExist(key)).toBe(false);
   });
@@ -148,7 +148,7 @@ describe("removeOrphanedObjectsTask", () => {
     const first = runRemoval(slow.objects);
     await slow.started;
     const second = createBlockingStore();
-    // If the second run wrongly deleted the object too, its deletion would happen after the push.
+    // If the second run wrongly claimed the object too, it would delete the object only after the push.
     const other = runRemoval(second.objects);
     await Promise.race([other, second.started]);
     slow.release();

@@ -4,7 +4,7 @@ import { publishTillPushedEvent } from "../publish-till-events.ts";
 import { findTillRevisionReasons } from "../queries/till-versions.ts";
 import { lockTillsWithOverdueReport, recordTillRequeueWithBackoff } from "../queries/tills.ts";
 
-/** Maximum number of tills that one run requeues. Many tills can be overdue after the loss of an event stream. */
+/** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
 const maxPerRun = 1_000;
 
 /**

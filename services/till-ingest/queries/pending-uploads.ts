@@ -16,7 +16,7 @@ export async function recordPendingUpload(sql: SqlClient, key: string): Promise<
   return count > 0 ? key : recordPendingUpload(sql, `${key}-${randomUUID()}`);
 }
 
-/** Ends the pending upload of an object if a till refers to it. If none does, the object remains removable. */
+/** Ends the pending upload of an object if a till refers to the object. Otherwise, the object can still be removed. */
 export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): Promise<void> {
   await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx)}`;
 }

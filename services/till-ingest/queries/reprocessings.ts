@@ -15,7 +15,7 @@ export interface BulkTillReprocessingRow {
   consumer: string;
   total: number;
   requeuedCount: number;
-  /** The last requeued till; null before the first batch. */
+  /** The id of the last till that was requeued; null before the first batch. */
   lastTillId: string | null;
   createdAt: Date;
   finishedAt: Date | null;
@@ -27,8 +27,9 @@ const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
 type NewReprocessing = Pick<BulkTillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
- * Returns the unfinished reprocessing of a location if it includes all tills of the new one. Otherwise marks it as
- * finished, and inserts and returns the new one. A location therefore has at most one unfinished reprocessing.
+ * Inserts a reprocessing and returns it. If the location has an unfinished reprocessing that includes all tills of the
+ * new reprocessing, returns the unfinished one instead. Otherwise, the unfinished one is marked as finished, so that a
+ * location has at most one unfinished reprocessing.
  */
 export async function findOrInsertBulkTillReprocessing(
   tx: SqlTransaction,
@@ -91,7 +92,7 @@ export async function lockNextTillsToReprocess(
     order by id limit ${limit} for update`;
 }
 
-/** Updates the progress of a reprocessing. If there is no last till, marks it as finished. */
+/** Updates the progress of a reprocessing. If `lastTillId` is undefined, marks the reprocessing as finished. */
 export async function recordBulkReprocessingProgress(
   tx: SqlTransaction,
   { id }: BulkTillReprocessingRow,

@@ -62,7 +62,7 @@ export async function scheduleExpiredTillBodyRemoval(
   return scheduleObjectRemoval(tx, removed);
 }
 
-/** Records the objects as stale uploads, which are removed once no till refers to them. Returns their keys. */
+/** Records the objects as stale uploads, so that they are removed once no till refers to them. Returns their keys. */
 async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: string }[]): Promise<string[]> {
   const keys = [...new Set(removed.map(({ objectKey }) => objectKey))];
   await tx`

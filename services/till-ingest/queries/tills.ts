@@ -25,14 +25,14 @@ export interface TillRow {
 }
 
 /**
- * Returns the columns of `TillRow`. Queries select these columns instead of `*`, because after a migration that adds or
- * drops a column, the prepared statements of running instances with `*` would fail once per connection.
+ * Returns the columns of `TillRow`. Queries must select these columns instead of `*`, because each prepared
+ * statement with `*` in a running instance would fail once per connection after a migration adds or drops a column.
  */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
   created_at, updated_at, pushed_hash, next_requeue_at, requeue_count`;
 
-/** The columns of a till that its first push sets. */
+/** The columns that the first push of a till sets. */
 export type NewTillRow = Omit<
   TillRow,
   "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextRequeueAt" | "requeueCount"
@@ -117,7 +117,7 @@ interface TillResult {
   reportVersion: number | null;
 }
 
-/** Records the result of a revision. Ignores a revision that is lower than the last recorded revision. */
+/** Records the result of a revision, unless the result of this revision or of a higher revision is already recorded. */
 export async function recordTillReportResult(
   tx: SqlTransaction,
   { tillId, revision, reportVersion }: TillResult,
@@ -201,7 +201,7 @@ export const buildTillListSql = (sql: SqlClient, { locationId, since }: { locati
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
 
-/** Returns the given server ids, from the legacy backoffice, for which the location already has a till. */
+/** Returns those of the given till ids of the legacy backoffice for which the location already has a till. */
 export async function findStoredLegacyTillIds(
   sql: SqlClient,
   locationId: string,

@@ -9,7 +9,7 @@ import { buildTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngestService;
 const principal = buildTestPrincipal();
-/** Newest first: one till per day, backward from May 31. Two of the tills have the same time. */
+/** The ids of the pushed tills, newest first: one per day from May 31 back to May 26, but two for May 29. */
 const pushedIds: string[] = [];
 const TillPage = paginatedSchema(Till);
 

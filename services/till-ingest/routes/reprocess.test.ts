@@ -54,7 +54,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     }
     expect(await listPublishedRevisions(id)).toEqual([1, 2]);
 
-    // This is the state after the report was finalized.
+    // Sets the state that the till has after its report was finalized.
     await service.db.sql`update tills set next_requeue_at = null where id = ${id}`;
     await reprocess();
     expect(await listPublishedRevisions(id)).toEqual([1, 2, 3]);
@@ -134,7 +134,7 @@ describe("POST /v1/tills/reprocess", () => {
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const location = response.headers.get("location") ?? "";
     await waitUntilFinished(location);
-    // This is the state after a crash of the process after the second till, with all reports finalized.
+    // Simulates a crash after the second till was queued. The reports of the queued tills are finalized.
     await service.db.sql`update tills set next_requeue_at = null where id = any(${ids}::uuid[])`;
     await service.db
       .sql`update till_reprocessings set last_till_id = ${ids[1] ?? ""}, requeued_count = 2, finished_at = null`;

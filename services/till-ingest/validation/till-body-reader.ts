@@ -8,7 +8,7 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends Ti
   bytes: Uint8Array;
 }
 
-/** Bodies up to this size are parsed without a worker thread. Parsing takes at most 2 ms, and a thread takes longer. */
+/** Maximum bytes of a body that is parsed without a thread, because a thread takes longer than parsing (2 ms). */
 const maxInlineBytes = 128 * 1024;
 
 /** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */

@@ -9,7 +9,7 @@ export const openApiDocumentContractTestCases: TagContractTestCases = {
   getFullOpenApi: {
     requestsByOutcome: {
       200: ({ product }) => ({ key: product.adminKey }),
-      // The gateway must look up an unknown key in the accounts service, which is not available in this test.
+      // An unknown key, because the gateway must look it up in the accounts service, which is down in this test.
       service_unavailable: () => ({ key: "an-unknown-key-of-a-test" }),
     },
     statusForOtherLocation: 403,

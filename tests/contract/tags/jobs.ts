@@ -7,7 +7,7 @@ import type { TagContractTestCases } from "../operation-contract.ts";
 const maxUnfinishedJobs = 20;
 /** Maximum number of repeating jobs per location. */
 const maxRepeatingJobs = 2;
-/** Maximum total size of job messages per location and day, in bytes. The largest allowed message exceeds it. */
+/** Maximum bytes of job messages per location and day. One message of 100,000 characters (3 bytes each) exceeds it. */
 const maxJobBytesPerDay = 290_000;
 
 /** The environment variables that set these limits in the tested installation. */

@@ -8,7 +8,7 @@ import { type ReactNode, useEffect } from "react";
 export default function RememberedDocVersion(props: WrapperProps<typeof DocVersionRootType>): ReactNode {
   const { pluginId, version } = props.version;
   const { savePreferredVersionName } = useDocsPreferredVersion(pluginId);
-  // The effect must not depend on the save function, because each save creates a new one and would repeat it.
+  // The effect must not depend on the save function: each save creates a new function, which would repeat the effect.
   // biome-ignore lint/correctness/useExhaustiveDependencies: depending on the function would save in an endless loop
   useEffect(() => savePreferredVersionName(version), [version]);
   return <DocVersionRoot {...props} />;
