@@ -37,8 +37,12 @@ const TipsConfig = z
 
 /** The options of a location that are not part of its settings, with their defaults. */
 export const locationPosOptionsShape = {
-  nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({ description: "Start of the next closing period" }),
-  nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({ description: "End of the next closing period" }),
+  nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({
+    description: "Start of the next period in which the restaurant is closed",
+  }),
+  nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({
+    description: "End of the next period in which the restaurant is closed",
+  }),
   groupItemsOnPreparation: applicationDefaultOption("Whether to group identical items on preparation tickets"),
   currencyCode: Currency.default("EUR"),
   exerciseMonth: nullWhenAbsent(z.int().min(1).max(12)).meta({

@@ -127,9 +127,9 @@ export const OrderData = z
     operatorName: optionalTextField("Name of the clerk who owns the order"),
     firebaseCustomerName: optionalTextField("Name of the customer in the point of sale's cloud database"),
     firebaseCustomerRefKey: optionalTextField(
-      "Reference of the customer in the point of sale's cloud database; null if the customer is anonymous",
+      "ID of the customer in the point of sale's cloud database; null if the customer is anonymous",
     ),
-    firebaseReservationRefKey: optionalTextField("Reference of the reservation in the point of sale's cloud database"),
+    firebaseReservationRefKey: optionalTextField("ID of the reservation in the point of sale's cloud database"),
     isPrepaid: booleanField("Whether the order was paid before it was served"),
     isTransferred: booleanField(
       "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",

@@ -220,7 +220,7 @@ export const PaymentRow = z
     currencyCode: optionalCurrencyField(),
     sellerCardReceipt: optionalLongTextField("Merchant copy of the card receipt"),
     buyerCardReceipt: optionalLongTextField("Customer copy of the card receipt"),
-    firebaseCustomerRefKey: optionalTextField("Reference of the customer; null if the customer is anonymous"),
+    firebaseCustomerRefKey: optionalTextField("ID of the customer; null if the customer is anonymous"),
     operatorId: optionalTextField("ID of the clerk who recorded the payment"),
     operatorName: optionalTextField("Name of the clerk who recorded the payment"),
     paymentProtocol: z

@@ -69,7 +69,7 @@ export const OrderV1 = z
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
-    customerId: nullableTextField("Reference of the customer; null if the customer is anonymous"),
+    customerId: nullableTextField("ID of the customer; null if the customer is anonymous"),
     deviceId: nullableTextField("ID of the device on which the order was recorded"),
     deviceName: nullableTextField("Name of the device on which the order was recorded"),
     locationId: z.guid().meta({ description: "ID of the location" }),

@@ -136,7 +136,7 @@ const room = z.object({
 
 const menuStep = z.object({
   stepName: nullableTextField("Name of the menu step"),
-  quantity: aggregateQuantityField("Number of products served in the step"),
+  quantity: aggregateQuantityField("Number of units sold in this menu step"),
   products: z.array(
     z.object({ name: nullableTextField("Name of the product"), quantity: aggregateQuantityField("Number of units") }),
   ),

@@ -180,7 +180,7 @@ export const TicketV1 = z
     device_id: optionalTextField("ID of the device on which the order was recorded"),
     device_name: optionalTextField("Name of the device on which the order was recorded"),
     motif: optionalTextField("Reason for the cancellation"),
-    customer_identifier: optionalTextField("Reference of the customer; null if the customer is anonymous"),
+    customer_identifier: optionalTextField("ID of the customer; null if the customer is anonymous"),
   })
   .meta({ id: "TicketV1", description: "An order, in the V1 format", example: ticketV1Example });
 

@@ -257,7 +257,7 @@ export function isServerResponding(kind: InfrastructureServerKind, url: string):
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 
-/** Returns whether an error shows that a server of the expected kind is listening, but refused the connection. */
+/** Returns whether an error proves that a server is ready: it denied the login, or only the TLS handshake failed. */
 function isServerRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";
   if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;

@@ -58,8 +58,9 @@ export async function createBackup(config: BackupConfig, folder: string): Promis
 }
 
 /**
- * Restores a backup to an empty database and an empty object store. NATS and Redis must be empty too, because services
- * recreate their content: the event stream, unsent events, the events of unfinished tills, and the queues.
+ * Restores a backup to an empty database and an empty object store. NATS and Redis must be empty too, because events
+ * and jobs from the time before the restore could contradict the restored data. Afterwards, services publish the unsent
+ * events and the events of unfinished tills from the database, and enqueue the unfinished jobs.
  *
  * @throws `Error` before it writes any data, if the database already has schemas of the namespace, or if the backup
  * contains another namespace.

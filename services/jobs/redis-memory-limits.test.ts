@@ -24,8 +24,9 @@ afterAll(async () => {
   await server?.stop();
 });
 
-async function readUsedMemory(): Promise<number> {
-  return Number(/used_memory:(\d+)/.exec(await redis.info("memory"))?.[1]);
+/** Returns the bytes of the stored data, without the buffers of connections and the scripts of BullMQ. */
+async function readDatasetBytes(): Promise<number> {
+  return Number(/used_memory_dataset:(\d+)/.exec(await redis.info("memory"))?.[1]);
 }
 
 const maxInteger = Number.MAX_SAFE_INTEGER;
@@ -37,7 +38,7 @@ describe("40 jobs with messages of 100,000 characters", () => {
     ["that repeat", { repeat: { every: 3_600_000 }, removeOnComplete: { age: maxInteger } }],
   ])("%s use less than 1 MB of Redis memory", async (_, jobOptions) => {
     const location = jobs.createTestLocation();
-    const before = await readUsedMemory();
+    const before = await readDatasetBytes();
     let lastId = "";
     for (let index = 0; index < 40; index += 1) {
       const body = { message: `${index}`.padEnd(100_000, "x"), jobOptions };
@@ -45,7 +46,7 @@ describe("40 jobs with messages of 100,000 characters", () => {
     }
     if (jobOptions.delay === undefined && !jobOptions.repeat) await location.waitForState(lastId, "completed");
     expect((await location.getStatus(lastId)).payload.message).toHaveLength(100_000);
-    expect((await readUsedMemory()) - before).toBeLessThan(2 ** 20);
+    expect((await readDatasetBytes()) - before).toBeLessThan(2 ** 20);
   });
 });
 

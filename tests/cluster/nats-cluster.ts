@@ -9,7 +9,7 @@ export interface NatsCluster {
   url: string;
   /** Kills the server that leads a stream, without a graceful shutdown. Returns the name of the server. */
   killStreamLeader(stream: string): Promise<string>;
-  /** Restarts the killed server, and waits until its replicas are up to date. */
+  /** Restarts the killed server, and waits until all replicas of `stream` are up to date. */
   restartKilledServer(stream: string): Promise<void>;
   stop(): Promise<void>;
 }

@@ -30,7 +30,7 @@ export async function exhaustRequestBodyMemory(url: string, key: string, otherKe
   return () => abortController.abort();
 }
 
-/** Returns a stream of all bytes except the last one, so that the server waits for the end of the body. */
+/** Returns a stream that sends all bytes except the last one and never ends, so that the server waits for the rest. */
 function createUnendingBody(compressed: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: (controller) => controller.enqueue(compressed.subarray(0, -1)),

@@ -146,7 +146,7 @@ export function createTestAdminClient({ url, adminKey }: PragmaUnderTestAccess):
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }
 
-/** Returns the response, or undefined if clients retry after this response or error. */
+/** Returns the response, or undefined if a client would repeat the request: after an error, a 429 or a 5xx response. */
 async function finalResponseOf(pending: Promise<Response>): Promise<Response | undefined> {
   const response = await pending.catch(() => undefined);
   return response && response.status < 500 && response.status !== 429 ? response : undefined;

@@ -4,7 +4,7 @@ import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** The process in which a test's service runs: the gateway's process or a separate server. */
+/** How a gateway reaches a test's service: by a direct call in its own process, or over HTTP. */
 export type InProcessOrRemoteMode = "in-process" | "remote";
 
 /** Two gateways with the same test service, one in process and one remote. Both must respond in the same way. */
